@@ -1,0 +1,50 @@
+"""Loom IR compiles and runs programs for dataflow machines without the machine.
+
+    import loomir
+
+    program = loomir.compile("stencil.mlir", rectangle=(8, 8))
+    simulator = loomir.Simulator(program)
+    simulator.set("u", field)
+    simulator.launch("main", 10)
+    result = simulator.get("u")
+
+The names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .diagnostics import LoomError as LoomError
+    from .host.api import Deadlock as Deadlock
+    from .host.api import ExportedSymbol as ExportedSymbol
+    from .host.api import Program as Program
+    from .host.api import Simulator as Simulator
+    from .host.api import compile as compile
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Deadlock": ".host.api",
+    "ExportedSymbol": ".host.api",
+    "LoomError": ".diagnostics",
+    "Program": ".host.api",
+    "Simulator": ".host.api",
+    "compile": ".host.api",
+}
+
+__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "compile"]  # noqa: F822
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'loomir' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

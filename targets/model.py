@@ -1,0 +1,101 @@
+"""What a target machine is made of: the shape of the numbers, none of the numbers.
+
+A `Target` is plain data; replace a field with `dataclasses.replace(target, dsr_dest=32)` to explore
+another machine. Knows nothing of IR, passes or the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The cost model, in cycles. Every figure is an estimate, and so is all that is computed from it."""
+
+    hop: int
+    """From one router to the next; each link also takes one wavelet a cycle."""
+    turn: int
+    """Extra, where a route leaves a router in another direction than it came."""
+    inject: int
+    """From issuing a send to its first wavelet on the link."""
+    task_start: int
+    """From the last wavelet of an operation to the first instruction of the task it activates."""
+    instruction: int
+    """One scalar instruction."""
+    float_latency: int
+    """A floating-point instruction that the next one depends on."""
+    branch_not_taken: int
+    branch_taken: int
+    dsd_setup: int
+    """Before the first element of a DSD operation."""
+    async_issue: int
+    """What an asynchronous operation costs the thread that starts it."""
+    read_words: int
+    """16-bit words read from memory in one cycle."""
+    half_lanes: int
+    """16-bit elements computed in one cycle."""
+    single_lanes: int
+    """32-bit elements computed in one cycle."""
+    single_multiply: Fraction
+    """Cycles for one 32-bit floating-point product, with or without the sum."""
+    reduction: int
+    """Cycles for one element accumulated into a scalar."""
+
+    def element_cycles(self, name: str, bits: int, strides: tuple[int, ...]) -> Fraction:
+        """Cycles for one element of DSD operation `name` on elements of `bits` bits.
+
+        `strides` are those of the operands that lie in memory, destination first, in elements. A destination that
+        stays in place (stride 0) makes any operation but a move a reduction. Words skipped by a stride are read
+        too, but an element never costs more than one whole read.
+        """
+        words = bits // 16
+        if name.startswith(("mov", "fmov")):
+            cycles = Fraction(words, self.read_words)
+        elif name in ("fmacs", "fmuls"):
+            cycles = self.single_multiply
+        else:
+            cycles = Fraction(1, self.half_lanes if bits == 16 else self.single_lanes)
+        if strides and strides[0] == 0 and not name.startswith(("mov", "fmov")):
+            cycles = max(cycles, Fraction(self.reduction))
+        widest = max((abs(stride) for stride in strides), default=1)
+        return max(cycles, Fraction(min(widest * words, self.read_words), self.read_words))
+
+
+@dataclass(frozen=True)
+class Target:
+    """One generation of the wafer as a program sees it."""
+
+    name: str
+    memory_bytes: int
+    """Memory of one PE, code and data together."""
+    routable_colors: int
+    local_task_ids: range
+    reserved_local_task_ids: tuple[int, ...]
+    """Inside `local_task_ids`, but kept by the system."""
+    control_task_ids: range
+    input_queue_words: tuple[int, ...]
+    """Length of each input queue, in 32-bit wavelets; the position is the queue's id."""
+    output_queue_words: tuple[int, ...]
+    """Length of each output queue, in 32-bit wavelets; the position is the queue's id."""
+    microthreads: int
+    dsr_dest: int
+    dsr_src0: int
+    dsr_src1: int
+    xdsrs: int
+    srs: int
+    fifos: int
+    fifo_alignment: int
+    """In bytes."""
+    max_fabric_inputs: int
+    """How many operands of one DSD operation may come from the fabric."""
+    timing: Timing
+
+    @property
+    def input_queues(self) -> int:
+        return len(self.input_queue_words)
+
+    @property
+    def output_queues(self) -> int:
+        return len(self.output_queue_words)

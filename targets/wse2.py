@@ -1,0 +1,20 @@
+"""The second-generation wafer.
+
+Sources, named at each number: the CSL language reference (task IDs, queues), or an assumption of ours where it says
+nothing; override those with `dataclasses.replace`. No timing was published for it, so it borrows the successor's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import wse3
+
+TARGET = replace(
+    wse3.TARGET,
+    name="wse2",
+    local_task_ids=range(31),  # CSL language reference: shared with the routable colors of data tasks
+    input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),  # DSD documentation
+    output_queue_words=(2, 2, 6, 6, 2, 2),  # DSD documentation
+    max_fabric_inputs=2,  # DSD documentation
+)

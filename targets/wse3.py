@@ -1,0 +1,51 @@
+"""The third-generation wafer.
+
+Sources, named at each number: the CSL language reference (task IDs, queues), figures measured on the machine by
+others (timing), or an assumption of ours where neither says anything; override those with `dataclasses.replace`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .model import Target, Timing
+
+# Published measurements on this machine and its simulator.
+TIMING = Timing(
+    hop=2,
+    turn=33,  # in the vendor's simulator; about 20 were measured on silicon
+    inject=7,
+    task_start=3,
+    instruction=1,
+    float_latency=2,
+    branch_not_taken=3,
+    branch_taken=6,
+    dsd_setup=16,  # measured between 15 and 17
+    async_issue=1,
+    read_words=8,  # copies: 8 f16 or 4 f32 a cycle
+    half_lanes=4,  # f16 add, multiply and multiply-add
+    single_lanes=2,  # CSL language reference, appendix on SIMD mode; not measured
+    single_multiply=Fraction(2),  # f32 multiply-add: one in two cycles
+    reduction=2,
+)
+
+TARGET = Target(
+    name="wse3",
+    memory_bytes=48 * 1024,  # measured: exactly 49,152
+    routable_colors=24,  # CSL language reference, task IDs
+    local_task_ids=range(8, 31),  # CSL language reference: 0 to 7 belong to the input queues' data tasks
+    reserved_local_task_ids=(29, 30),  # CSL language reference
+    control_task_ids=range(64),  # CSL language reference
+    input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),  # DSD documentation
+    output_queue_words=(8,) * 8,  # DSD documentation
+    microthreads=8,  # assumed: one for each queue id
+    dsr_dest=16,  # assumed
+    dsr_src0=16,  # assumed
+    dsr_src1=16,  # assumed
+    xdsrs=8,  # assumed
+    srs=16,  # assumed
+    fifos=8,  # assumed
+    fifo_alignment=4,  # assumed
+    max_fabric_inputs=1,  # DSD documentation
+    timing=TIMING,
+)

@@ -1,0 +1,1 @@
+"""The command-line tools. Thin: everything they do is reachable from the Python API."""
