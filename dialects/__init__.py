@@ -1,0 +1,33 @@
+"""The dialects of Loom IR, loaded only when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+
+
+def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Every dialect of this package by name; calling an entry imports and returns it."""
+
+    def get_wse() -> Dialect:
+        from .wse import Wse
+
+        return Wse
+
+    def get_dsd() -> Dialect:
+        from .dsd import Dsd
+
+        return Dsd
+
+    def get_dsr() -> Dialect:
+        from .dsr import Dsr
+
+        return Dsr
+
+    def get_flow() -> Dialect:
+        from .flow import Flow
+
+        return Flow
+
+    return {"wse": get_wse, "dsd": get_dsd, "dsr": get_dsr, "flow": get_flow}

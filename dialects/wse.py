@@ -1,0 +1,1671 @@
+"""The `wse` dialect: a program on the wafer, after compile time is over.
+
+A `wse.program` is a rectangle of processing elements (PEs): colors and routes for the fabric, and
+one `wse.pe` for each distinct program, placed on a region of the rectangle. A `wse.pe` owns buffers,
+parameters, queues, functions and tasks; their bodies are `arith`, `math`, `scf`, `memref` and `dsd`
+or `dsr` operations, with the operations here for what only the machine has: task state, coordinates
+and parameters that differ from PE to PE. IR never grows with the number of PEs.
+
+The dialect knows nothing of CSL syntax, of descriptors, or of how a program is executed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    f16,
+    f32,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    Block,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+)
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    EffectInstance,
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryEffect,
+    MemoryEffectKind,
+    NoTerminator,
+    Pure,
+    Resource,
+    SymbolOpInterface,
+    SymbolTable,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.str_enum import StrEnum
+
+from ..targets import TARGETS, Target
+from .region import RegionAttr, parse_region_list, print_region
+
+_OperationT = TypeVar("_OperationT", bound=Operation)
+
+ELEMENT_TYPES: tuple[Attribute, ...] = (f16, f32, i16, i32)
+"""What buffers, parameters and wavelets hold; integers are signless, operations give the sign."""
+
+EVERYWHERE = ArrayAttr([RegionAttr.get()])
+"""The whole rectangle, `[:, :]`."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Attributes
+# ---------------------------------------------------------------------------------------------
+
+
+class Direction(StrEnum):
+    """A port of a PE's router; `ramp` leads to the PE itself. x grows east, y grows south."""
+
+    RAMP = "ramp"
+    NORTH = "north"
+    SOUTH = "south"
+    EAST = "east"
+    WEST = "west"
+
+
+class TaskKind(StrEnum):
+    """What starts a task: an activation, a wavelet of data, or a control wavelet."""
+
+    LOCAL = "local"
+    DATA = "data"
+    CONTROL = "control"
+
+
+class Axis(StrEnum):
+    """A direction of the rectangle: x counts columns, y counts rows."""
+
+    X = "x"
+    Y = "y"
+
+
+@irdl_attr_definition
+class DirectionAttr(EnumAttribute[Direction], SpacedOpaqueSyntaxAttribute):
+    """A port of a router, in a `wse.route`."""
+
+    name = "wse.direction"
+
+
+@irdl_attr_definition
+class TaskKindAttr(EnumAttribute[TaskKind], SpacedOpaqueSyntaxAttribute):
+    """The kind of a `wse.task`."""
+
+    name = "wse.task_kind"
+
+
+@irdl_attr_definition
+class AxisAttr(EnumAttribute[Axis], SpacedOpaqueSyntaxAttribute):
+    """The axis a `wse.coordinate` or `wse.extent` speaks of."""
+
+    name = "wse.axis"
+
+
+@irdl_attr_definition
+class QueueColorAttr(ParametrizedAttribute):
+    """The color a queue serves on some PEs: `#wse.queue_color<@east0 on [::2, :]>`."""
+
+    name = "wse.queue_color"
+    color: SymbolRefAttr
+    regions: ArrayAttr[RegionAttr]
+
+    @staticmethod
+    def get(color: str, regions: ArrayAttr[RegionAttr] = EVERYWHERE) -> QueueColorAttr:
+        return QueueColorAttr(SymbolRefAttr(color), regions)
+
+    @property
+    def color_name(self) -> str:
+        return self.color.string_value()
+
+    @property
+    def is_everywhere(self) -> bool:
+        return self.regions == EVERYWHERE
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parsed = _parse_queue_color(parser)
+        return (parsed.color, parsed.regions)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            _print_queue_color(printer, self)
+
+
+# ---------------------------------------------------------------------------------------------
+# Pieces of assembly
+# ---------------------------------------------------------------------------------------------
+
+
+def _parse_symbol(parser: AttrParser) -> SymbolRefAttr:
+    return SymbolRefAttr(parser.parse_symbol_name())
+
+
+def _print_symbol(printer: Printer, symbol: SymbolRefAttr) -> None:
+    printer.print_symbol_name(symbol.string_value())
+
+
+def _parse_i64(parser: Parser) -> IntegerAttr:
+    return IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+
+
+def _parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
+    dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
+    return {} if dictionary is None else dictionary.data
+
+
+def _print_attributes(printer: Printer, op: Operation) -> None:
+    printer.print_op_attributes(op.attributes, print_keyword=True)
+
+
+def _print_regions(printer: Printer, regions: ArrayAttr[RegionAttr]) -> None:
+    printer.print_list(regions, lambda region: print_region(printer, region), " + ")
+
+
+def _parse_queue_color(parser: AttrParser) -> QueueColorAttr:
+    color = _parse_symbol(parser)
+    if parser.parse_optional_keyword("on") is None:
+        return QueueColorAttr(color, EVERYWHERE)
+    return QueueColorAttr(color, parse_region_list(parser))
+
+
+def _print_queue_color(printer: Printer, color: QueueColorAttr) -> None:
+    _print_symbol(printer, color.color)
+    if not color.is_everywhere:
+        printer.print_string(" on ")
+        _print_regions(printer, color.regions)
+
+
+def _parse_directions(parser: Parser) -> ArrayAttr[DirectionAttr]:
+    return ArrayAttr(
+        parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: DirectionAttr(parser.parse_str_enum(Direction))
+        )
+    )
+
+
+def _print_directions(printer: Printer, directions: ArrayAttr[DirectionAttr]) -> None:
+    with printer.in_square_brackets():
+        printer.print_list(directions, lambda direction: printer.print_string(direction.data))
+
+
+def _parse_block(parser: Parser) -> Region:
+    """A region that has its block even if nothing stands in it."""
+    region = parser.parse_region()
+    if region.first_block is None:
+        region.add_block(Block())
+    return region
+
+
+def _print_block(printer: Printer, region: Region) -> None:
+    printer.print_string(" ")
+    printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
+
+
+def _print_arguments(printer: Printer, region: Region) -> None:
+    with printer.in_parens():
+        if (block := region.first_block) is not None:
+            printer.print_list(block.args, printer.print_block_argument)
+
+
+# ---------------------------------------------------------------------------------------------
+# Symbols
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the operations of one PE program may name, and the machine it is for.
+
+    Built once for each `wse.pe`, so that checking all uses of symbols costs one walk of the program.
+    """
+
+    target: Target
+    program: Mapping[str, Operation]
+    pe: Mapping[str, Operation]
+    pe_name: str
+
+    def find(self, symbol: SymbolRefAttr | str) -> Operation:
+        """The operation that defines `symbol`; raises VerifyException if there is none."""
+        name = symbol if isinstance(symbol, str) else symbol.string_value()
+        found = self.pe.get(name) or self.program.get(name)
+        if found is None:
+            raise VerifyException(
+                f"@{name} is not defined in wse.pe @{self.pe_name} or its program; "
+                "define it or correct the name"
+            )
+        return found
+
+    def color(self, symbol: SymbolRefAttr | str) -> ColorOp:
+        """The color called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, ColorOp, "a color")
+
+    def buffer(self, symbol: SymbolRefAttr | str) -> BufferOp:
+        """The buffer called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, BufferOp, "a buffer")
+
+    def param(self, symbol: SymbolRefAttr | str) -> ParamOp:
+        """The parameter called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, ParamOp, "a parameter")
+
+    def func(self, symbol: SymbolRefAttr | str) -> FuncOp:
+        """The function called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, FuncOp, "a function")
+
+    def input_queue(self, symbol: SymbolRefAttr | str) -> InputQueueOp:
+        """The input queue called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, InputQueueOp, "an input queue")
+
+    def output_queue(self, symbol: SymbolRefAttr | str) -> OutputQueueOp:
+        """The output queue called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, OutputQueueOp, "an output queue")
+
+    def task_to_activate(self, symbol: SymbolRefAttr | str) -> TaskOp:
+        """The local task called `symbol`: nothing else can be activated (DSD-190, DSD-191)."""
+        found = self.find(symbol)
+        if not isinstance(found, TaskOp) or found.task_kind is not TaskKind.LOCAL:
+            raise VerifyException(
+                f"{_described(found)} cannot be activated; name a local task (wse.task ... local)"
+            )
+        return found
+
+    def check_unblock(self, symbol: SymbolRefAttr | str, done: str = "unblocked") -> None:
+        """Accept what can be unblocked on the target: DSD-192, DSD-193, DSD-204 to DSD-206."""
+        found = self.find(symbol)
+        if isinstance(found, TaskOp) and found.task_kind is not TaskKind.CONTROL:
+            return
+        by_color = self.target.name == "wse2"
+        if isinstance(found, ColorOp if by_color else InputQueueOp):
+            return
+        other = "a color" if by_color else "an input queue"
+        raise VerifyException(
+            f"{_described(found)} cannot be {done} on {self.target.name}; "
+            f"name a local task, a data task or {other}"
+        )
+
+    def _of_kind(
+        self, symbol: SymbolRefAttr | str, kind: type[_OperationT], noun: str
+    ) -> _OperationT:
+        found = self.find(symbol)
+        if not isinstance(found, kind):
+            raise VerifyException(f"{_described(found)} stands where {noun} is needed; name {noun}")
+        return found
+
+
+def _described(op: Operation) -> str:
+    """How an error names a symbol: `local task @step`, `buffer @u`."""
+    name = symbol_name(op)
+    if isinstance(op, TaskOp):
+        return f"{op.task_kind} task @{name}"
+    return f"{op.name.removeprefix('wse.').replace('_', ' ')} @{name}"
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The symbol `op` defines, if any."""
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+class SymbolUser(IRDLOperation, ABC):
+    """An operation that names symbols of its PE program or depends on the target.
+
+    xDSL's own interface looks each name up by a scan of the symbol table; `wse.program` instead
+    builds the tables once and calls `verify_symbols` on every user in a single walk.
+    """
+
+    @abstractmethod
+    def verify_symbols(self, scope: Scope) -> None:
+        """Raise VerifyException if a name is missing, of the wrong kind, or the target refuses."""
+
+
+class TaskStates(Resource):
+    """Which tasks of a PE are active and which are blocked."""
+
+    def name(self) -> str:
+        return "<TaskStates>"
+
+
+class WritesTaskStates(MemoryEffect):
+    """The operation activates, blocks or unblocks a task."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        return {EffectInstance(MemoryEffectKind.WRITE, resource=TaskStates())}
+
+
+# ---------------------------------------------------------------------------------------------
+# The program and its layout
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """A rectangle of PEs, the fabric between them, and the programs they run.
+
+    ```
+    wse.program @stencil target "wse3" rectangle 8 x 8 { ... }
+    ```
+
+    The rectangle is 8 columns (x) by 8 rows (y). Raises an error if the target is unknown, if an
+    operation below names a symbol that is missing or of the wrong kind, or if an id is out of the
+    target's range.
+    """
+
+    name = "wse.program"
+    sym_name = prop_def(SymbolNameConstraint())
+    target = prop_def(StringAttr)
+    width = prop_def(IntegerAttr)
+    height = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove())
+
+    def __init__(
+        self,
+        name: str,
+        target: str,
+        width: int,
+        height: int,
+        body: Region | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "target": StringAttr(target),
+                "width": IntegerAttr(width, i64),
+                "height": IntegerAttr(height, i64),
+            },
+            regions=[Region(Block()) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @property
+    def rectangle(self) -> tuple[int, int]:
+        """Width and height in PEs."""
+        return self.width.value.data, self.height.value.data
+
+    @property
+    def pes(self) -> list[PeOp]:
+        """The PE programs, in order."""
+        return [op for op in self.body.block.ops if isinstance(op, PeOp)]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ProgramOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("target")
+        target = parser.parse_str_literal()
+        parser.parse_keyword("rectangle")
+        width = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("x")
+        height = parser.parse_integer(allow_boolean=False)
+        attributes = _parse_attributes(parser)
+        return cls(name, target, width, height, _parse_block(parser), attributes)
+
+    def print(self, printer: Printer) -> None:
+        width, height = self.rectangle
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" target ")
+        printer.print_string_literal(self.target.data)
+        printer.print_string(f" rectangle {width} x {height}")
+        _print_attributes(printer, self)
+        _print_block(printer, self.body)
+
+    def verify_(self) -> None:
+        width, height = self.rectangle
+        if width < 1 or height < 1:
+            raise VerifyException(
+                f"rectangle {width} x {height} holds no PE; both sides must be at least 1"
+            )
+        target = TARGETS.get(self.target.data)
+        if target is None:
+            raise VerifyException(
+                f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}"
+            )
+        symbols = _symbols(self)
+        ids: dict[int, str] = {}
+        for op in self.body.block.ops:
+            match op:
+                case PeOp():
+                    scope = Scope(target, symbols, _symbols(op), op.sym_name.data)
+                    for user in op.walk():
+                        if isinstance(user, SymbolUser):
+                            _verify_symbols(user, scope)
+                case ColorOp():
+                    _verify_id(op, ids, range(target.routable_colors), "color", target)
+                case RouteOp():
+                    _verify_symbols(op, Scope(target, symbols, {}, ""))
+                case _:
+                    raise VerifyException(
+                        f"{op.name} does not belong in a wse.program directly; "
+                        "only colors, routes and PE programs do"
+                    )
+
+
+def _symbols(table: ProgramOp | PeOp) -> dict[str, Operation]:
+    return {name: op for op in table.body.block.ops if (name := symbol_name(op)) is not None}
+
+
+def _verify_symbols(user: SymbolUser, scope: Scope) -> None:
+    """Report an error at the operation that made it, not at the program that found it."""
+    try:
+        user.verify_symbols(scope)
+    except VerifyException as error:
+        user.emit_error(f"Operation does not verify: {error}", error)
+
+
+def _verify_id(
+    op: ColorOp | InputQueueOp | OutputQueueOp | TaskOp,
+    taken: dict[int, str],
+    allowed: Sequence[int],
+    noun: str,
+    target: Target,
+) -> None:
+    """Check an explicit id against the target's and against those given before."""
+    if op.id is None:
+        return
+    number = op.id.value.data
+    name = op.sym_name.data
+    if number not in allowed:
+        first, last = min(allowed), max(allowed)
+        raise VerifyException(
+            f"{noun} @{name} has id {number}, which {target.name} does not offer; "
+            f"choose one from {first} to {last}"
+        )
+    if (other := taken.setdefault(number, name)) != name:
+        raise VerifyException(
+            f"{noun} @{name} has id {number}, which @{other} has already; give one another id"
+        )
+
+
+@irdl_op_definition
+class ColorOp(IRDLOperation):
+    """A color: a virtual channel of the fabric.
+
+    ```
+    wse.color @east0
+    wse.color @east1 = 3
+    ```
+
+    Without an id, lowering chooses one of the target's routable colors.
+    """
+
+    name = "wse.color"
+    sym_name = prop_def(SymbolNameConstraint())
+    id = opt_prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(ProgramOp))
+
+    def __init__(
+        self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "id": None if id is None else IntegerAttr(id, i64),
+            },
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ColorOp:
+        name = parser.parse_symbol_name().data
+        number = None
+        if parser.parse_optional_punctuation("=") is not None:
+            number = parser.parse_integer(allow_boolean=False)
+        return cls(name, number, _parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.id is not None:
+            printer.print_string(f" = {self.id.value.data}")
+        _print_attributes(printer, self)
+
+
+@irdl_op_definition
+class RouteOp(SymbolUser):
+    """How the routers of a region pass on one color, from some ports to some ports.
+
+    ```
+    wse.route @east0 on [::2, :] from [ramp] to [east]
+    wse.route @down on [1, 1:] + [3, 1:] from [north] to [ramp, south]
+    ```
+    """
+
+    name = "wse.route"
+    color = prop_def(SymbolRefAttr)
+    placement = prop_def(ArrayAttr[RegionAttr])
+    inputs = prop_def(ArrayAttr[DirectionAttr])
+    outputs = prop_def(ArrayAttr[DirectionAttr])
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(
+        self,
+        color: str,
+        placement: ArrayAttr[RegionAttr],
+        inputs: Sequence[Direction],
+        outputs: Sequence[Direction],
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "color": SymbolRefAttr(color),
+                "placement": placement,
+                "inputs": ArrayAttr(DirectionAttr(port) for port in inputs),
+                "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def input_ports(self) -> tuple[Direction, ...]:
+        """The ports the color comes in by."""
+        return tuple(port.data for port in self.inputs)
+
+    @property
+    def output_ports(self) -> tuple[Direction, ...]:
+        """The ports the color goes out by; more than one is a multicast."""
+        return tuple(port.data for port in self.outputs)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RouteOp:
+        color = parser.parse_symbol_name().data
+        parser.parse_keyword("on")
+        placement = parse_region_list(parser)
+        parser.parse_keyword("from")
+        inputs = _parse_directions(parser)
+        parser.parse_keyword("to")
+        outputs = _parse_directions(parser)
+        return cls(
+            color,
+            placement,
+            [port.data for port in inputs],
+            [port.data for port in outputs],
+            _parse_attributes(parser),
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_symbol(printer, self.color)
+        printer.print_string(" on ")
+        _print_regions(printer, self.placement)
+        printer.print_string(" from ")
+        _print_directions(printer, self.inputs)
+        printer.print_string(" to ")
+        _print_directions(printer, self.outputs)
+        _print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        for ports, way in ((self.input_ports, "from"), (self.output_ports, "to")):
+            if not ports:
+                raise VerifyException(f"the route leads {way} no port; name at least one")
+            if len(set(ports)) != len(ports):
+                raise VerifyException(f"the route names a port twice in '{way}'; name it once")
+        for port in self.input_ports:
+            if port in self.output_ports and port is not Direction.RAMP:
+                raise VerifyException(
+                    f"the route sends the color back to {port}, where it comes from; remove one"
+                )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+@irdl_op_definition
+class PeOp(IRDLOperation):
+    """One program, and the PEs that run it.
+
+    ```
+    wse.pe @cell on [:, :] { ... }
+    wse.pe @border on [0, :] + [-1, :] { ... }
+    ```
+
+    Regions are x first, then y, as Python slices over the rectangle.
+    """
+
+    name = "wse.pe"
+    sym_name = prop_def(SymbolNameConstraint())
+    placement = prop_def(ArrayAttr[RegionAttr])
+    body = region_def("single_block")
+    traits = traits_def(
+        SymbolOpInterface(),
+        SymbolTable(),
+        NoTerminator(),
+        IsolatedFromAbove(),
+        HasParent(ProgramOp),
+    )
+
+    def __init__(
+        self,
+        name: str,
+        placement: ArrayAttr[RegionAttr] = EVERYWHERE,
+        body: Region | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "placement": placement},
+            regions=[Region(Block()) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @property
+    def program(self) -> ProgramOp:
+        """The program this PE program is part of."""
+        parent = self.parent_op()
+        assert isinstance(parent, ProgramOp)
+        return parent
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PeOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("on")
+        placement = parse_region_list(parser)
+        attributes = _parse_attributes(parser)
+        return cls(name, placement, _parse_block(parser), attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" on ")
+        _print_regions(printer, self.placement)
+        _print_attributes(printer, self)
+        _print_block(printer, self.body)
+
+    def verify_(self) -> None:
+        exported: set[str] = set()
+        for op in self.body.block.ops:
+            if not isinstance(op, _PE_MEMBERS):
+                raise VerifyException(
+                    f"{op.name} does not belong in a wse.pe directly; put it into a wse.func or "
+                    "wse.task"
+                )
+            if isinstance(op, ExportOp):
+                if op.exported_name in exported:
+                    raise VerifyException(
+                        f"\"{op.exported_name}\" is exported twice; give one of them another name"
+                    )
+                exported.add(op.exported_name)
+
+
+# ---------------------------------------------------------------------------------------------
+# What a PE owns
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class BufferOp(IRDLOperation):
+    """Memory of each PE: an array, or a scalar variable if the rank is 0.
+
+    ```
+    wse.buffer @u : memref<64xf32>
+    wse.buffer @count : memref<i16> = dense<0>
+    wse.buffer @fifo : memref<32xi16> = dense<0> align 16
+    ```
+
+    Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2. Without an
+    initial value the memory holds zeros.
+    """
+
+    name = "wse.buffer"
+    sym_name = prop_def(SymbolNameConstraint())
+    type = prop_def(MemRefType)
+    value = opt_prop_def(DenseIntOrFPElementsAttr)
+    alignment = opt_prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        type: MemRefType,
+        value: DenseIntOrFPElementsAttr | None = None,
+        alignment: int | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "type": type,
+                "value": value,
+                "alignment": None if alignment is None else IntegerAttr(alignment, i64),
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def element_count(self) -> int:
+        """Number of elements, 1 for a scalar."""
+        return element_count(self.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BufferOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isa(type, MemRefType):
+            parser.raise_error("a buffer has a memref type, for example memref<64xf32>", position)
+        value = None
+        if parser.parse_optional_punctuation("=") is not None:
+            value = _parse_dense(parser, type.get_element_type(), type.get_shape())
+        alignment = None
+        if parser.parse_optional_keyword("align") is not None:
+            alignment = parser.parse_integer(allow_boolean=False)
+        return cls(name, type, value, alignment, _parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+        if self.value is not None:
+            printer.print_string(" = ")
+            self.value.print_without_type(printer)
+        if self.alignment is not None:
+            printer.print_string(f" align {self.alignment.value.data}")
+        _print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        _verify_element_type(self.type.get_element_type(), "a buffer")
+        if not self.type.has_static_shape():
+            raise VerifyException(
+                f"buffer type {self.type} has an open extent; a PE's memory is laid out at compile "
+                "time, so give every extent"
+            )
+        if self.alignment is not None:
+            bytes = self.alignment.value.data
+            if bytes < 2 or bytes & (bytes - 1):
+                raise VerifyException(
+                    f"alignment {bytes} is not a power of two of at least 2 bytes; choose one"
+                )
+        if self.value is not None and self.value.get_shape() != self.type.get_shape():
+            raise VerifyException(
+                f"initial value of shape {list(self.value.get_shape())} does not fit "
+                f"{self.type}; give it that shape"
+            )
+
+
+@irdl_op_definition
+class ParamOp(IRDLOperation):
+    """A number that is fixed when the program starts and may differ from PE to PE.
+
+    ```
+    wse.param @coefficient : f32 = dense<0.5>
+    wse.param @row : i16 over 3 x 2 = dense<[[0, 0, 0], [1, 1, 1]]>
+    ```
+
+    One value for all PEs, or `over` the rectangle one value for each, rows of x inside y.
+    """
+
+    name = "wse.param"
+    sym_name = prop_def(SymbolNameConstraint())
+    value = prop_def(DenseIntOrFPElementsAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        value: DenseIntOrFPElementsAttr,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "value": value},
+            attributes=attributes or {},
+        )
+
+    @property
+    def type(self) -> Attribute:
+        """Type of the parameter as one PE sees it."""
+        return self.value.get_element_type()
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all PEs have the same value by construction."""
+        return not self.value.get_shape()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ParamOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        shape: tuple[int, ...] = ()
+        if parser.parse_optional_keyword("over") is not None:
+            width = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("x")
+            shape = (parser.parse_integer(allow_boolean=False), width)
+        parser.parse_punctuation("=")
+        return cls(name, _parse_dense(parser, type, shape), _parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+        if not self.is_uniform:
+            height, width = self.value.get_shape()
+            printer.print_string(f" over {width} x {height}")
+        printer.print_string(" = ")
+        self.value.print_without_type(printer)
+        _print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        _verify_element_type(self.type, "a parameter")
+        shape = self.value.get_shape()
+        if shape and len(shape) != 2:
+            raise VerifyException(
+                f"values of shape {list(shape)} do not fit a rectangle; give one value or a row of "
+                "values for each row of PEs"
+            )
+        pe = self.parent_op()
+        program = pe.parent_op() if pe is not None else None
+        if shape and isinstance(program, ProgramOp):
+            width, height = program.rectangle
+            if shape != (height, width):
+                raise VerifyException(
+                    f"parameter @{self.sym_name.data} has values over {shape[1]} x {shape[0]} PEs, "
+                    f"but the rectangle is {width} x {height}; give one value for each PE"
+                )
+
+
+def _parse_dense(
+    parser: Parser, element_type: Attribute, shape: Sequence[int]
+) -> DenseIntOrFPElementsAttr:
+    if element_type not in ELEMENT_TYPES:
+        parser.raise_error(f"{element_type} takes no initial value; use f16, f32, i16 or i32")
+    parser.parse_keyword("dense")
+    return parser.parse_dense_int_or_fp_elements_attr(TensorType(element_type, shape))
+
+
+def _verify_element_type(type: Attribute, owner: str) -> None:
+    if type not in ELEMENT_TYPES:
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, f32, i16 or i32")
+
+
+def element_count(type: MemRefType) -> int:
+    """Number of elements of a memref with known extents, 1 for rank 0."""
+    count = 1
+    for extent in type.get_shape():
+        count *= extent
+    return count
+
+
+@irdl_op_definition
+class ExportOp(SymbolUser):
+    """Makes a buffer or function visible to the host.
+
+    ```
+    wse.export @u
+    wse.export @count as "steps" unsigned read_only
+    wse.export @main
+    ```
+
+    `unsigned` makes the host see u16 or u32 where the buffer's type is a signless integer.
+    """
+
+    name = "wse.export"
+    symbol = prop_def(SymbolRefAttr)
+    exported_as = opt_prop_def(StringAttr)
+    unsigned = opt_prop_def(UnitAttr)
+    read_only = opt_prop_def(UnitAttr)
+    traits = traits_def(HasParent(PeOp))
+
+    def __init__(
+        self,
+        symbol: str,
+        exported_as: str | None = None,
+        *,
+        unsigned: bool = False,
+        read_only: bool = False,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "symbol": SymbolRefAttr(symbol),
+                "exported_as": None if exported_as is None else StringAttr(exported_as),
+                "unsigned": UnitAttr() if unsigned else None,
+                "read_only": UnitAttr() if read_only else None,
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def exported_name(self) -> str:
+        """The name the host uses."""
+        return self.symbol.string_value() if self.exported_as is None else self.exported_as.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ExportOp:
+        symbol = parser.parse_symbol_name().data
+        exported_as = None
+        if parser.parse_optional_keyword("as") is not None:
+            exported_as = parser.parse_str_literal()
+        unsigned = parser.parse_optional_keyword("unsigned") is not None
+        read_only = parser.parse_optional_keyword("read_only") is not None
+        return cls(
+            symbol,
+            exported_as,
+            unsigned=unsigned,
+            read_only=read_only,
+            attributes=_parse_attributes(parser),
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_symbol(printer, self.symbol)
+        if self.exported_as is not None:
+            printer.print_string(" as ")
+            printer.print_string_literal(self.exported_as.data)
+        if self.unsigned is not None:
+            printer.print_string(" unsigned")
+        if self.read_only is not None:
+            printer.print_string(" read_only")
+        _print_attributes(printer, self)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        found = scope.find(self.symbol)
+        match found:
+            case BufferOp():
+                if self.unsigned is not None and found.type.get_element_type() not in (i16, i32):
+                    raise VerifyException(
+                        f"buffer @{found.sym_name.data} of {found.type} cannot be exported as "
+                        "unsigned; only i16 and i32 can"
+                    )
+            case FuncOp():
+                if self.unsigned is not None or self.read_only is not None:
+                    raise VerifyException(
+                        f"function @{found.sym_name.data} is neither unsigned nor read_only; "
+                        "remove the word"
+                    )
+            case _:
+                raise VerifyException(
+                    f"{_described(found)} cannot be exported; export a buffer or a function"
+                )
+
+
+class QueueOp(SymbolUser, ABC):
+    """What input and output queues have in common.
+
+    A queue serves one color on each PE; with a list of colors each entry holds on its region.
+    """
+
+    sym_name = prop_def(SymbolNameConstraint())
+    colors = prop_def(ArrayAttr[QueueColorAttr])
+    id = opt_prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        colors: Sequence[QueueColorAttr] | str,
+        id: int | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        if isinstance(colors, str):
+            colors = [QueueColorAttr.get(colors)]
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "colors": ArrayAttr(colors),
+                "id": None if id is None else IntegerAttr(id, i64),
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def queue_id(self) -> int | None:
+        """The queue's number on the machine, if it is fixed."""
+        return None if self.id is None else self.id.value.data
+
+    @classmethod
+    def _parse_fields(
+        cls, parser: Parser
+    ) -> tuple[str, Sequence[QueueColorAttr], int | None, Mapping[str, Attribute]]:
+        name = parser.parse_symbol_name().data
+        if parser.parse_keyword_in(("color", "colors")) == "color":
+            colors = [QueueColorAttr(_parse_symbol(parser), EVERYWHERE)]
+        else:
+            colors = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: _parse_queue_color(parser)
+            )
+        number = None
+        if parser.parse_optional_keyword("id") is not None:
+            number = parser.parse_integer(allow_boolean=False)
+        return name, colors, number, _parse_attributes(parser)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if len(self.colors) == 1 and self.colors.data[0].is_everywhere:
+            printer.print_string(" color ")
+            _print_queue_color(printer, self.colors.data[0])
+        else:
+            printer.print_string(" colors ")
+            with printer.in_square_brackets():
+                printer.print_list(self.colors, lambda color: _print_queue_color(printer, color))
+        if self.id is not None:
+            printer.print_string(f" id {self.id.value.data}")
+        _print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        if not self.colors.data:
+            raise VerifyException(
+                f"queue @{self.sym_name.data} has no color; name the color it serves"
+            )
+
+    @abstractmethod
+    def queue_words(self, target: Target) -> tuple[int, ...]:
+        """Length in words of each of the target's queues of this kind."""
+
+    def verify_symbols(self, scope: Scope) -> None:
+        for color in self.colors:
+            scope.color(color.color)
+        number = self.queue_id
+        queues = len(self.queue_words(scope.target))
+        if number is not None and not 0 <= number < queues:
+            raise VerifyException(
+                f"{_described(self)} has id {number}, which {scope.target.name} does not have; "
+                f"choose one from 0 to {queues - 1}"
+            )
+
+
+@irdl_op_definition
+class InputQueueOp(QueueOp):
+    """A queue that takes wavelets of a color from the router to the PE.
+
+    ```
+    wse.input_queue @from_north color @south id 3
+    wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, :]]
+    ```
+
+    Without an id, `dsd-assign-queues` chooses one. An id the target lacks is refused (DSD-220).
+    """
+
+    name = "wse.input_queue"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InputQueueOp:
+        return cls(*cls._parse_fields(parser))
+
+    def queue_words(self, target: Target) -> tuple[int, ...]:
+        return target.input_queue_words
+
+
+@irdl_op_definition
+class OutputQueueOp(QueueOp):
+    """A queue that takes wavelets of a color from the PE to the router.
+
+    ```
+    wse.output_queue @to_east color @east0 id 2
+    ```
+
+    Without an id, `dsd-assign-queues` chooses one. An id the target lacks is refused: WSE-2 has
+    output queues 0 to 5 only (DSD-219, DSD-220).
+    """
+
+    name = "wse.output_queue"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OutputQueueOp:
+        return cls(*cls._parse_fields(parser))
+
+    def queue_words(self, target: Target) -> tuple[int, ...]:
+        return target.output_queue_words
+
+
+# ---------------------------------------------------------------------------------------------
+# Code
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A function of the PE: called by other code, or launched by the host if exported.
+
+    ```
+    wse.func @main(%iterations: i16) { ... wse.return }
+    wse.func @square(%x: f32) -> f32 { ... wse.return %y : f32 }
+    ```
+    """
+
+    name = "wse.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType,
+        body: Region | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "function_type": function_type},
+            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name().data
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parser.parse_argument()
+        )
+        results: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            listed = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_type
+            )
+            results = [parser.parse_type()] if listed is None else list(listed)
+        attributes = _parse_attributes(parser)
+        body = parser.parse_region(arguments)
+        type = FunctionType.from_lists([argument.type for argument in arguments], results)
+        return cls(name, type, body, attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        _print_arguments(printer, self.body)
+        results = self.function_type.outputs.data
+        if len(results) == 1:
+            printer.print_string(" -> ")
+            printer.print_attribute(results[0])
+        elif results:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(results, printer.print_attribute)
+        _print_attributes(printer, self)
+        _print_block(printer, self.body)
+
+    def verify_(self) -> None:
+        if self.body.block.arg_types != self.function_type.inputs.data:
+            raise VerifyException(
+                f"the body of function @{self.sym_name.data} does not take the arguments of its "
+                "type; make both agree"
+            )
+
+
+@irdl_op_definition
+class TaskOp(SymbolUser):
+    """Code that the PE's scheduler starts.
+
+    ```
+    wse.task @step local { ... }
+    wse.task @done local id 9 blocked { ... }
+    wse.task @receive data @from_west (%value: f32) { ... }
+    wse.task @end control id 5 { ... }
+    ```
+
+    A local task runs when it is activated and not blocked; `active` and `blocked` give its state
+    when the program starts. A data task runs for each wavelet of its input queue and takes the
+    wavelet as one argument, or as two of 16 bits, the low half first. A control task runs for a
+    control wavelet that carries its id.
+    """
+
+    name = "wse.task"
+    sym_name = prop_def(SymbolNameConstraint())
+    kind = prop_def(TaskKindAttr)
+    queue = opt_prop_def(SymbolRefAttr)
+    id = opt_prop_def(IntegerAttr)
+    active = opt_prop_def(UnitAttr)
+    blocked = opt_prop_def(UnitAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        kind: TaskKind,
+        body: Region | None = None,
+        *,
+        queue: str | None = None,
+        id: int | None = None,
+        active: bool = False,
+        blocked: bool = False,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "kind": TaskKindAttr(kind),
+                "queue": None if queue is None else SymbolRefAttr(queue),
+                "id": None if id is None else IntegerAttr(id, i64),
+                "active": UnitAttr() if active else None,
+                "blocked": UnitAttr() if blocked else None,
+            },
+            regions=[Region(Block()) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @property
+    def task_kind(self) -> TaskKind:
+        return self.kind.data
+
+    @property
+    def task_id(self) -> int | None:
+        """The task's number on the machine, if it is fixed."""
+        return None if self.id is None else self.id.value.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TaskOp:
+        name = parser.parse_symbol_name().data
+        kind = parser.parse_str_enum(TaskKind)
+        queue = parser.parse_symbol_name().data if kind is TaskKind.DATA else None
+        number = None
+        if parser.parse_optional_keyword("id") is not None:
+            number = parser.parse_integer(allow_boolean=False)
+        active = parser.parse_optional_keyword("active") is not None
+        blocked = parser.parse_optional_keyword("blocked") is not None
+        arguments = (
+            parser.parse_optional_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: parser.parse_argument()
+            )
+            or []
+        )
+        attributes = _parse_attributes(parser)
+        return cls(
+            name,
+            kind,
+            parser.parse_region(arguments),
+            queue=queue,
+            id=number,
+            active=active,
+            blocked=blocked,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" {self.task_kind}")
+        if self.queue is not None:
+            printer.print_string(" ")
+            _print_symbol(printer, self.queue)
+        if self.id is not None:
+            printer.print_string(f" id {self.id.value.data}")
+        if self.active is not None:
+            printer.print_string(" active")
+        if self.blocked is not None:
+            printer.print_string(" blocked")
+        if self.body.block.args:
+            printer.print_string(" ")
+            _print_arguments(printer, self.body)
+        _print_attributes(printer, self)
+        _print_block(printer, self.body)
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        if (self.queue is not None) != (self.task_kind is TaskKind.DATA):
+            raise VerifyException(
+                f"{self.task_kind} task @{name} "
+                + ("needs the input queue that starts it" if self.queue is None else "has a queue")
+                + "; data tasks have one, no others"
+            )
+        types = self.body.block.arg_types
+        match self.task_kind:
+            case TaskKind.LOCAL if types:
+                raise VerifyException(
+                    f"local task @{name} takes arguments, but nothing passes any to it; "
+                    "keep the values in buffers"
+                )
+            case TaskKind.DATA if not types:
+                raise VerifyException(
+                    f"data task @{name} takes no argument; give it one for the wavelet, or two of "
+                    "16 bits"
+                )
+            case _:
+                pass
+        if len(types) > 2 or (len(types) == 2 and not set(types) <= {i16, f16}):
+            raise VerifyException(
+                f"{self.task_kind} task @{name} takes more than a wavelet holds; give it one "
+                "argument, or two of 16 bits"
+            )
+        for type in types:
+            _verify_element_type(type, "a wavelet")
+        if self.id is not None and self.task_kind is TaskKind.DATA:
+            raise VerifyException(
+                f"data task @{name} has an id, which its queue gives it; remove the id"
+            )
+        if self.task_kind is TaskKind.CONTROL and self.id is None:
+            raise VerifyException(
+                f"control task @{name} has no id, so no control wavelet can name it; give it one"
+            )
+        if self.active is not None and self.task_kind is not TaskKind.LOCAL:
+            raise VerifyException(
+                f"{self.task_kind} task @{name} cannot be active; only local tasks are activated"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if self.queue is not None:
+            scope.input_queue(self.queue)
+        number = self.task_id
+        if number is None:
+            return
+        target = scope.target
+        if self.task_kind is TaskKind.CONTROL:
+            allowed = target.control_task_ids
+        else:
+            allowed = target.local_task_ids
+            if number in target.reserved_local_task_ids:
+                raise VerifyException(
+                    f"{_described(self)} has id {number}, which {target.name} keeps for the "
+                    "system; choose another"
+                )
+        if number not in allowed:
+            raise VerifyException(
+                f"{_described(self)} has id {number}, which {target.name} does not offer; choose "
+                f"one from {allowed.start} to {allowed.stop - 1}"
+            )
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends a function or task.
+
+    ```
+    wse.return
+    wse.return %y : f32
+    ```
+    """
+
+    name = "wse.return"
+    arguments = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(FuncOp, TaskOp))
+    assembly_format = "($arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, *arguments: SSAValue):
+        super().__init__(operands=[arguments])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        expected: Sequence[Attribute] = ()
+        if isinstance(parent, FuncOp):
+            expected = parent.function_type.outputs.data
+        if tuple(self.arguments.types) != tuple(expected):
+            raise VerifyException(
+                "wse.return does not return what its function or task promises "
+                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
+            )
+
+
+@irdl_op_definition
+class CallOp(SymbolUser):
+    """Calls a function of the same PE program.
+
+    ```
+    %y = wse.call @square(%x) : (f32) -> f32
+    ```
+    """
+
+    name = "wse.call"
+    callee = prop_def(SymbolRefAttr)
+    arguments = var_operand_def()
+    res = var_result_def()
+    assembly_format = (
+        "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    )
+
+    def __init__(
+        self, callee: str, arguments: Sequence[SSAValue] = (), results: Sequence[Attribute] = ()
+    ):
+        super().__init__(
+            operands=[arguments],
+            result_types=[results],
+            properties={"callee": SymbolRefAttr(callee)},
+        )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        function = scope.func(self.callee)
+        used = FunctionType.from_lists(self.arguments.types, self.res.types)
+        if used != function.function_type:
+            raise VerifyException(
+                f"function @{function.sym_name.data} has type {function.function_type}, but is "
+                f"called as {used}; make both agree"
+            )
+
+
+@irdl_op_definition
+class GetBufferOp(SymbolUser):
+    """The memory of a buffer.
+
+    ```
+    %u = wse.get_buffer @u : memref<64xf32>
+    ```
+    """
+
+    name = "wse.get_buffer"
+    buffer = prop_def(SymbolRefAttr)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$buffer attr-dict `:` type($result)"
+
+    def __init__(self, buffer: str, type: MemRefType):
+        super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[type])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        if buffer.type != self.result.type:
+            raise VerifyException(
+                f"buffer @{buffer.sym_name.data} has type {buffer.type}, not {self.result.type}; "
+                "use its type"
+            )
+
+
+@irdl_op_definition
+class GetParamOp(SymbolUser):
+    """The value a parameter has on this PE.
+
+    ```
+    %c = wse.get_param @coefficient : f32
+    ```
+    """
+
+    name = "wse.get_param"
+    param = prop_def(SymbolRefAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$param attr-dict `:` type($result)"
+
+    def __init__(self, param: str, type: Attribute):
+        super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        param = scope.param(self.param)
+        if param.type != self.result.type:
+            raise VerifyException(
+                f"parameter @{param.sym_name.data} has type {param.type}, not "
+                f"{self.result.type}; use its type"
+            )
+
+
+class _AxisOp(IRDLOperation, ABC):
+    axis = prop_def(AxisAttr)
+    result = result_def(i16)
+    traits = traits_def(Pure())
+
+    def __init__(self, axis: Axis):
+        super().__init__(properties={"axis": AxisAttr(axis)}, result_types=[i16])
+
+    @classmethod
+    def _parse_axis(cls, parser: Parser) -> tuple[Axis, Mapping[str, Attribute]]:
+        axis = parser.parse_str_enum(Axis)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        if parser.parse_type() != i16:
+            parser.raise_error("coordinates and extents are of type i16", position)
+        return axis, attributes
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.axis.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : i16")
+
+
+@irdl_op_definition
+class CoordinateOp(_AxisOp):
+    """Where this PE stands in the rectangle: x from 0 at the west, y from 0 at the north.
+
+    ```
+    %x = wse.coordinate x : i16
+    ```
+    """
+
+    name = "wse.coordinate"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CoordinateOp:
+        axis, attributes = cls._parse_axis(parser)
+        op = cls(axis)
+        op.attributes.update(attributes)
+        return op
+
+
+@irdl_op_definition
+class ExtentOp(_AxisOp):
+    """Size of the rectangle in PEs: its width for x, its height for y.
+
+    ```
+    %width = wse.extent x : i16
+    ```
+    """
+
+    name = "wse.extent"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ExtentOp:
+        axis, attributes = cls._parse_axis(parser)
+        op = cls(axis)
+        op.attributes.update(attributes)
+        return op
+
+
+@irdl_op_definition
+class ActivateOp(SymbolUser):
+    """Activates a local task: it runs once the PE is free and the task is not blocked.
+
+    ```
+    wse.activate @step
+    ```
+    """
+
+    name = "wse.activate"
+    task = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$task attr-dict"
+
+    def __init__(self, task: str):
+        super().__init__(properties={"task": SymbolRefAttr(task)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_activate(self.task)
+
+
+@irdl_op_definition
+class BlockOp(SymbolUser):
+    """Blocks a task, or the tasks of a queue: activations are kept until it is unblocked.
+
+    ```
+    wse.block @step
+    ```
+    """
+
+    name = "wse.block"
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_unblock(self.symbol, "blocked")
+
+
+@irdl_op_definition
+class UnblockOp(SymbolUser):
+    """Lets a blocked task, or the tasks of a queue, run again.
+
+    ```
+    wse.unblock @step
+    ```
+    """
+
+    name = "wse.unblock"
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_unblock(self.symbol)
+
+
+_PE_MEMBERS = (BufferOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
+
+Wse = Dialect(
+    "wse",
+    [
+        ProgramOp,
+        ColorOp,
+        RouteOp,
+        PeOp,
+        BufferOp,
+        ParamOp,
+        ExportOp,
+        InputQueueOp,
+        OutputQueueOp,
+        FuncOp,
+        TaskOp,
+        ReturnOp,
+        CallOp,
+        GetBufferOp,
+        GetParamOp,
+        CoordinateOp,
+        ExtentOp,
+        ActivateOp,
+        BlockOp,
+        UnblockOp,
+    ],
+    [DirectionAttr, TaskKindAttr, AxisAttr, QueueColorAttr, RegionAttr],
+)
