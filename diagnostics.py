@@ -7,12 +7,16 @@ Nothing here may import a dialect: every other module may import this one.
 
 from __future__ import annotations
 
+import os
+import sys
+import traceback
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import DiagnosticException
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
+    from xdsl.utils.exceptions import ParseError
 
 
 class LoomError(DiagnosticException):
@@ -54,3 +58,41 @@ def render_location(location: Attribute) -> str | None:
             return next((text for part in parts if (text := render_location(part)) is not None), None)
         case _:
             return None
+
+
+def one_line(error: BaseException) -> str:
+    """The message of an exception on a single line; its type if it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def from_parse_error(error: ParseError) -> LoomError:
+    """xDSL's several-line parse error as one of ours."""
+    return LoomError(" ".join(error.msg.split()), str(error.span.get_location()))
+
+
+def report(error: BaseException) -> str:
+    """What a user sees of an exception that ends a tool.
+
+    That is one line for every mistake in the input. Anything unforeseen is a defect of this package and is said to be
+    one, with the place it came from; LOOM_TRACEBACK=1 in the environment prints the whole traceback first.
+    """
+    from xdsl.utils.exceptions import ArgSpecParseError, ParseError
+
+    if os.environ.get("LOOM_TRACEBACK"):
+        traceback.print_exception(error, file=sys.stderr)
+    match error:
+        case LoomError():
+            return str(error)
+        case ParseError():
+            return str(from_parse_error(error))
+        case OSError(filename=str(name)):
+            return str(LoomError(f"cannot be opened: {error.strerror}", name))
+        case DiagnosticException() | ArgSpecParseError():
+            return str(LoomError(one_line(error)))
+        case MemoryError():
+            return str(LoomError("the computer has no memory left; use a smaller rectangle or smaller buffers"))
+        case _:
+            frames = traceback.extract_tb(error.__traceback__)
+            place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+            kind = type(error).__name__
+            return f"internal error: {kind}{place}: {one_line(error)} (a defect of loomir; LOOM_TRACEBACK=1 shows more)"

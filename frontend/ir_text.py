@@ -1,0 +1,104 @@
+"""Reads IR text so that every operation knows the line it stands on.
+
+xDSL's parser keeps only locations written out as `loc(...)`; ours fills in the position in the text wherever none
+is written, so that later errors can point at it. Knows no dialect of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.lexer import Span
+
+from ..diagnostics import LoomError, from_parse_error, one_line
+
+
+class LocatingParser(Parser):
+    """xDSL's parser, giving each operation the location of its first character.
+
+    `line_offset` is the number of lines before the text in its file, for files read in pieces.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        self._file = StringAttr(name)
+        self._name = name
+        self._line_offset = line_offset
+        self._line_starts = [0, *(position + 1 for position, character in enumerate(text) if character == "\n")]
+        super().__init__(ctx, text, name)
+
+    def _line_and_column(self, position: int) -> tuple[int, int]:
+        line = bisect_right(self._line_starts, position)
+        return line + self._line_offset, position - self._line_starts[line - 1] + 1
+
+    def location_at(self, position: int) -> str:
+        """A position in the text as `file:line:col`."""
+        line, column = self._line_and_column(position)
+        return f"{self._name}:{line}:{column}"
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
+        try:
+            return super().parse_module(allow_implicit_module)
+        except (ParseError, LoomError):
+            raise
+        except RecursionError as error:
+            message = "operations or attributes are nested too deeply to be read"
+            raise LoomError(message, self.location_at(self.pos)) from error
+        except Exception as error:
+            # Some malformed text makes xDSL's parser fail with whatever Python exception it runs into.
+            raise LoomError(f"cannot be parsed: {one_line(error)}", self.location_at(self.pos)) from error
+
+    def parse_operation(self) -> Operation:
+        position = self.pos
+        try:
+            op = super().parse_operation()
+        except LoomError:
+            raise
+        except ParseError as error:
+            # xDSL reports an unknown operation at the token after it.
+            if error.msg.startswith("Operation ") and error.msg.endswith(" is not registered"):
+                error.msg = error.msg.replace("Operation", "operation", 1)
+                error.span = Span(position, position + 1, self.lexer.input)
+            raise
+        except DiagnosticException as error:
+            # Raised by the constructor of an operation or attribute, which cannot know where it stands.
+            raise LoomError(one_line(error), self.location_at(position)) from error
+        if isinstance(op.location, UnknownLoc):
+            line, column = self._line_and_column(position)
+            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        return op
+
+
+def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
+    """Parses `text`, whose file is called `name`; raises LoomError at the place of the first mistake."""
+    try:
+        return LocatingParser(ctx, text, name).parse_module()
+    except ParseError as error:
+        raise from_parse_error(error) from error
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file; raises LoomError if it cannot be read or is not text."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise LoomError(f"cannot be read: {error.strerror or error}", str(path)) from error
+    except ValueError as error:
+        raise LoomError(f"is not the name of a file: {error}", repr(str(path))) from error
+    return decode_text(content, str(path))
+
+
+def decode_text(content: bytes, name: str) -> str:
+    """`content` as text; raises LoomError naming the first byte that is not UTF-8 text."""
+    if (position := content.find(0)) >= 0:
+        raise LoomError(f"is not a text file: byte {position} is zero", name)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise LoomError(f"is not a text file: byte {error.start} is not valid UTF-8", name) from error

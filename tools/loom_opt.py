@@ -1,0 +1,112 @@
+"""`loom-opt`: xDSL's optimizer driver with our dialects and passes, and errors of one line each."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from io import TextIOWrapper
+from typing import IO, NoReturn
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ..diagnostics import LoomError, one_line, report
+from ..frontend.ir_text import LocatingParser, decode_text
+from ..verification import located, verify_dominance
+from .outputs import Outputs
+
+
+class LoomOptMain(xDSLOptMain):
+    """The driver: operations get locations, and SSA dominance is checked after every pass.
+
+    Dialects and passes come from the installed `xdsl.universe` entry points, ours among them.
+    """
+
+    version_format = "loom-opt built on xdsl {xdsl_version}"
+
+    _line_offset = 0
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+
+        def parse_mlir(stream: IO[bytes]) -> ModuleOp:
+            name = self.get_input_name()
+            text = decode_text(stream.read(), name)
+            parser = LocatingParser(self.ctx, text, name, self._line_offset)
+            return parser.parse_module(not self.args.no_implicit_module)
+
+        self.available_frontends["mlir"] = parse_mlir
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        def error(message: str) -> NoReturn:
+            raise LoomError(f"{message}; see {arg_parser.prog} --help")
+
+        arg_parser.error = error
+        super().register_all_arguments(arg_parser)
+
+    def setup_pipeline(self) -> None:
+        for spec in parse_pipeline(self.args.passes):
+            if spec.name not in self.available_passes:
+                near = get_close_matches(spec.name, self.available_passes, 3)
+                hint = f"did you mean {' or '.join(near)}?" if near else "--help lists them"
+                raise LoomError(f"there is no pass named '{spec.name}'; {hint}")
+        try:
+            super().setup_pipeline()
+        except ValueError as error:
+            raise LoomError(f"wrong options for a pass: {one_line(error)}") from error
+        check = self.pipeline.callback
+
+        def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+            if check is not None:
+                check(previous, module, following)
+            if not self.args.disable_verify:
+                verify_dominance(module)
+
+        self.pipeline = PassPipeline(self.pipeline.passes, callback)
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        stream, extension = super().get_input_stream()
+        return stream, extension if extension in self.available_frontends else "mlir"
+
+    def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
+        self._line_offset = start_offset
+        return super().parse_chunk(chunk, file_extension, start_offset)
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        try:
+            super().apply_passes(prog)
+        except DiagnosticException as error:
+            raise located(error) from error
+
+    def prepare_output(self) -> IO[str]:
+        if self.args.output_file is None:
+            return sys.stdout
+        return TextIOWrapper(self._outputs.open(self.args.output_file), encoding="utf-8")
+
+    def run(self) -> None:
+        with Outputs() as self._outputs:
+            super().run()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the driver; a mistake in the input ends it with status 1 and one line on stderr."""
+    try:
+        LoomOptMain(description="Runs Loom IR passes over a module and prints it", args=argv).run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (Exception, ArgSpecParseError) as error:
+        print(report(error), file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
