@@ -17,25 +17,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .diagnostics import Deadlock as Deadlock
     from .diagnostics import LoomError as LoomError
-    from .host.api import Deadlock as Deadlock
-    from .host.api import ExportedSymbol as ExportedSymbol
-    from .host.api import Program as Program
-    from .host.api import Simulator as Simulator
-    from .host.api import compile as compile
+    from .diagnostics import StepLimitExceeded as StepLimitExceeded
+    from .host.compilation import ExportedSymbol as ExportedSymbol
+    from .host.compilation import Program as Program
+    from .host.compilation import compile as compile
+    from .host.simulator import Simulator as Simulator
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Deadlock": ".host.api",
-    "ExportedSymbol": ".host.api",
+    "Deadlock": ".diagnostics",
+    "ExportedSymbol": ".host.compilation",
     "LoomError": ".diagnostics",
-    "Program": ".host.api",
-    "Simulator": ".host.api",
-    "compile": ".host.api",
+    "Program": ".host.compilation",
+    "Simulator": ".host.simulator",
+    "StepLimitExceeded": ".diagnostics",
+    "compile": ".host.compilation",
 }
 
-__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "compile"]  # noqa: F822
+__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "StepLimitExceeded", "compile"]
 
 
 def __getattr__(name: str) -> object:

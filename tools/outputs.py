@@ -26,14 +26,15 @@ class Outputs:
     def open(self, path: str | Path) -> IO[bytes]:
         """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written."""
         try:
-            final = Path(os.path.realpath(path))
+            special = os.path.exists(path) and not os.path.isfile(path)
+            # A pipe reached through /dev/stdout has no path of its own; a symbolic link keeps pointing at the result.
+            final = Path(path) if special else Path(os.path.realpath(path))
             if any(final == other for _, _, other in self._staged):
                 raise LoomError("is named for two outputs; give each its own file", str(path))
             if final.is_dir():
                 raise LoomError("cannot be written: it is a directory", str(path))
             if final.exists() and not os.access(final, os.W_OK):
                 raise LoomError("cannot be written: Permission denied", str(path))
-            special = final.exists() and not final.is_file()
             folder = Path(tempfile.gettempdir()) if special else final.parent
             partial = folder / f".{final.name}.{os.getpid()}.partial"
             stream = partial.open("wb")
@@ -58,7 +59,7 @@ class Outputs:
     def _commit(self) -> None:
         final = Path()
         try:
-            for stream, _, final in self._staged:
+            for stream, _, _ in self._staged:
                 stream.close()
             for _, partial, final in self._staged:
                 if final.exists() and not final.is_file():

@@ -1,0 +1,60 @@
+"""Brings what a host program passes in to the type and shape the machine holds, or says why it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..diagnostics import LoomError
+
+
+def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
+    """`value` as an array of numbers; raises LoomError for anything else."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise LoomError(f"{what} is no array: {error}") from error
+    if array.dtype == object or array.dtype.kind in "SUMm":
+        raise LoomError(f"{what} holds {array.dtype}, not numbers")
+    return array
+
+
+def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]:
+    """`value` with elements of `dtype`; raises LoomError if that would change more than the precision of floats."""
+    array = as_array(value, what)
+    if array.dtype == dtype:
+        return array
+    integral = dtype.kind in "iu"
+    if array.dtype.kind == "c":
+        raise LoomError(f"{what} holds complex numbers, the program {dtype}")
+    if not integral:
+        with np.errstate(over="ignore"):
+            return array.astype(dtype)
+    if array.dtype.kind not in "iub":
+        raise LoomError(f"{what} holds {array.dtype}, the program {dtype}; convert it before")
+    limits = np.iinfo(dtype)
+    if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
+        low, high = int(array.min()), int(array.max())
+        raise LoomError(f"{what} holds values from {low} to {high}, but {dtype} only {limits.min} to {limits.max}")
+    return array.astype(dtype)
+
+
+def spread(
+    array: NDArray[np.generic], shape: Sequence[int], rectangle: tuple[int, int], what: str
+) -> NDArray[np.generic]:
+    """`array` as [height, width, *shape], a read-only view if it is the same for all PEs.
+
+    `shape` is the buffer's on one PE. Accepts the whole array, one PE's buffer, or one number.
+    """
+    width, height = rectangle
+    whole = (height, width, *shape)
+    if array.shape == whole:
+        return array
+    if array.shape in (tuple(shape), ()):
+        return np.broadcast_to(array, whole)
+    needed = f"{list(whole)} for the rectangle of {width}x{height} PEs"
+    if shape:
+        needed += f", {list(shape)} for the same on every PE"
+    raise LoomError(f"{what} has shape {list(array.shape)}, needs {needed}, or one number")

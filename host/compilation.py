@@ -1,0 +1,250 @@
+"""From a program at any level to one that can run: `compile`, and the `Program` it returns.
+
+Knows which passes there are and in which order, and nothing of how they work or of how the result is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import DiagnosticException
+
+from .. import targets
+from ..diagnostics import LoomError, location_of
+from ..dialects import flow, wse
+from ..frontend.ir_text import parse_ir, read_text
+from ..verification import located, verify
+from .arrays import convert
+
+PIPELINE = (
+    "dsd-expand-tensor-access",
+    "dsd-assign-queues",
+    "dsd-assign-microthreads",
+    "dsr-allocate",
+    "lower-to-flow",
+)
+"""The passes from what users write down to what the engine runs; each leaves alone what is lowered already."""
+
+
+@dataclass(frozen=True)
+class ExportedSymbol:
+    """What the host sees of a buffer or function.
+
+    `shape` is that of the buffer on one PE. For a function, `dtype` and `shape` are None and `arguments` holds the
+    type of each argument.
+    """
+
+    name: str
+    kind: Literal["buffer", "function"]
+    dtype: np.dtype | None
+    shape: tuple[int, ...] | None
+    arguments: tuple[np.dtype, ...] = ()
+    read_only: bool = False
+
+    def __str__(self) -> str:
+        if self.kind == "function":
+            return f"{self.name}({', '.join(str(argument) for argument in self.arguments)})"
+        return f"{self.name}: {self.dtype} {list(self.shape or ())}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program ready to run: `module` is its `flow` IR."""
+
+    module: ModuleOp
+    fabric: flow.FabricOp
+    symbols: Mapping[str, ExportedSymbol]
+
+    @property
+    def rectangle(self) -> tuple[int, int]:
+        """Width and height in PEs."""
+        return self.fabric.width.value.data, self.fabric.height.value.data
+
+    @property
+    def target(self) -> targets.Target:
+        return targets.get(self.fabric.target.data)
+
+
+def compile(
+    source: str | Path | ModuleOp,
+    target: str | None = None,
+    rectangle: tuple[int, int] | None = None,
+    defines: Mapping[str, ArrayLike] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Program:
+    """Lowers a program, at whatever level it is, until it can run.
+
+    `source` is a file, IR text, or a module, which is changed in place. `target`, `rectangle` (width, height) and
+    `defines` (a new value for each parameter named: one, or an array [height, width]) replace what the program says;
+    they need a program that is not lowered to `flow` yet. `progress` is called with the name of each pass before it
+    runs. Raises LoomError with the location of the first mistake.
+    """
+    ctx = context()
+    module = _read(ctx, source)
+    verify(module)
+    programs = [op for op in module.walk() if isinstance(op, wse.ProgramOp)]
+    fabrics = [op for op in module.walk() if isinstance(op, flow.FabricOp)]
+    if not programs and not fabrics:
+        raise LoomError("the module holds no program; it needs one wse.program or flow.fabric", location_of(module))
+    if len(programs) + len(fabrics) > 1:
+        second = (programs + fabrics)[1]
+        raise LoomError("the module holds several programs; keep one wse.program or flow.fabric", location_of(second))
+    if programs:
+        _override(programs[0], target, rectangle, defines or {})
+        _lower(ctx, module, progress)
+    elif target is not None or rectangle is not None or defines:
+        message = "the program is lowered already, so target, rectangle and parameters are fixed"
+        raise LoomError(f"{message}; start from its wse.program", location_of(fabrics[0]))
+    fabric = next((op for op in module.walk() if isinstance(op, flow.FabricOp)), None)
+    if fabric is None:
+        raise LoomError("lower-to-flow left no flow.fabric", location_of(module))
+    return Program(module, fabric, _symbols(fabric))
+
+
+def context() -> Context:
+    """An xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
+    from xdsl.dialects import get_all_dialects as xdsl_dialects
+
+    from ..dialects import get_all_dialects
+
+    ctx = Context()
+    for name, factory in {**xdsl_dialects(), **get_all_dialects()}.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def _read(ctx: Context, source: str | Path | ModuleOp) -> ModuleOp:
+    if isinstance(source, ModuleOp):
+        return source
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return parse_ir(ctx, source, "<text>")
+    return parse_ir(ctx, read_text(source), str(source))
+
+
+def _override(
+    program: wse.ProgramOp,
+    target: str | None,
+    rectangle: tuple[int, int] | None,
+    defines: Mapping[str, ArrayLike],
+) -> None:
+    if target is not None:
+        program.target = StringAttr(targets.get(target).name)
+    if rectangle is not None:
+        width, height = rectangle
+        if width < 1 or height < 1:
+            raise LoomError(f"rectangle {width}x{height} holds no PE; both sides must be at least 1")
+        program.width, program.height = IntegerAttr(width, i64), IntegerAttr(height, i64)
+    params = [op for op in program.walk() if isinstance(op, wse.ParamOp)]
+    for name, value in defines.items():
+        named = [param for param in params if param.sym_name.data == name]
+        if not named:
+            known = ", ".join(sorted({param.sym_name.data for param in params})) or "none"
+            raise LoomError(f"the program has no parameter '{name}'; it has {known}", location_of(program))
+        for param in named:
+            array = np.asarray(value)
+            width, height = program.rectangle
+            if array.shape not in ((), (height, width)):
+                shape = list(array.shape)
+                message = f"parameter '{name}' is given shape {shape}, needs one value or [{height}, {width}]"
+                raise LoomError(message, location_of(param))
+            data = convert(array, dtype_of(param.type), f"parameter '{name}'")
+            param.value = DenseIntOrFPElementsAttr(TensorType(param.type, array.shape), BytesAttr(data.tobytes()))
+    if target is not None or rectangle is not None or defines:
+        module = program.parent_op()
+        assert isinstance(module, ModuleOp)
+        verify(module)
+
+
+def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None) -> None:
+    from ..passes import get_all_passes
+
+    passes = get_all_passes()
+    for name in PIPELINE:
+        if progress is not None:
+            progress(name)
+        try:
+            passes[name]()().apply(ctx, module)
+        except DiagnosticException as error:
+            raise located(error) from error
+        verify(module)
+
+
+def _symbols(fabric: flow.FabricOp) -> dict[str, ExportedSymbol]:
+    symbols: dict[str, ExportedSymbol] = {}
+    for units in fabric.body.block.ops:
+        if not isinstance(units, flow.UnitsOp):
+            continue
+        defined = {op.sym_name.data: op for op in units.body.block.ops if isinstance(op, flow.BufferOp | flow.FuncOp)}
+        for export in units.body.block.ops:
+            if not isinstance(export, flow.ExportOp):
+                continue
+            op = defined.get(export.symbol.root_reference.data)
+            if op is None:
+                message = f"@{export.symbol.root_reference.data} is exported but is no buffer or function here"
+                raise LoomError(message, location_of(export))
+            symbol = _symbol(export, op)
+            if symbols.setdefault(symbol.name, symbol) != symbol:
+                message = f"'{symbol.name}' is exported as {symbols[symbol.name]} elsewhere, here as {symbol}"
+                raise LoomError(f"{message}; give them one type or two names", location_of(export))
+    return symbols
+
+
+def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedSymbol:
+    name = export.visible_name.data
+    unsigned = export.unsigned is not None
+    if isinstance(op, flow.FuncOp):
+        arguments = tuple(dtype_of(argument) for argument in op.function_type.inputs.data)
+        return ExportedSymbol(name, "function", None, None, arguments)
+    assert isinstance(op.type, MemRefType)
+    dtype = dtype_of(op.type.element_type, unsigned=unsigned)
+    return ExportedSymbol(name, "buffer", dtype, op.type.get_shape(), read_only=export.read_only is not None)
+
+
+def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
+    """The numpy type of an element; raises LoomError if memory and wavelets cannot hold it."""
+    choice: DTypeLike
+    match type:
+        case Float16Type():
+            choice = np.float16
+        case Float32Type():
+            choice = np.float32
+        case BFloat16Type():
+            from ml_dtypes import bfloat16
+
+            choice = bfloat16
+        case IntegerType(width=width) if width.data in (8, 16, 32):
+            choice = f"{'u' if unsigned else ''}int{width.data}"
+        case _:
+            raise LoomError(f"the host cannot see values of type {type}; use f16, bf16, f32, i16 or i32")
+    return np.dtype(choice)
+
+
+def describe(symbols: Mapping[str, ExportedSymbol], kind: Literal["buffer", "function"]) -> str:
+    """The exported symbols of one kind, for an error message."""
+    names: Sequence[str] = sorted(symbol.name for symbol in symbols.values() if symbol.kind == kind)
+    return (
+        f"it exports the {kind}{'' if len(names) == 1 else 's'} {', '.join(names)}"
+        if names
+        else f"it exports no {kind}"
+    )

@@ -1,0 +1,115 @@
+"""The Python API for running a compiled program: arrays in, launches, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..diagnostics import LoomError
+from ..runtime import Machine
+from .arrays import as_array, convert, spread
+from .compilation import ExportedSymbol, Program, describe
+
+
+class Simulator:
+    """One fabric running one program.
+
+    `step_limit` ends a run with StepLimitExceeded after so many engine steps; None means never. Cycles are
+    estimates of the target's cost model.
+    """
+
+    def __init__(self, program: Program, step_limit: int | None = None) -> None:
+        if step_limit is not None and step_limit < 1:
+            raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
+        self.program = program
+        self.step_limit = step_limit
+        self._machine = Machine(program.module)
+
+    def set(self, name: str, value: ArrayLike) -> None:
+        """Writes buffer `name` on every PE.
+
+        `value` has shape [height, width, *buffer shape], or that of the buffer on one PE, or is one number, which
+        then go to all PEs. Raises LoomError if the symbol, the shape or the type does not fit.
+        """
+        symbol = self.buffer(name)
+        if symbol.read_only:
+            raise LoomError(f"'{name}' is exported read_only; the host cannot write it")
+        assert symbol.dtype is not None and symbol.shape is not None
+        what = f"the array for '{name}'"
+        array = convert(value, symbol.dtype, what)
+        self._machine.write_symbol(name, spread(array, symbol.shape, self.program.rectangle, what))
+
+    def get(self, name: str) -> NDArray[Any]:
+        """Buffer `name` of all PEs as a new array [height, width, *buffer shape]."""
+        symbol = self.buffer(name)
+        array = np.asarray(self._machine.read_symbol(name))
+        return array if symbol.dtype is None or array.dtype == symbol.dtype else array.view(symbol.dtype)
+
+    def launch(self, name: str, *arguments: float) -> None:
+        """Calls exported function `name` on every PE that has it and runs until nothing is left to do.
+
+        Raises LoomError if the arguments do not fit, Deadlock if something waits for ever.
+        """
+        self._machine.launch(name, self.check_arguments(name, arguments))
+        self.run()
+
+    def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
+        """The arguments as function `name` takes them; raises LoomError if they do not fit."""
+        symbol = self.function(name)
+        if len(arguments) != len(symbol.arguments):
+            raise LoomError(f"{symbol} takes {len(symbol.arguments)} arguments, not {len(arguments)}")
+        return [
+            _argument(value, dtype, f"argument {position} of {symbol}")
+            for position, (value, dtype) in enumerate(zip(arguments, symbol.arguments, strict=True), start=1)
+        ]
+
+    def run(self) -> None:
+        """Runs until nothing is left to do; raises Deadlock if something waits for ever."""
+        self._machine.run(self.step_limit)
+
+    @property
+    def cycles(self) -> int:
+        """The latest clock of any PE, in estimated cycles."""
+        return self._machine.cycles
+
+    def stats(self) -> dict[str, Any]:
+        """What the run cost so far, in estimated cycles and in work of the engine."""
+        width, height = self.program.rectangle
+        return {
+            "target": self.program.target.name,
+            "width": width,
+            "height": height,
+            "estimated_cycles": self.cycles,
+            **self._machine.statistics,
+        }
+
+    def buffer(self, name: str) -> ExportedSymbol:
+        """The exported buffer `name`; raises LoomError naming those there are."""
+        return self._symbol(name, "buffer")
+
+    def function(self, name: str) -> ExportedSymbol:
+        """The exported function `name`; raises LoomError naming those there are."""
+        return self._symbol(name, "function")
+
+    def _symbol(self, name: str, kind: Any) -> ExportedSymbol:
+        symbol = self.program.symbols.get(name)
+        if symbol is None or symbol.kind != kind:
+            raise LoomError(f"the program exports no {kind} '{name}'; {describe(self.program.symbols, kind)}")
+        return symbol
+
+
+def _argument(value: float, dtype: np.dtype, what: str) -> int | float:
+    array = as_array(value, what)
+    if array.shape != ():
+        raise LoomError(f"{what} is an array; it takes one number, the same for all PEs")
+    if dtype.kind in "iu" and array.dtype.kind in "iu":
+        # Integers of the machine have no sign of their own: 65535 and -1 are the same 16 bits.
+        bits = dtype.itemsize * 8
+        number = int(array)
+        if not -(1 << (bits - 1)) <= number < 1 << bits:
+            raise LoomError(f"{what} is {number}, which does not fit in {bits} bits")
+        return number
+    return convert(array, dtype, what).item()

@@ -1,0 +1,224 @@
+"""`loom`: compiles and runs programs from the command line, a thin shell around the Python API."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..diagnostics import LoomError, report
+from .outputs import Outputs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..host.simulator import Simulator
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise LoomError(f"{message}; see {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit status, having printed one line on stderr if that is not 0."""
+    try:
+        arguments = _parser().parse_args(argv)
+        arguments.command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("error: interrupted; no output was written", file=sys.stderr)
+        return 130
+    except Exception as error:
+        print(report(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .. import __version__
+
+    parser = _Parser(prog="loom", description="Compiles and runs programs for dataflow machines without the machine.")
+    parser.add_argument("--version", action="version", version=f"loom {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="run IR at any level",
+        description="Lowers what remains of a program in IR and runs it: arrays are set, functions launched and arrays "
+        "read in that order, launches one after the other. Without --launch the program runs as it starts by itself. "
+        "Output files appear whole or, after an error, not at all. Cycles are estimates.",
+    )
+    run.set_defaults(command=_run)
+    run.add_argument("file", metavar="FILE", help="IR text, wse or flow or between")
+    run.add_argument("--arch", metavar="NAME", help="target instead of the program's: wse2 or wse3")
+    run.add_argument("--rectangle", type=_rectangle, metavar="WxH", help="PEs instead of the program's, e.g. 8x4")
+    run.add_argument(
+        "--param",
+        type=_assignment,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter's value: a number, or a .npy file with one for each PE [height, width]",
+    )
+    run.add_argument(
+        "--set",
+        type=_assignment,
+        action="append",
+        default=[],
+        metavar="SYMBOL=FILE.npy",
+        help="fill an exported buffer: [height, width, *shape], or [*shape] for the same on every PE",
+    )
+    run.add_argument(
+        "--launch", action="append", nargs="+", default=[], metavar=("FN", "ARG"), help="call an exported function"
+    )
+    run.add_argument(
+        "--get",
+        type=_assignment,
+        action="append",
+        default=[],
+        metavar="SYMBOL=FILE.npy",
+        help="write an exported buffer after the run: [height, width, *shape]",
+    )
+    run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
+    run.add_argument("--step-limit", type=_positive, metavar="N", help="end with an error after N engine steps")
+    return parser
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
+def _rectangle(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is no rectangle; write width x height, for example 8x4")
+    return int(match[1]), int(match[2])
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
+
+
+def _number(text: str, what: str) -> int | float:
+    try:
+        return int(text, 0)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise LoomError(f"{what} is '{text}', which is not a number") from None
+
+
+def read_array(path: str) -> NDArray[Any]:
+    """The array in a .npy file; raises LoomError if there is none."""
+    import numpy as np
+
+    try:
+        with open(path, "rb") as stream:
+            if stream.read(6) != b"\x93NUMPY":
+                raise LoomError("is no .npy file; write it with numpy.save", path)
+            stream.seek(0)
+            return np.load(stream, allow_pickle=False)
+    except OSError as error:
+        raise LoomError(f"cannot be read: {error.strerror or error}", path) from error
+    except (ValueError, EOFError) as error:
+        raise LoomError(f"cannot be read as a .npy file: {' '.join(str(error).split())}", path) from error
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Yields a function that shows what is being done: on a terminal only, and nothing stays there."""
+    if not sys.stderr.isatty():
+        yield lambda what: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda what: status.update(what)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    with Outputs() as outputs, _progress() as progress:
+        summary = _compile_and_run(arguments, outputs, progress)
+    print(summary)
+
+
+def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: Callable[[str], None]) -> str:
+    import numpy as np
+
+    from ..host.compilation import compile
+    from ..host.simulator import Simulator
+
+    defines = {
+        name: read_array(value) if value.endswith(".npy") else _number(value, f"parameter '{name}'")
+        for name, value in arguments.param
+    }
+    progress("compiling")
+    program = compile(
+        arguments.file,
+        target=arguments.arch,
+        rectangle=arguments.rectangle,
+        defines=defines,
+        progress=lambda name: progress(f"compiling: {name}"),
+    )
+    simulator = Simulator(program, step_limit=arguments.step_limit)
+
+    # All that can be wrong with the flags is found before the run, which may take long.
+    launches = [(name, _launch_arguments(simulator, name, texts)) for name, *texts in arguments.launch]
+    for name, path in arguments.set:
+        array = read_array(path)
+        try:
+            simulator.set(name, array)
+        except LoomError as error:
+            raise LoomError(error.message, path) from error
+    results = [(simulator.buffer(name).name, outputs.open(path)) for name, path in arguments.get]
+    stats = outputs.open(arguments.stats) if arguments.stats else None
+
+    start = time.perf_counter()
+    for name, values in launches:
+        progress(f"running {name}")
+        simulator.launch(name, *values)
+    if not launches:
+        progress("running")
+        simulator.run()
+    seconds = time.perf_counter() - start
+
+    for name, stream in results:
+        np.save(stream, simulator.get(name))
+    if stats is not None:
+        content = {**simulator.stats(), "wall_seconds": round(seconds, 6)}
+        stats.write((json.dumps(content, indent=2, default=_plain) + "\n").encode())
+    width, height = program.rectangle
+    return f"{width} x {height} PEs, {simulator.cycles} cycles (estimated), {seconds:.3f} s"
+
+
+def _launch_arguments(simulator: Simulator, name: str, texts: Sequence[str]) -> list[int | float]:
+    symbol = simulator.function(name)
+    values = [_number(text, f"argument {position} of {symbol}") for position, text in enumerate(texts, start=1)]
+    simulator.check_arguments(name, values)
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """What JSON cannot hold of itself: numbers and arrays of numpy."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
