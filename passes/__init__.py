@@ -1,29 +1,44 @@
-"""The passes, one to a file: `dsd-assign-queues` is the ModulePass in `dsd_assign_queues.py`.
-
-A new pass is found by its file; there is no list to keep. Pure algorithms are in `passes.analysis`.
-"""
+"""The passes, one file each, named as the pass: `dsd-assign-queues` stands in dsd_assign_queues.py."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from pkgutil import iter_modules
 
 from xdsl.passes import ModulePass
 
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Every pass of this package by name; calling an entry imports its file and returns the class."""
-    modules = (module.name for module in iter_modules(__path__) if not module.ispkg)
-    return {module.replace("_", "-"): _loader(module) for module in modules}
+    """Every pass of this package by name; calling an entry imports and returns it."""
 
+    def get_dsd_expand_tensor_access() -> type[ModulePass]:
+        from .dsd_expand_tensor_access import DsdExpandTensorAccessPass
 
-def _loader(module: str) -> Callable[[], type[ModulePass]]:
-    def load() -> type[ModulePass]:
-        name = module.replace("_", "-")
-        for value in vars(import_module(f".{module}", __name__)).values():
-            if isinstance(value, type) and issubclass(value, ModulePass) and value.__dict__.get("name") == name:
-                return value
-        raise ImportError(f"{module}.py defines no pass named '{name}'")
+        return DsdExpandTensorAccessPass
 
-    return load
+    def get_dsd_assign_queues() -> type[ModulePass]:
+        from .dsd_assign_queues import DsdAssignQueuesPass
+
+        return DsdAssignQueuesPass
+
+    def get_dsd_assign_microthreads() -> type[ModulePass]:
+        from .dsd_assign_microthreads import DsdAssignMicrothreadsPass
+
+        return DsdAssignMicrothreadsPass
+
+    def get_dsr_allocate() -> type[ModulePass]:
+        from .dsr_allocate import DsrAllocatePass
+
+        return DsrAllocatePass
+
+    def get_lower_to_flow() -> type[ModulePass]:
+        from .lower_to_flow import LowerToFlowPass
+
+        return LowerToFlowPass
+
+    return {
+        "dsd-expand-tensor-access": get_dsd_expand_tensor_access,
+        "dsd-assign-queues": get_dsd_assign_queues,
+        "dsd-assign-microthreads": get_dsd_assign_microthreads,
+        "dsr-allocate": get_dsr_allocate,
+        "lower-to-flow": get_lower_to_flow,
+    }

@@ -1,0 +1,149 @@
+"""Giving numbered resources to competitors: graph colouring with some colours fixed beforehand.
+
+Nodes are the competitors, an edge joins two that must not get the same number. Nodes are coloured by saturation
+(networkx); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import networkx as nx
+
+Node = TypeVar("Node", bound=Hashable)
+
+SEARCH_LIMIT = 100_000
+"""Steps of the exact search after which the machine is said to have run out."""
+
+
+@dataclass
+class Clash(Exception):
+    """Two neighbours were given the same number beforehand."""
+
+    first: Hashable
+    second: Hashable
+    number: int
+
+
+@dataclass
+class Exhausted(Exception):
+    """There are too few numbers: `competitors` all need different ones, or no assignment exists for them."""
+
+    competitors: tuple[Hashable, ...]
+
+
+def colour(
+    graph: nx.Graph[Node],
+    allowed: Mapping[Node, Sequence[int]],
+    fixed: Mapping[Node, int] | None = None,
+    preferred: Mapping[Node, int] | None = None,
+) -> dict[Node, int]:
+    """A number for every node, from its `allowed` ones, different from the numbers of its neighbours.
+
+    Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
+    neighbour has them already, in the order of the nodes, and given up where there is no solution with them.
+    Raises Clash or Exhausted.
+    """
+    numbers = dict(fixed or {})
+    for first, second in graph.edges:
+        if first != second and first in numbers and numbers[first] == numbers.get(second):
+            raise Clash(first, second, numbers[first])
+    wished = dict(numbers)
+    for node, number in (preferred or {}).items():
+        taken = {wished[other] for other in graph[node] if other in wished and other != node}
+        if node not in wished and number in allowed[node] and number not in taken:
+            wished[node] = number
+    for start in (wished, numbers) if wished != numbers else (numbers,):
+        found = _by_saturation(graph, allowed, start)
+        if found is None:
+            found = _by_search(graph, allowed, start)
+        if found is not None:
+            return {node: found[node] for node in graph}
+    raise Exhausted(_competitors(graph, allowed, numbers))
+
+
+def _by_saturation(
+    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
+) -> dict[Node, int] | None:
+    """The greedy colouring of networkx, or None if a node got a number it is not allowed."""
+    simple: nx.Graph[object] = nx.Graph()
+    simple.add_nodes_from(graph)
+    simple.add_edges_from((a, b) for a, b in graph.edges if a != b)
+    coloured: dict[object, int] = dict(start)
+    # networkx takes the lowest free number: a number that is not allowed is a neighbour that has it.
+    most = 1 + max((number for numbers in allowed.values() for number in numbers), default=-1)
+    for number in range(most):
+        excluding = [node for node in graph if node not in start and number not in allowed[node]]
+        if excluding:
+            holder = _Holder(number)
+            coloured[holder] = number
+            simple.add_edges_from((holder, node) for node in excluding)
+
+    def order(working: nx.Graph[object], colours: dict[object, int]) -> Iterator[object]:
+        colours.update(coloured)
+        yield from nx.coloring.strategy_saturation_largest_first(working, colours)
+
+    found = nx.coloring.greedy_color(simple, strategy=order)
+    result = {node: found[node] for node in graph}
+    if all(result[node] in allowed[node] for node in graph if node not in start):
+        return result
+    return None
+
+
+@dataclass(frozen=True)
+class _Holder:
+    number: int
+
+
+def _by_search(
+    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
+) -> dict[Node, int] | None:
+    """The first colouring in a depth-first search that takes the most constrained node next, or None."""
+    numbers = dict(start)
+    open_nodes = [node for node in graph if node not in numbers]
+    steps = 0
+
+    def choices(node: Node) -> list[int]:
+        taken = {numbers[other] for other in graph[node] if other in numbers and other != node}
+        return [number for number in allowed[node] if number not in taken]
+
+    def place() -> bool:
+        nonlocal steps
+        steps += 1
+        if not open_nodes:
+            return True
+        if steps > SEARCH_LIMIT:
+            return False
+        node = min(open_nodes, key=lambda n: (len(choices(n)), -len(graph[n])))
+        open_nodes.remove(node)
+        for number in choices(node):
+            numbers[node] = number
+            if place():
+                return True
+            del numbers[node]
+        open_nodes.append(node)
+        return False
+
+    return numbers if place() else None
+
+
+def _competitors(
+    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], fixed: Mapping[Node, int]
+) -> tuple[Node, ...]:
+    """Nodes to name when the numbers do not suffice: a node without a choice and those that took its numbers, else
+    a largest group of mutual neighbours."""
+    order = {node: position for position, node in enumerate(graph)}
+    for node in graph:
+        if node in fixed:
+            continue
+        holders: dict[int, Node] = {}
+        for other in graph[node]:
+            if other in fixed:
+                holders.setdefault(fixed[other], other)
+        if all(number in holders for number in allowed[node]):
+            named = {holders[number] for number in allowed[node]} | {node}
+            return tuple(sorted(named, key=order.__getitem__))
+    largest = max(nx.find_cliques(graph), key=len, default=[])
+    return tuple(sorted(largest, key=order.__getitem__))

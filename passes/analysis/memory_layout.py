@@ -1,0 +1,47 @@
+"""Where the buffers of a PE lie in its memory. Knows sizes and alignments, nothing of IR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ROW_PERIOD = 128
+"""In 32-bit words. The engine keeps one row of an array for each 32-bit word of PE memory; a row count
+that is a multiple of a power of two this large makes rows collide in the caches of the host."""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A buffer to place; sizes and alignment in 16-bit words."""
+
+    name: str
+    words: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The word address of each buffer, in the order given, and the words used in all."""
+
+    addresses: tuple[int, ...]
+    words: int
+
+
+def lay_out(allocations: Sequence[Allocation], capacity: int) -> Layout | None:
+    """Place the buffers one after the other in `capacity` words; None if they do not fit.
+
+    The size is even, as memory is accessed in 32-bit words too, and avoids multiples of ROW_PERIOD
+    where there is room.
+    """
+    addresses: list[int] = []
+    end = 0
+    for allocation in allocations:
+        start = -(-end // allocation.alignment) * allocation.alignment
+        addresses.append(start)
+        end = start + allocation.words
+    words = end + end % 2
+    if words > capacity:
+        return None
+    if words and words // 2 % ROW_PERIOD == 0 and words + 2 <= capacity:
+        words += 2
+    return Layout(tuple(addresses), words)

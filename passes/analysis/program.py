@@ -1,0 +1,110 @@
+"""The skeleton of a PE program: what its tasks and functions start, signal and repeat, in structured control flow.
+
+The passes build it from the IR; the concurrency and the register analysis read it. Operations, tasks and functions
+are named by hashable keys of the caller's choice, whose order of appearance is kept, so results do not depend on
+hash values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+TaskKind = Literal["local", "data", "control"]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Activates, blocks or unblocks tasks: the act of a statement or of a completing operation."""
+
+    action: Literal["activate", "block", "unblock"]
+    task: Hashable
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A DSD operation. A synchronous one holds the PE until it is done; an asynchronous one goes on after its
+    statement and ends by one of `completions`, each the signals of one way to end."""
+
+    key: Hashable
+    asynchronous: bool = False
+    completions: tuple[tuple[Signal, ...], ...] = ((),)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Runs a function of the same program to its end."""
+
+    function: Hashable
+    key: Hashable = None
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Runs one of its arms; an arm may be empty."""
+
+    arms: tuple[tuple[Statement, ...], ...]
+    key: Hashable = None
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Repeats its body at least `at_least` times."""
+
+    body: tuple[Statement, ...]
+    at_least: int = 0
+    key: Hashable = None
+
+
+Statement = Signal | Operation | Call | Branch | Loop
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task and its state when the program starts. A local task runs when activated, a data or control task
+    whenever wavelets arrive; a blocked one waits until it is unblocked."""
+
+    body: tuple[Statement, ...]
+    kind: TaskKind = "local"
+    active: bool = False
+    blocked: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function; the host launches it if `exported`."""
+
+    body: tuple[Statement, ...]
+    exported: bool = False
+
+
+@dataclass
+class Program:
+    """The tasks and functions of one PE program."""
+
+    tasks: dict[Hashable, Task] = field(default_factory=dict[Hashable, Task])
+    functions: dict[Hashable, Function] = field(default_factory=dict[Hashable, Function])
+
+    def bodies(self) -> Iterator[tuple[Statement, ...]]:
+        """The bodies of all tasks, then of all functions."""
+        yield from (task.body for task in self.tasks.values())
+        yield from (function.body for function in self.functions.values())
+
+    def operations(self) -> Iterator[Operation]:
+        """Every DSD operation, in order of appearance."""
+        for body in self.bodies():
+            for statement in statements(body):
+                if isinstance(statement, Operation):
+                    yield statement
+
+
+def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """The statements of a body and of all bodies inside it, outer before inner."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, Branch):
+            for arm in statement.arms:
+                yield from statements(arm)
+        elif isinstance(statement, Loop):
+            yield from statements(statement.body)

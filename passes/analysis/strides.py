@@ -1,0 +1,143 @@
+"""What a tensor access becomes: an offset, one stride per dimension and the extents (DSD-017 to DSD-042, DSD-061 to
+DSD-071).
+
+An access is given as affine index expressions, one per dimension of the array, over induction variables of which
+the last moves fastest (DSD-059). Everything counts in elements of the array. The module knows numbers only: no IR,
+no descriptor values and no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+DescriptorKind = Literal["mem1d", "mem4d"]
+
+I8 = range(-(1 << 7), 1 << 7)
+I16 = range(-(1 << 15), 1 << 15)
+U16 = range(1 << 16)
+
+
+class WalkError(ValueError):
+    """An access that no memory descriptor can hold; the message is a sentence for the program's author."""
+
+
+@dataclass(frozen=True)
+class AffineIndex:
+    """`constant` plus the sum of `coefficients[d]` times induction variable d, outermost first."""
+
+    coefficients: tuple[int, ...]
+    constant: int = 0
+
+    def at(self, point: Sequence[int]) -> int:
+        """The value with the induction variables at `point`."""
+        return self.constant + sum(c * x for c, x in zip(self.coefficients, point, strict=True))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The fields of a memory descriptor: `strides` innermost first, `extents` outermost first (DSD-062).
+
+    A stride is the change of address at the moment its dimension advances, every faster dimension being wound back
+    to its start in the same step (DSD-061).
+    """
+
+    offset: int
+    strides: tuple[int, ...]
+    extents: tuple[int, ...]
+
+    def addresses(self) -> Iterator[int]:
+        """The elements in the order they are visited, relative to the base."""
+        if 0 in self.extents:
+            return
+        counters = [0] * len(self.extents)
+        address = self.offset
+        while True:
+            yield address
+            for depth, stride in enumerate(self.strides):
+                dimension = len(counters) - 1 - depth
+                counters[dimension] += 1
+                if counters[dimension] < self.extents[dimension]:
+                    address += stride
+                    break
+                counters[dimension] = 0
+            else:
+                return
+
+
+def linearise(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineIndex:
+    """The row-major element number of `indices` in an array of `shape`: the last dimension is contiguous (DSD-027).
+
+    Raises WalkError if the number of indices is not the rank of the array (DSD-024).
+    """
+    if len(shape) != len(indices):
+        raise WalkError(f"the access has {len(indices)} index expressions but the array has rank {len(shape)}")
+    variables = len(indices[0].coefficients) if indices else 0
+    coefficients, constant, step = [0] * variables, 0, 1
+    for extent, index in zip(reversed(shape), reversed(indices), strict=True):
+        coefficients = [c + step * i for c, i in zip(coefficients, index.coefficients, strict=True)]
+        constant += step * index.constant
+        step *= extent
+    return AffineIndex(tuple(coefficients), constant)
+
+
+def address_changes(coefficients: Sequence[int], extents: Sequence[int]) -> tuple[int, ...]:
+    """The stride of every dimension, innermost first, from linear coefficients and extents given outermost first:
+    stride(d) = c(d) - sum of c(e) * (n(e) - 1) over the faster dimensions e (DSD-063)."""
+    strides: list[int] = []
+    wound_back = 0
+    for coefficient, extent in zip(reversed(coefficients), reversed(extents), strict=True):
+        strides.append(coefficient - wound_back)
+        wound_back += coefficient * (extent - 1)
+    return tuple(strides)
+
+
+def walk_of_access(
+    kind: DescriptorKind, shape: Sequence[int], indices: Sequence[AffineIndex], extents: Sequence[int]
+) -> Walk:
+    """The walk of a tensor access over an array of `shape`, checked for a descriptor of `kind`.
+
+    `extents` has one length per induction variable. Raises WalkError for what a descriptor cannot express.
+    """
+    if any(len(index.coefficients) != len(extents) for index in indices):
+        variables = len(indices[0].coefficients)
+        raise WalkError(f"the access has {variables} induction variables but {len(extents)} extents")
+    linear = linearise(shape, indices)
+    coefficients = linear.coefficients if indices else (0,) * len(extents)
+    walk = Walk(linear.constant, address_changes(coefficients, extents), tuple(extents))
+    check_walk(kind, walk)
+    return walk
+
+
+def check_walk(kind: DescriptorKind, walk: Walk) -> None:
+    """Raise WalkError unless `walk` fits the fields of a descriptor of `kind` (DSD-020, DSD-021, DSD-032, DSD-057)."""
+    dimensions = len(walk.extents)
+    if kind == "mem1d" and dimensions != 1:
+        raise WalkError(f"a mem1d descriptor has one dimension, not {dimensions}; use mem4d for up to four")
+    if kind == "mem4d" and not 1 <= dimensions <= 4:
+        raise WalkError(f"a mem4d descriptor has one to four dimensions, not {dimensions}")
+    for extent in walk.extents:
+        if extent < 0:
+            raise WalkError(f"extent {extent} is negative; a length counts elements")
+        if extent not in U16:
+            raise WalkError(f"extent {extent} is above {U16[-1]}; split the access")
+    stride_range, stride_type = (I8, "i8") if kind == "mem1d" else (I16, "i16")
+    for stride in walk.strides:
+        if stride not in stride_range:
+            raise WalkError(
+                f"stride {stride} does not fit the {stride_type} of a {kind} descriptor"
+                f" ({stride_range[0]} to {stride_range[-1]})"
+            )
+    if walk.offset not in I16:
+        raise WalkError(f"offset {walk.offset} does not fit an i16 ({I16[0]} to {I16[-1]})")
+
+
+def bounds(linear: AffineIndex, extents: Sequence[int]) -> tuple[int, int] | None:
+    """The smallest and the largest element number reached, or None if nothing is visited."""
+    if 0 in extents:
+        return None
+    reach = [c * (n - 1) for c, n in zip(linear.coefficients, extents, strict=True)]
+    return linear.constant + sum(min(0, r) for r in reach), linear.constant + sum(max(0, r) for r in reach)
+
+
