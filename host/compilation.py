@@ -168,8 +168,10 @@ def _override(
                 shape = list(array.shape)
                 message = f"parameter '{name}' is given shape {shape}, needs one value or [{height}, {width}]"
                 raise LoomError(message, location_of(param))
-            data = convert(array, dtype_of(param.type), f"parameter '{name}'")
-            param.value = DenseIntOrFPElementsAttr(TensorType(param.type, array.shape), BytesAttr(data.tobytes()))
+            element = param.type
+            assert isinstance(element, IntegerType | Float16Type | Float32Type)
+            data = convert(array, dtype_of(element), f"parameter '{name}'")
+            param.value = DenseIntOrFPElementsAttr(TensorType(element, array.shape), BytesAttr(data.tobytes()))
     if target is not None or rectangle is not None or defines:
         module = program.parent_op()
         assert isinstance(module, ModuleOp)
