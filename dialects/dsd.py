@@ -1539,7 +1539,7 @@ class DsdOperationEffects(MemoryEffect):
         return op.effects()
 
 
-class DsdOperation(IRDLOperation, ABC):
+class DsdOperation(SymbolUser, ABC):
     """A DSD operation, on descriptors (`dsd`) or on registers (`dsr`).
 
     `destination` receives, `sources` are read, in the order of the CSL builtin; `index` is the word offset of
@@ -1760,8 +1760,35 @@ class DsdOperation(IRDLOperation, ABC):
                 "descriptor"
             )
 
+    def verify_symbols(self, scope: Scope) -> None:
+        target = scope.target
+        if len(self.fabric_inputs) > target.max_fabric_inputs:
+            raise VerifyException(
+                f"{self.definition.name} has {len(self.fabric_inputs)} fabric inputs, but {target.name} takes "
+                f"{target.max_fabric_inputs}; receive one of them into memory first"
+            )
+        if self.asynchronous is not None:
+            self.asynchronous.verify_symbols(scope)
+            self._verify_wse2_microthread(self.asynchronous, scope)
 
-class DescriptorOperation(DsdOperation, SymbolUser, ABC):
+    def _verify_wse2_microthread(self, settings: AsyncAttr, scope: Scope) -> None:
+        """On WSE-2 the queue of the first fabric operand fixes the microthread (DSD-223)."""
+        if settings.microthread is None or scope.target.name != "wse2":
+            return
+        fabric = self.fabric_operands
+        descriptor = self.descriptor_of(fabric[0]) if fabric else None
+        made_by = None if descriptor is None else defining_op(descriptor)
+        if not isinstance(made_by, FabinOp | FaboutOp) or made_by.queue is None:
+            return
+        queue = made_by.find_queue(scope)
+        number = None if queue is None else queue.queue_id
+        if number is not None and number != settings.microthread:
+            raise VerifyException(
+                f"on wse2 the microthread is the id {number} of the queue, not {settings.microthread}; remove ut"
+            )
+
+
+class DescriptorOperation(DsdOperation, ABC):
     """A DSD operation on descriptors, as a program writes it."""
 
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
@@ -1798,31 +1825,6 @@ class DescriptorOperation(DsdOperation, SymbolUser, ABC):
                 raise VerifyException(
                     f"the first source of {row.name} is a FIFO; exchange the sources or copy it first"
                 )
-
-    def verify_symbols(self, scope: Scope) -> None:
-        target = scope.target
-        if len(self.fabric_inputs) > target.max_fabric_inputs:
-            raise VerifyException(
-                f"{self.definition.name} has {len(self.fabric_inputs)} fabric inputs, but {target.name} takes "
-                f"{target.max_fabric_inputs}; receive one of them into memory first"
-            )
-        if self.asynchronous is not None:
-            self.asynchronous.verify_symbols(scope)
-            self._verify_wse2_microthread(self.asynchronous, scope)
-
-    def _verify_wse2_microthread(self, settings: AsyncAttr, scope: Scope) -> None:
-        """On WSE-2 the queue of the first fabric operand fixes the microthread (DSD-223)."""
-        if settings.microthread is None or scope.target.name != "wse2":
-            return
-        made_by = defining_op(self.fabric_operands[0])
-        if not isinstance(made_by, FabinOp | FaboutOp) or made_by.queue is None:
-            return
-        queue = made_by.find_queue(scope)
-        number = None if queue is None else queue.queue_id
-        if number is not None and number != settings.microthread:
-            raise VerifyException(
-                f"on wse2 the microthread is the id {number} of the queue, not {settings.microthread}; remove ut"
-            )
 
 
 def _class_name(name: str) -> str:

@@ -1,0 +1,664 @@
+"""The `dsr` dialect: DSD operations on the registers that hold descriptors.
+
+Registers are types, as in xDSL's register dialects: `!dsr.dest<f32>` is some register of the dest file,
+`!dsr.dest<f32, 2>` register 2; the element type is that of the descriptor held. Descriptors are still made by
+`dsd` operations; `dsr.load` puts one into a register, and the operations, generated from `dsd_table` like those
+of `dsd`, work on registers only. Rule numbers refer to the project's rules of the DSR document.
+
+The dialect knows nothing of how registers are chosen.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import IntAttr, NoneAttr, UnitAttr
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.printer import Printer
+from xdsl.traits import (
+    EffectInstance,
+    HasCanonicalizationPatternsTrait,
+    MemoryEffect,
+    MemoryEffectKind,
+    Pure,
+    Resource,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..targets import Target
+from .dsd import (
+    AsyncAttr,
+    CircbufType,
+    DescriptorType,
+    DsdOperation,
+    FabinType,
+    FaboutType,
+    FabricDescriptorType,
+    FifoType,
+    Mem1dType,
+    Mem4dType,
+    MemoryDescriptorType,
+    strides_if_constant,
+    table_operations,
+)
+from .wse import ELEMENT_TYPES, CallOp, Scope, SymbolUser
+
+MAX_STRIDE_REGISTERS = 3
+"""Most stride registers of one descriptor (DSR-058)."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Registers
+# ---------------------------------------------------------------------------------------------
+
+
+class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
+    """A register of one file; `index` is its number, absent until it is chosen."""
+
+    index: IntAttr | NoneAttr
+
+    @property
+    def number(self) -> int | None:
+        """The register's number, or None if it is not chosen yet."""
+        return self.index.data if isinstance(self.index, IntAttr) else None
+
+    @property
+    def is_allocated(self) -> bool:
+        return self.number is not None
+
+    @classmethod
+    def file(cls) -> str:
+        """Name of the register file: `dest`, `src0`, `src1`, `xdsr` or `sr`."""
+        return cls.name.removeprefix("dsr.")
+
+    @classmethod
+    def file_size(cls, target: Target) -> int:
+        """How many registers of this file `target` has."""
+        match cls.file():
+            case "dest":
+                return target.dsr_dest
+            case "src0":
+                return target.dsr_src0
+            case "src1":
+                return target.dsr_src1
+            case "xdsr":
+                return target.xdsrs
+            case _:
+                return target.srs
+
+    def verify_index(self, target: Target) -> None:
+        """Raise VerifyException if `target` has no such register (DSR-022, DSR-028, DSR-031)."""
+        size = self.file_size(target)
+        if self.number is not None and not 0 <= self.number < size:
+            raise VerifyException(
+                f"{target.name} has no {self.file()} register {self.number}; choose one from 0 to {size - 1}"
+            )
+
+
+class DescriptorRegisterType(RegisterType, ABC):
+    """A register that holds a descriptor (a DSR)."""
+
+    element_type: Attribute
+
+    @classmethod
+    def get(cls, element_type: Attribute, number: int | None = None) -> DescriptorRegisterType:
+        return cls.new([NoneAttr() if number is None else IntAttr(number), element_type])
+
+    def allocated(self, number: int) -> DescriptorRegisterType:
+        """Register `number` of the same file, with the same elements."""
+        return type(self).get(self.element_type, number)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            element_type = parser.parse_type()
+            index: IntAttr | NoneAttr = NoneAttr()
+            if parser.parse_optional_punctuation(",") is not None:
+                index = IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        return (index, element_type)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element_type)
+            if self.number is not None:
+                printer.print_string(f", {self.number}")
+
+    def verify(self) -> None:
+        if self.element_type not in ELEMENT_TYPES:
+            raise VerifyException(
+                f"a register cannot hold elements of {self.element_type}; use f16, f32, i16 or i32"
+            )
+
+
+@irdl_attr_definition
+class DestType(DescriptorRegisterType):
+    """Holds a destination only (DSR-008): `!dsr.dest<f32, 2>`."""
+
+    name = "dsr.dest"
+
+
+@irdl_attr_definition
+class Src0Type(DescriptorRegisterType):
+    """Holds a source or a destination (DSR-009): `!dsr.src0<f32, 2>`."""
+
+    name = "dsr.src0"
+
+
+@irdl_attr_definition
+class Src1Type(DescriptorRegisterType):
+    """Holds a source only (DSR-010): `!dsr.src1<f32, 2>`."""
+
+    name = "dsr.src1"
+
+
+class ExtensionRegisterType(RegisterType, ABC):
+    """A register that holds what a descriptor has beyond a DSR; it has no element type."""
+
+    @classmethod
+    def get(cls, number: int | None = None) -> ExtensionRegisterType:
+        return cls.new([NoneAttr() if number is None else IntAttr(number)])
+
+    def allocated(self, number: int) -> ExtensionRegisterType:
+        """Register `number` of the same file."""
+        return type(self).get(number)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_punctuation("<") is None:
+            return (NoneAttr(),)
+        number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation(">")
+        return (IntAttr(number),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        if self.number is not None:
+            with printer.in_angle_brackets():
+                printer.print_string(str(self.number))
+
+
+@irdl_attr_definition
+class XdsrType(ExtensionRegisterType):
+    """Extends a DSR for a FIFO, a circular buffer or a mem4d (DSR-005): `!dsr.xdsr<0>`."""
+
+    name = "dsr.xdsr"
+
+
+@irdl_attr_definition
+class SrType(ExtensionRegisterType):
+    """Holds one stride of a mem4d (DSR-006): `!dsr.sr<0>`."""
+
+    name = "dsr.sr"
+
+
+@dataclass(frozen=True)
+class RegisterResource(Resource):
+    """One register of the PE."""
+
+    register: RegisterType
+
+    def name(self) -> str:
+        return f"<{self.register.file()} {self.register.number}>"
+
+
+class RegisterEffects(MemoryEffect):
+    """Loading an allocated register writes it; an unallocated one is only a value."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        assert isinstance(op, LoadOp)
+        return {
+            EffectInstance(MemoryEffectKind.WRITE, resource=RegisterResource(register))
+            for register in op.written_registers
+        }
+
+
+def stride_registers(dimensions: int, innermost_stride: int | None) -> int:
+    """Stride registers a mem4d needs (DSR-059 to DSR-061, DSR-064).
+
+    `innermost_stride` is None for a descriptor that is not known at compile time, which takes three.
+    """
+    if innermost_stride is None:
+        return MAX_STRIDE_REGISTERS
+    if dimensions <= 1:
+        return 0
+    return dimensions - 1 - (innermost_stride == 1)
+
+
+def needed_stride_registers(descriptor: SSAValue) -> int:
+    """Stride registers that loading `descriptor`, a mem4d, needs."""
+    strides = strides_if_constant(descriptor)
+    return stride_registers(0, None) if strides is None else stride_registers(len(strides), strides[0])
+
+
+def needs_xdsr(type: Attribute) -> bool:
+    """Whether a descriptor of `type` needs an XDSR beside its DSR (DSR-005)."""
+    return isinstance(type, Mem4dType | CircbufType | FifoType)
+
+
+class _GetOp(IRDLOperation, ABC):
+    """Names a physical register or, without a number, asks for some register of the file."""
+
+    traits = traits_def(Pure())
+
+    def __init__(self, type: RegisterType):
+        super().__init__(result_types=[type])
+
+    @property
+    def register(self) -> RegisterType:
+        return cast(RegisterType, self.results[0].type)
+
+
+class _GetRegisterOp(_GetOp, SymbolUser, ABC):
+    def verify_symbols(self, scope: Scope) -> None:
+        self.register.verify_index(scope.target)
+
+
+@irdl_op_definition
+class GetDsrOp(_GetRegisterOp):
+    """A descriptor register that other code has loaded.
+
+    ```
+    %r = dsr.get_dsr : !dsr.src0<f32, 3>
+    ```
+
+    A register the target lacks is refused (DSR-022), and so is one without a number, which nothing can have
+    loaded (DSR-003).
+    """
+
+    name = "dsr.get_dsr"
+    result = result_def(DescriptorRegisterType)
+    assembly_format = "attr-dict `:` type($result)"
+
+    def verify_(self) -> None:
+        if not self.register.is_allocated:
+            raise VerifyException(
+                "dsr.get_dsr names no register that anything could have loaded; give its number"
+            )
+
+
+@irdl_op_definition
+class GetXdsrOp(_GetRegisterOp):
+    """An extended register, for a `dsr.load`.
+
+    ```
+    %x = dsr.get_xdsr : !dsr.xdsr<0>
+    ```
+
+    A register the target lacks is refused (DSR-028).
+    """
+
+    name = "dsr.get_xdsr"
+    result = result_def(XdsrType)
+    assembly_format = "attr-dict `:` type($result)"
+
+
+@irdl_op_definition
+class GetSrOp(_GetRegisterOp):
+    """A stride register, for a `dsr.load`.
+
+    ```
+    %s = dsr.get_sr : !dsr.sr<0>
+    ```
+
+    A register the target lacks is refused (DSR-031).
+    """
+
+    name = "dsr.get_sr"
+    result = result_def(SrType)
+    assembly_format = "attr-dict `:` type($result)"
+
+
+class _RemovesRedundantLoads(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (RemoveRedundantLoad(),)
+
+
+@irdl_op_definition
+class LoadOp(SymbolUser):
+    """Puts a descriptor into a register; a mem4d takes an XDSR and stride registers, a circbuf an XDSR.
+
+    ```
+    %a = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
+    %b = dsr.load %i async(activate = @done) : !dsd.fabin<f32> -> !dsr.src1<f32>
+    %c = dsr.load %q xdsr %x srs [%s, %t] save_address
+           : !dsd.mem4d<f32>, !dsr.xdsr<0>, !dsr.sr<0>, !dsr.sr<1> -> !dsr.dest<f32, 0>
+    ```
+
+    `async` makes operations on the register asynchronous and says what their completion does (DSD-182,
+    DSD-195); `save_address` makes each operation go on where the last one stopped (DSR-065); `single_step` is
+    for `@map` (DSR-068). Refused are: a fabin in a dest (DSR-040), a fabout in a source (DSR-041, DSR-042), a
+    mem4d or circbuf without XDSR (DSR-043, DSR-044), an XDSR for anything else (DSR-050, DSR-055), a wrong number
+    of stride registers (DSR-062, DSR-064), `async` on memory (DSR-036), `save_address` on the fabric
+    (DSR-037), more than one of the three settings.
+    """
+
+    name = "dsr.load"
+    descriptor = operand_def(DescriptorType)
+    xdsr = opt_operand_def(XdsrType)
+    srs = var_operand_def(SrType)
+    asynchronous = opt_prop_def(AsyncAttr, prop_name="async")
+    save_address = opt_prop_def(UnitAttr)
+    single_step = opt_prop_def(UnitAttr)
+    result = result_def(DescriptorRegisterType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(RegisterEffects(), _RemovesRedundantLoads())
+
+    def __init__(
+        self,
+        descriptor: SSAValue,
+        register: DescriptorRegisterType,
+        *,
+        xdsr: SSAValue | None = None,
+        srs: Sequence[SSAValue] = (),
+        asynchronous: AsyncAttr | None = None,
+        save_address: bool = False,
+        single_step: bool = False,
+    ):
+        super().__init__(
+            operands=[descriptor, xdsr, srs],
+            result_types=[register],
+            properties={
+                "async": asynchronous,
+                "save_address": UnitAttr() if save_address else None,
+                "single_step": UnitAttr() if single_step else None,
+            },
+        )
+
+    @property
+    def register(self) -> DescriptorRegisterType:
+        """The register that is loaded."""
+        return cast(DescriptorRegisterType, self.result.type)
+
+    @property
+    def written_registers(self) -> tuple[RegisterType, ...]:
+        """The allocated registers the load writes."""
+        extensions = (*(() if self.xdsr is None else (self.xdsr,)), *self.srs)
+        registers = (self.register, *(cast(RegisterType, value.type) for value in extensions))
+        return tuple(register for register in registers if register.is_allocated)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        operands = [parser.parse_unresolved_operand()]
+        has_xdsr = parser.parse_optional_keyword("xdsr") is not None
+        if has_xdsr:
+            operands.append(parser.parse_unresolved_operand())
+        if parser.parse_optional_keyword("srs") is not None:
+            operands += parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_unresolved_operand
+            )
+        asynchronous = None
+        if parser.parse_optional_keyword("async") is not None:
+            asynchronous = AsyncAttr.parse_settings(parser, parser.Delimiter.PAREN)
+        save_address = parser.parse_optional_keyword("save_address") is not None
+        single_step = parser.parse_optional_keyword("single_step") is not None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        descriptor, *extensions = parser.resolve_operands(operands, types, position)
+        parser.parse_punctuation("->")
+        position = parser.pos
+        register = parser.parse_type()
+        if not isinstance(register, DescriptorRegisterType):
+            parser.raise_error("a descriptor is loaded into a !dsr.dest, !dsr.src0 or !dsr.src1", position)
+        op = cls(
+            descriptor,
+            register,
+            xdsr=extensions.pop(0) if has_xdsr else None,
+            srs=extensions,
+            asynchronous=asynchronous,
+            save_address=save_address,
+            single_step=single_step,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.descriptor)
+        if self.xdsr is not None:
+            printer.print_string(" xdsr ")
+            printer.print_operand(self.xdsr)
+        if self.srs:
+            printer.print_string(" srs ")
+            with printer.in_square_brackets():
+                printer.print_list(self.srs, printer.print_operand)
+        if self.asynchronous is not None:
+            printer.print_string(" async")
+            self.asynchronous.print_settings(printer, "(", ")")
+        if self.save_address is not None:
+            printer.print_string(" save_address")
+        if self.single_step is not None:
+            printer.print_string(" single_step")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list(self.operands, lambda operand: printer.print_attribute(operand.type))
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        type = cast(DescriptorType, self.descriptor.type)
+        file = self.register.file()
+        if type.element_type != self.register.element_type:
+            raise VerifyException(
+                f"the register holds elements of {self.register.element_type}, the descriptor has "
+                f"{type.element_type}; use that element type"
+            )
+        if isinstance(type, FabinType) and file == "dest":
+            raise VerifyException("a fabin is a source and does not go into a dest; load it into a src0 or src1")
+        if isinstance(type, FaboutType) and file != "dest":
+            raise VerifyException(f"a fabout is a destination and does not go into a {file}; load it into a dest")
+        self._verify_extensions(type)
+        self._verify_settings(type)
+
+    def _verify_extensions(self, type: DescriptorType) -> None:
+        kind = type.name.removeprefix("dsd.")
+        if needs_xdsr(type):
+            if self.xdsr is None:
+                extra = " and stride registers" if isinstance(type, Mem4dType) else ""
+                raise VerifyException(
+                    f"a {kind} does not fit a register alone; give dsr.load an xdsr{extra} for it"
+                )
+        elif self.xdsr is not None:
+            raise VerifyException(f"a {kind} needs no xdsr; only a mem4d, circbuf or FIFO does, so remove it")
+        if not isinstance(type, Mem4dType):
+            if self.srs:
+                raise VerifyException(f"a {kind} needs no stride register; only a mem4d does, so remove srs")
+            return
+        needed = needed_stride_registers(self.descriptor)
+        if len(self.srs) != needed:
+            raise VerifyException(
+                f"the mem4d needs {needed} stride registers, not {len(self.srs)}; give that many in srs"
+            )
+
+    def _verify_settings(self, type: DescriptorType) -> None:
+        settings = {
+            "async": self.asynchronous,
+            "save_address": self.save_address,
+            "single_step": self.single_step,
+        }
+        given = [name for name, value in settings.items() if value is not None]
+        if len(given) > 1:
+            raise VerifyException(f"{' and '.join(given)} do not go together; keep one of them")
+        if self.asynchronous is not None:
+            if not isinstance(type, FabricDescriptorType):
+                raise VerifyException("async is for fabric descriptors; remove it from a load of memory")
+            self.asynchronous.verify_settings()
+        if self.save_address is not None and not isinstance(type, MemoryDescriptorType):
+            raise VerifyException("save_address is for memory descriptors; remove it from a load of the fabric")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        for value in (self.result, *self.operands[1:]):
+            cast(RegisterType, value.type).verify_index(scope.target)
+        if self.asynchronous is not None:
+            self.asynchronous.verify_symbols(scope)
+
+
+class RemoveRedundantLoad(RewritePattern):
+    """Drop a load whose register still holds the same descriptor from an earlier load of the block.
+
+    The search goes back to the last load of the same register and stops at anything that could run other
+    code, so all searches of a block together look at each operation once for each register.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
+        if op.save_address is not None:
+            return
+        written = op.written_registers
+        earlier = op.prev_op
+        while earlier is not None and not earlier.regions:
+            if isinstance(earlier, LoadOp):
+                if self._same(earlier, op):
+                    rewriter.replace(op, [], [earlier.result])
+                    return
+                if any(register in written for register in earlier.written_registers):
+                    return
+            elif written and not _loads_nothing(earlier):
+                return
+            earlier = earlier.prev_op
+
+    @staticmethod
+    def _same(earlier: LoadOp, op: LoadOp) -> bool:
+        return (
+            tuple(earlier.operands) == tuple(op.operands)
+            and earlier.properties == op.properties
+            and earlier.result.type == op.result.type
+        )
+
+
+def _loads_nothing(op: Operation) -> bool:
+    """Whether `op` surely leaves every register as it is: only calls run other code."""
+    return not isinstance(op, CallOp)
+
+
+# ---------------------------------------------------------------------------------------------
+# The DSD operations
+# ---------------------------------------------------------------------------------------------
+
+
+class RegisterOperation(DsdOperation, ABC):
+    """A DSD operation on registers: the first source in src0, the second in src1, scalars as values.
+
+    A destination is a dest or src0 register or the buffer of a scalar. An operation on a register that was
+    loaded with `async` is asynchronous even if it does not say so (DSD-182); the settings are then those of
+    the load (DSD-195).
+    """
+
+    @property
+    def loads(self) -> tuple[LoadOp, ...]:
+        """The loads of the operands, where they are known."""
+        owners = (operand.owner for operand in (self.destination, *self.sources))
+        return tuple(owner for owner in owners if isinstance(owner, LoadOp))
+
+    @property
+    def settings(self) -> AsyncAttr | None:
+        for load in self.loads:
+            if load.asynchronous is not None:
+                return load.asynchronous
+        return self.asynchronous
+
+    def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
+        owner = operand.owner
+        return owner.descriptor if isinstance(owner, LoadOp) else None
+
+    def effects(self) -> set[EffectInstance]:
+        found = super().effects()
+        for operand in (self.destination, *self.sources):
+            type = operand.type
+            if isinstance(type, RegisterType) and type.is_allocated:
+                found.add(EffectInstance(MemoryEffectKind.READ, resource=RegisterResource(type)))
+        for load in self.loads:
+            if load.save_address is not None and load.register.is_allocated:
+                resource = RegisterResource(load.register)
+                found.add(EffectInstance(MemoryEffectKind.WRITE, resource=resource))
+        return found
+
+    def verify_operand(self, operand: SSAValue, source: int | None) -> None:
+        row, type = self.definition, operand.type
+        noun = "the destination" if source is None else f"source {source + 1}"
+        if not isinstance(type, DescriptorRegisterType):
+            raise VerifyException(f"{noun} of {row.name} is a {type}; load a descriptor with dsr.load")
+        if source is None and isinstance(type, Src1Type):
+            raise VerifyException(
+                f"the destination of {row.name} is a src1 register, which holds sources only; use a dest or src0"
+            )
+        if source is not None and isinstance(type, DestType):
+            raise VerifyException(
+                f"{noun} of {row.name} is a dest register, which holds destinations only; use a src0 or src1"
+            )
+        needed = row.destination if source is None else row.sources[source]
+        self._verify_element(noun, needed, type.element_type)
+
+    def verify_(self) -> None:
+        super().verify_()
+        row = self.definition
+        files = [s.type.file() for s in self.sources if isinstance(s.type, DescriptorRegisterType)]
+        if len(set(files)) != len(files):
+            raise VerifyException(
+                f"two sources of {row.name} are {files[0]} registers; load one of them into the other source file"
+            )
+        if any(load.single_step is not None for load in self.loads):
+            raise VerifyException(
+                f"an operand of {row.name} was loaded with single_step, which is for @map; load it without"
+            )
+        if self.asynchronous is not None:
+            self._verify_async(self.asynchronous)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        super().verify_symbols(scope)
+        for operand in (self.destination, *self.sources):
+            if isinstance(operand.type, RegisterType):
+                operand.type.verify_index(scope.target)
+
+    def _verify_async(self, own: AsyncAttr) -> None:
+        """An asynchronous operation takes its settings from the load of a fabric register."""
+        registers = (self.destination, *self.sources)
+        if any(isinstance(r.type, RegisterType) and self.descriptor_of(r) is None for r in registers):
+            # What the register holds was decided elsewhere, so only the run can tell.
+            return
+        if not self.fabric_operands:
+            raise VerifyException(
+                f"{self.definition.name} is async but moves no wavelets; only operations on the fabric can be"
+            )
+        loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
+        if not loaded:
+            raise VerifyException(
+                f"{self.definition.name} is async, but no fabric operand was loaded with async; add async to its "
+                "dsr.load"
+            )
+        for name, given in (("activate", own.activate), ("unblock", own.unblock)):
+            if not isinstance(given, NoneAttr) and all(
+                getattr(settings, name) != given for settings in loaded
+            ):
+                raise VerifyException(
+                    f"{name} takes effect only where the fabric descriptor is loaded; give it to that dsr.load"
+                )
+
+
+OPERATIONS: dict[str, type[RegisterOperation]] = table_operations("dsr", RegisterOperation)
+"""The DSD operations on registers, by table name: `OPERATIONS["fmacs"](destination, sources)`."""
+
+Dsr = Dialect(
+    "dsr",
+    [GetDsrOp, GetXdsrOp, GetSrOp, LoadOp, *OPERATIONS.values()],
+    [DestType, Src0Type, Src1Type, XdsrType, SrType],
+)
