@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
     DenseArrayBase,
     IntAttr,
     IntegerAttr,
@@ -37,7 +37,6 @@ from xdsl.ir import (
     Attribute,
     Dialect,
     Operation,
-    OpResult,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     SSAValue,
@@ -97,6 +96,7 @@ _ELEMENTS: Mapping[dsd_table.Element, Attribute] = {"f16": f16, "f32": f32, "i16
 # ---------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, init=False)
 class DescriptorType(ParametrizedAttribute, TypeAttribute, ABC):
     """A descriptor; its elements or wavelets hold `element_type`."""
 
@@ -104,9 +104,7 @@ class DescriptorType(ParametrizedAttribute, TypeAttribute, ABC):
 
     def verify(self) -> None:
         if self.element_type not in ELEMENT_TYPES:
-            raise VerifyException(
-                f"a descriptor cannot have elements of {self.element_type}; use f16, f32, i16 or i32"
-            )
+            raise VerifyException(f"a descriptor cannot have elements of {self.element_type}; use f16, f32, i16 or i32")
 
 
 class MemoryDescriptorType(DescriptorType, ABC):
@@ -226,9 +224,7 @@ class OnControlAttr(ParametrizedAttribute):
 
     @staticmethod
     def get(action: ControlAction, symbol: str | None = None) -> OnControlAttr:
-        return OnControlAttr(
-            StringAttr(action.value), NoneAttr() if symbol is None else SymbolRefAttr(symbol)
-        )
+        return OnControlAttr(StringAttr(action.value), NoneAttr() if symbol is None else SymbolRefAttr(symbol))
 
     @property
     def control_action(self) -> ControlAction:
@@ -421,9 +417,7 @@ class AsyncAttr(ParametrizedAttribute):
                 f"{target.name} has no microthread {number}; choose one from 0 to {target.microthreads - 1}"
             )
         if self.microthread_priority is not None and target.name != "wse2":
-            raise VerifyException(
-                f"on {target.name} an operation has no priority; give it to the fabric descriptor"
-            )
+            raise VerifyException(f"on {target.name} an operation has no priority; give it to the fabric descriptor")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -460,9 +454,7 @@ def _parse_option(parser: Parser) -> tuple[str, Attribute]:
 def _parse_options(parser: Parser, op: type[IRDLOperation]) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
     """Parse `{control, simd = simd_32}`: the properties of `op` among them, and all else."""
     position = parser.pos
-    entries = parser.parse_optional_comma_separated_list(
-        parser.Delimiter.BRACES, lambda: _parse_option(parser)
-    )
+    entries = parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, lambda: _parse_option(parser))
     options = dict(entries or ())
     if len(options) != len(entries or ()):
         parser.raise_error("an option is given twice; give it once", position)
@@ -512,9 +504,7 @@ def _print_integer(printer: Printer, value: Integer) -> None:
 
 
 def _parse_integers(parser: Parser) -> list[int]:
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-    )
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
 
 
 def _parse_memref(parser: Parser) -> MemRefType:
@@ -533,9 +523,7 @@ def _dynamic(value: Integer | None) -> SSAValue | None:
     return value if isinstance(value, SSAValue) else None
 
 
-def _integer(
-    dynamic: SSAValue | None, static: IntegerAttr | None, default: int
-) -> Integer:
+def _integer(dynamic: SSAValue | None, static: IntegerAttr | None, default: int) -> Integer:
     if dynamic is not None:
         return dynamic
     return default if static is None else static.value.data
@@ -554,9 +542,7 @@ def _verify_field(
 
 def _verify_range(name: str, value: int, allowed: range) -> None:
     if value not in allowed:
-        raise VerifyException(
-            f"{name} {value} is out of range; it lies from {allowed.start} to {allowed.stop - 1}"
-        )
+        raise VerifyException(f"{name} {value} is out of range; it lies from {allowed.start} to {allowed.stop - 1}")
 
 
 def constant_value(value: Integer) -> int | None:
@@ -569,7 +555,22 @@ def constant_value(value: Integer) -> int | None:
     return None
 
 
-_DescriptorT = TypeVar("_DescriptorT", bound=DescriptorType)
+def constant_extent(value: Integer) -> int | None:
+    """The extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
+    number = constant_value(value)
+    return number if number is None or isinstance(value, int) else number % len(EXTENTS)
+
+
+class _FoldsConstantFields(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (FoldConstantFields(),)
+
+
+class _FoldsIntoConstant(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (FoldDerivedDescriptor(), MergeDerivedDescriptors())
 
 
 # ---------------------------------------------------------------------------------------------
@@ -622,7 +623,7 @@ class TensorAccessOp(MemoryDescriptorOp):
     name = "dsd.tensor_access"
     base = operand_def(MemRefType)
     map = prop_def(AffineMapAttr)
-    extents_attr = prop_def(DenseArrayBase, prop_name="extents")
+    extents_attr = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem1dType | Mem4dType)
 
@@ -653,7 +654,7 @@ class TensorAccessOp(MemoryDescriptorOp):
     @property
     def extents(self) -> tuple[int, ...]:
         """Iterations of each induction variable, outermost first."""
-        return tuple(cast("tuple[int, ...]", self.extents_attr.get_values()))
+        return self.extents_attr.get_values()
 
     @classmethod
     def parse(cls, parser: Parser) -> TensorAccessOp:
@@ -694,18 +695,13 @@ class TensorAccessOp(MemoryDescriptorOp):
         variables = access.num_dims
         if access.num_symbols or any(isinstance(e, AffineSymExpr) for r in access.results for e in r.dfs()):
             raise VerifyException(
-                "a tensor access has a run-time symbol; give offset, strides and extents of a dsd.mem1d "
-                "instead"
+                "a tensor access has a run-time symbol; give offset, strides and extents of a dsd.mem1d instead"
             )
         if variables != len(extents):
-            raise VerifyException(
-                f"{variables} induction variables have {len(extents)} extents; give one for each"
-            )
+            raise VerifyException(f"{variables} induction variables have {len(extents)} extents; give one for each")
         if isinstance(self.result.type, Mem1dType):
             if variables != 1:
-                raise VerifyException(
-                    f"a mem1d access has one induction variable, not {variables}; make a !dsd.mem4d"
-                )
+                raise VerifyException(f"a mem1d access has one induction variable, not {variables}; make a !dsd.mem4d")
         elif not 1 <= variables <= MAX_DIMENSIONS:
             raise VerifyException(
                 f"a mem4d access has one to four induction variables, not {variables}; split the access"
@@ -715,18 +711,15 @@ class TensorAccessOp(MemoryDescriptorOp):
         rank = self.base_type.get_num_dims()
         if len(access.results) != rank:
             raise VerifyException(
-                f"{len(access.results)} indices do not address {self.base_type}; give {rank}, one for each "
-                "dimension"
+                f"{len(access.results)} indices do not address {self.base_type}; give {rank}, one for each dimension"
             )
         for index in access.results:
             if not index.is_pure_affine() or any(
-                isinstance(e, AffineBinaryOpExpr)
-                and e.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
+                isinstance(e, AffineBinaryOpExpr) and e.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
                 for e in index.dfs()
             ):
                 raise VerifyException(
-                    f"index {index} is not affine in the induction variables; use sums of variables times "
-                    "constants"
+                    f"index {index} is not affine in the induction variables; use sums of variables times constants"
                 )
 
 
@@ -755,6 +748,7 @@ class Mem1dOp(MemoryDescriptorOp):
     extent_attr = opt_prop_def(IntegerAttr, prop_name="extent")
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem1dType)
+    traits = traits_def(_FoldsConstantFields())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
@@ -850,10 +844,11 @@ class Mem4dOp(MemoryDescriptorOp):
     base = operand_def(MemRefType)
     offset_value = opt_operand_def(i16)
     offset_attr = opt_prop_def(IntegerAttr, prop_name="offset")
-    strides_attr = opt_prop_def(DenseArrayBase, prop_name="strides")
-    extents_attr = prop_def(DenseArrayBase, prop_name="extents")
+    strides_attr = opt_prop_def(DenseArrayBase.constr(i64), prop_name="strides")
+    extents_attr = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem4dType)
+    traits = traits_def(_FoldsConstantFields())
 
     def __init__(
         self,
@@ -886,12 +881,12 @@ class Mem4dOp(MemoryDescriptorOp):
         """Change of address when each walk advances, innermost first, in elements."""
         if self.strides_attr is None:
             return (1,) * len(self.extents)
-        return tuple(cast("tuple[int, ...]", self.strides_attr.get_values()))
+        return self.strides_attr.get_values()
 
     @property
     def extents(self) -> tuple[int, ...]:
         """Iterations of each walk, outermost first."""
-        return tuple(cast("tuple[int, ...]", self.extents_attr.get_values()))
+        return self.extents_attr.get_values()
 
     @classmethod
     def parse(cls, parser: Parser) -> Mem4dOp:
@@ -1022,7 +1017,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
     control_transform = opt_prop_def(UnitAttr)
     simd = opt_prop_def(SimdModeAttr)
     priority = opt_prop_def(PriorityAttr)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), _FoldsConstantFields())
 
     def __init__(
         self,
@@ -1270,12 +1265,6 @@ class _FieldOp(DerivedDescriptorOp, ABC):
         _verify_field(name, self.field_value, self.field_attr, allowed, needed=True)
 
 
-class _FoldsIntoConstant(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        return (FoldDerivedDescriptor(), MergeDerivedDescriptors())
-
-
 @irdl_op_definition
 class IncrementOffsetOp(_FieldOp):
     """The descriptor, moved by a number of its elements; nothing checks that it stays in the array.
@@ -1420,6 +1409,30 @@ def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, source: O
     rewriter.replace(op, new)
 
 
+class FoldConstantFields(RewritePattern):
+    """Write a field that is a constant value as a number."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Mem1dOp | Mem4dOp | FabinOp | FaboutOp, rewriter: PatternRewriter) -> None:
+        if isinstance(op, FabinOp | FaboutOp):
+            if (extent := _number(op.extent_value, constant_extent, EXTENTS)) is not None:
+                new = type(op)(op.result.type, extent, queue=op.queue_name, color=op.color_name, options=op.options)
+                _replace(rewriter, op, new, op)
+            return
+        offset = _number(op.offset_value, constant_value, OFFSETS)
+        stride = extent = None
+        if isinstance(op, Mem1dOp):
+            stride = _number(op.stride_value, constant_value, MEM1D_STRIDES)
+            extent = _number(op.extent_value, constant_extent, EXTENTS)
+        if offset is not None or stride is not None or extent is not None:
+            _replace(rewriter, op, _with_fields(op, offset=offset, stride=stride, extent=extent), op)
+
+
+def _number(value: SSAValue | None, known: Callable[[Integer], int | None], allowed: range) -> int | None:
+    number = None if value is None else known(value)
+    return number if number is not None and number in allowed else None
+
+
 class FoldDerivedDescriptor(RewritePattern):
     """Put a changed field into the descriptor it changes, where both are known at compile time."""
 
@@ -1437,18 +1450,18 @@ class FoldDerivedDescriptor(RewritePattern):
                 new = _with_fields(source, extent=op.value)
             case SetLengthOp(), FabinOp() | FaboutOp():
                 new = type(source)(
-                    cast("FabinType | FaboutType", source.result.type),
+                    source.result.type,
                     op.value,
                     queue=source.queue_name,
                     color=source.color_name,
                     options=source.options,
                 )
             case SetLengthOp(), CircbufOp():
-                if (length := constant_value(op.value)) is None:
+                if (length := constant_extent(op.value)) is None:
                     return
                 new = CircbufOp(source.base, length, wraparound=source.wraparound)
             case SetLengthOp(), TensorAccessOp():
-                if (length := constant_value(op.value)) is None:
+                if (length := constant_extent(op.value)) is None:
                     return
                 new = TensorAccessOp(
                     source.base,
@@ -1480,9 +1493,7 @@ def _with_fields(
     indexed = source.wavelet_index_offset is not None
     if isinstance(source, Mem4dOp):
         strides = None if source.strides_attr is None else source.strides
-        return Mem4dOp(
-            base, source.extents, strides=strides, offset=offset, wavelet_index_offset=indexed
-        )
+        return Mem4dOp(base, source.extents, strides=strides, offset=offset, wavelet_index_offset=indexed)
     return Mem1dOp(
         base,
         source.extent if extent is None else extent,
@@ -1629,9 +1640,7 @@ class DsdOperation(SymbolUser, ABC):
 
     @classmethod
     def parse(cls, parser: Parser) -> DsdOperation:
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
+        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
         asynchronous = None
         if parser.parse_optional_keyword("async") is not None:
             asynchronous = AsyncAttr.parse_settings(parser, parser.Delimiter.PAREN)
@@ -1699,9 +1708,7 @@ class DsdOperation(SymbolUser, ABC):
         row, type = self.definition, source.type
         noun = f"source {position + 1}"
         if isa(type, MemRefType):
-            raise VerifyException(
-                f"{noun} of {row.name} is an array; make a descriptor of it with dsd.mem1d"
-            )
+            raise VerifyException(f"{noun} of {row.name} is an array; make a descriptor of it with dsd.mem1d")
         if type in ELEMENT_TYPES:
             if position not in row.scalar_sources:
                 raise VerifyException(f"{noun} of {row.name} cannot be a scalar; name a descriptor")
@@ -1756,8 +1763,7 @@ class DsdOperation(SymbolUser, ABC):
             type is not None and not isinstance(type, Mem1dType | Mem4dType | CircbufType)
         ):
             raise VerifyException(
-                f"zero names source {position + 1} of {row.name}, which is not in memory; name a memory "
-                "descriptor"
+                f"zero names source {position + 1} of {row.name}, which is not in memory; name a memory descriptor"
             )
 
     def verify_symbols(self, scope: Scope) -> None:
@@ -1814,9 +1820,7 @@ class DescriptorOperation(DsdOperation, ABC):
         super().verify_()
         row = self.definition
         if self.is_async and not self.fabric_operands:
-            raise VerifyException(
-                f"{row.name} is async but moves no wavelets; only operations on the fabric can be"
-            )
+            raise VerifyException(f"{row.name} is async but moves no wavelets; only operations on the fabric can be")
         fifos = [n for n, source in enumerate(self.sources) if isinstance(source.type, FifoType)]
         if len(row.sources) > 1 and fifos:
             if len(fifos) > 1:
@@ -1836,20 +1840,13 @@ _LevelT = TypeVar("_LevelT", bound=DsdOperation)
 
 def table_operations(dialect: str, level: type[_LevelT]) -> dict[str, type[_LevelT]]:
     """One operation class of `level` for each row of the table, by the row's name."""
-    return {
-        row.name: irdl_op_definition(
-            type(
-                _class_name(row.name),
-                (level,),
-                {
-                    "name": f"{dialect}.{row.name}",
-                    "__doc__": f"`@{row.name}`: {row.summary}.",
-                    "__module__": level.__module__,
-                },
-            )
-        )
-        for row in dsd_table.OPERATIONS.values()
-    }
+    operations: dict[str, type[_LevelT]] = {}
+    for row in dsd_table.OPERATIONS.values():
+        fields = {"name": f"{dialect}.{row.name}", "__doc__": f"`@{row.name}`: {row.summary}."}
+        fields["__module__"] = level.__module__
+        operation = cast(type[_LevelT], type(_class_name(row.name), (level,), fields))
+        operations[row.name] = irdl_op_definition(operation)
+    return operations
 
 
 OPERATIONS: dict[str, type[DescriptorOperation]] = table_operations("dsd", DescriptorOperation)

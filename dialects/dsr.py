@@ -52,7 +52,6 @@ from .dsd import (
     FaboutType,
     FabricDescriptorType,
     FifoType,
-    Mem1dType,
     Mem4dType,
     MemoryDescriptorType,
     strides_if_constant,
@@ -69,6 +68,7 @@ MAX_STRIDE_REGISTERS = 3
 # ---------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, init=False)
 class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
     """A register of one file; `index` is its number, absent until it is chosen."""
 
@@ -112,6 +112,7 @@ class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
             )
 
 
+@dataclass(frozen=True, init=False)
 class DescriptorRegisterType(RegisterType, ABC):
     """A register that holds a descriptor (a DSR)."""
 
@@ -142,9 +143,7 @@ class DescriptorRegisterType(RegisterType, ABC):
 
     def verify(self) -> None:
         if self.element_type not in ELEMENT_TYPES:
-            raise VerifyException(
-                f"a register cannot hold elements of {self.element_type}; use f16, f32, i16 or i32"
-            )
+            raise VerifyException(f"a register cannot hold elements of {self.element_type}; use f16, f32, i16 or i32")
 
 
 @irdl_attr_definition
@@ -288,9 +287,7 @@ class GetDsrOp(_GetRegisterOp):
 
     def verify_(self) -> None:
         if not self.register.is_allocated:
-            raise VerifyException(
-                "dsr.get_dsr names no register that anything could have loaded; give its number"
-            )
+            raise VerifyException("dsr.get_dsr names no register that anything could have loaded; give its number")
 
 
 @irdl_op_definition
@@ -385,7 +382,7 @@ class LoadOp(SymbolUser):
     @property
     def register(self) -> DescriptorRegisterType:
         """The register that is loaded."""
-        return cast(DescriptorRegisterType, self.result.type)
+        return self.result.type
 
     @property
     def written_registers(self) -> tuple[RegisterType, ...]:
@@ -401,9 +398,7 @@ class LoadOp(SymbolUser):
         if has_xdsr:
             operands.append(parser.parse_unresolved_operand())
         if parser.parse_optional_keyword("srs") is not None:
-            operands += parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_unresolved_operand
-            )
+            operands += parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
         asynchronous = None
         if parser.parse_optional_keyword("async") is not None:
             asynchronous = AsyncAttr.parse_settings(parser, parser.Delimiter.PAREN)
@@ -474,9 +469,7 @@ class LoadOp(SymbolUser):
         if needs_xdsr(type):
             if self.xdsr is None:
                 extra = " and stride registers" if isinstance(type, Mem4dType) else ""
-                raise VerifyException(
-                    f"a {kind} does not fit a register alone; give dsr.load an xdsr{extra} for it"
-                )
+                raise VerifyException(f"a {kind} does not fit a register alone; give dsr.load an xdsr{extra} for it")
         elif self.xdsr is not None:
             raise VerifyException(f"a {kind} needs no xdsr; only a mem4d, circbuf or FIFO does, so remove it")
         if not isinstance(type, Mem4dType):
@@ -646,9 +639,7 @@ class RegisterOperation(DsdOperation, ABC):
                 "dsr.load"
             )
         for name, given in (("activate", own.activate), ("unblock", own.unblock)):
-            if not isinstance(given, NoneAttr) and all(
-                getattr(settings, name) != given for settings in loaded
-            ):
+            if not isinstance(given, NoneAttr) and all(getattr(settings, name) != given for settings in loaded):
                 raise VerifyException(
                     f"{name} takes effect only where the fabric descriptor is loaded; give it to that dsr.load"
                 )

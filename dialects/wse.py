@@ -20,8 +20,11 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
+    Float16Type,
+    Float32Type,
     FunctionType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -81,7 +84,7 @@ from .region import RegionAttr, parse_region_list, print_region
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
-ELEMENT_TYPES: tuple[Attribute, ...] = (f16, f32, i16, i32)
+ELEMENT_TYPES: tuple[Float16Type | Float32Type | IntegerType, ...] = (f16, f32, i16, i32)
 """What buffers, parameters and wavelets hold; integers are signless, operations give the sign."""
 
 EVERYWHERE = ArrayAttr([RegionAttr.get()])
@@ -183,10 +186,6 @@ def _print_symbol(printer: Printer, symbol: SymbolRefAttr) -> None:
     printer.print_symbol_name(symbol.string_value())
 
 
-def _parse_i64(parser: Parser) -> IntegerAttr:
-    return IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
-
-
 def _parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
     dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
     return {} if dictionary is None else dictionary.data
@@ -269,8 +268,7 @@ class Scope:
         found = self.pe.get(name) or self.program.get(name)
         if found is None:
             raise VerifyException(
-                f"@{name} is not defined in wse.pe @{self.pe_name} or its program; "
-                "define it or correct the name"
+                f"@{name} is not defined in wse.pe @{self.pe_name} or its program; define it or correct the name"
             )
         return found
 
@@ -302,9 +300,7 @@ class Scope:
         """The local task called `symbol`: nothing else can be activated (DSD-190, DSD-191)."""
         found = self.find(symbol)
         if not isinstance(found, TaskOp) or found.task_kind is not TaskKind.LOCAL:
-            raise VerifyException(
-                f"{_described(found)} cannot be activated; name a local task (wse.task ... local)"
-            )
+            raise VerifyException(f"{_described(found)} cannot be activated; name a local task (wse.task ... local)")
         return found
 
     def check_unblock(self, symbol: SymbolRefAttr | str, done: str = "unblocked") -> None:
@@ -317,13 +313,10 @@ class Scope:
             return
         other = "a color" if by_color else "an input queue"
         raise VerifyException(
-            f"{_described(found)} cannot be {done} on {self.target.name}; "
-            f"name a local task, a data task or {other}"
+            f"{_described(found)} cannot be {done} on {self.target.name}; name a local task, a data task or {other}"
         )
 
-    def _of_kind(
-        self, symbol: SymbolRefAttr | str, kind: type[_OperationT], noun: str
-    ) -> _OperationT:
+    def _of_kind(self, symbol: SymbolRefAttr | str, kind: type[_OperationT], noun: str) -> _OperationT:
         found = self.find(symbol)
         if not isinstance(found, kind):
             raise VerifyException(f"{_described(found)} stands where {noun} is needed; name {noun}")
@@ -452,14 +445,10 @@ class ProgramOp(IRDLOperation):
     def verify_(self) -> None:
         width, height = self.rectangle
         if width < 1 or height < 1:
-            raise VerifyException(
-                f"rectangle {width} x {height} holds no PE; both sides must be at least 1"
-            )
+            raise VerifyException(f"rectangle {width} x {height} holds no PE; both sides must be at least 1")
         target = TARGETS.get(self.target.data)
         if target is None:
-            raise VerifyException(
-                f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}"
-            )
+            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
         symbols = _symbols(self)
         ids: dict[int, str] = {}
         for op in self.body.block.ops:
@@ -475,8 +464,7 @@ class ProgramOp(IRDLOperation):
                     _verify_symbols(op, Scope(target, symbols, {}, ""))
                 case _:
                     raise VerifyException(
-                        f"{op.name} does not belong in a wse.program directly; "
-                        "only colors, routes and PE programs do"
+                        f"{op.name} does not belong in a wse.program directly; only colors, routes and PE programs do"
                     )
 
 
@@ -507,13 +495,10 @@ def _verify_id(
     if number not in allowed:
         first, last = min(allowed), max(allowed)
         raise VerifyException(
-            f"{noun} @{name} has id {number}, which {target.name} does not offer; "
-            f"choose one from {first} to {last}"
+            f"{noun} @{name} has id {number}, which {target.name} does not offer; choose one from {first} to {last}"
         )
     if (other := taken.setdefault(number, name)) != name:
-        raise VerifyException(
-            f"{noun} @{name} has id {number}, which @{other} has already; give one another id"
-        )
+        raise VerifyException(f"{noun} @{name} has id {number}, which @{other} has already; give one another id")
 
 
 @irdl_op_definition
@@ -533,9 +518,7 @@ class ColorOp(IRDLOperation):
     id = opt_prop_def(IntegerAttr)
     traits = traits_def(SymbolOpInterface(), HasParent(ProgramOp))
 
-    def __init__(
-        self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None
-    ):
+    def __init__(self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
@@ -641,9 +624,7 @@ class RouteOp(SymbolUser):
                 raise VerifyException(f"the route names a port twice in '{way}'; name it once")
         for port in self.input_ports:
             if port in self.output_ports and port is not Direction.RAMP:
-                raise VerifyException(
-                    f"the route sends the color back to {port}, where it comes from; remove one"
-                )
+                raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
@@ -714,14 +695,11 @@ class PeOp(IRDLOperation):
         for op in self.body.block.ops:
             if not isinstance(op, _PE_MEMBERS):
                 raise VerifyException(
-                    f"{op.name} does not belong in a wse.pe directly; put it into a wse.func or "
-                    "wse.task"
+                    f"{op.name} does not belong in a wse.pe directly; put it into a wse.func or wse.task"
                 )
             if isinstance(op, ExportOp):
                 if op.exported_name in exported:
-                    raise VerifyException(
-                        f"\"{op.exported_name}\" is exported twice; give one of them another name"
-                    )
+                    raise VerifyException(f'"{op.exported_name}" is exported twice; give one of them another name')
                 exported.add(op.exported_name)
 
 
@@ -812,13 +790,10 @@ class BufferOp(IRDLOperation):
         if self.alignment is not None:
             bytes = self.alignment.value.data
             if bytes < 2 or bytes & (bytes - 1):
-                raise VerifyException(
-                    f"alignment {bytes} is not a power of two of at least 2 bytes; choose one"
-                )
+                raise VerifyException(f"alignment {bytes} is not a power of two of at least 2 bytes; choose one")
         if self.value is not None and self.value.get_shape() != self.type.get_shape():
             raise VerifyException(
-                f"initial value of shape {list(self.value.get_shape())} does not fit "
-                f"{self.type}; give it that shape"
+                f"initial value of shape {list(self.value.get_shape())} does not fit {self.type}; give it that shape"
             )
 
 
@@ -904,13 +879,12 @@ class ParamOp(IRDLOperation):
                 )
 
 
-def _parse_dense(
-    parser: Parser, element_type: Attribute, shape: Sequence[int]
-) -> DenseIntOrFPElementsAttr:
-    if element_type not in ELEMENT_TYPES:
+def _parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
+    element = next((element for element in ELEMENT_TYPES if element == element_type), None)
+    if element is None:
         parser.raise_error(f"{element_type} takes no initial value; use f16, f32, i16 or i32")
     parser.parse_keyword("dense")
-    return parser.parse_dense_int_or_fp_elements_attr(TensorType(element_type, shape))
+    return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
 
 
 def _verify_element_type(type: Attribute, owner: str) -> None:
@@ -1010,13 +984,10 @@ class ExportOp(SymbolUser):
             case FuncOp():
                 if self.unsigned is not None or self.read_only is not None:
                     raise VerifyException(
-                        f"function @{found.sym_name.data} is neither unsigned nor read_only; "
-                        "remove the word"
+                        f"function @{found.sym_name.data} is neither unsigned nor read_only; remove the word"
                     )
             case _:
-                raise VerifyException(
-                    f"{_described(found)} cannot be exported; export a buffer or a function"
-                )
+                raise VerifyException(f"{_described(found)} cannot be exported; export a buffer or a function")
 
 
 class QueueOp(SymbolUser, ABC):
@@ -1054,16 +1025,12 @@ class QueueOp(SymbolUser, ABC):
         return None if self.id is None else self.id.value.data
 
     @classmethod
-    def _parse_fields(
-        cls, parser: Parser
-    ) -> tuple[str, Sequence[QueueColorAttr], int | None, Mapping[str, Attribute]]:
+    def _parse_fields(cls, parser: Parser) -> tuple[str, Sequence[QueueColorAttr], int | None, Mapping[str, Attribute]]:
         name = parser.parse_symbol_name().data
         if parser.parse_keyword_in(("color", "colors")) == "color":
             colors = [QueueColorAttr(_parse_symbol(parser), EVERYWHERE)]
         else:
-            colors = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: _parse_queue_color(parser)
-            )
+            colors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_queue_color(parser))
         number = None
         if parser.parse_optional_keyword("id") is not None:
             number = parser.parse_integer(allow_boolean=False)
@@ -1085,9 +1052,7 @@ class QueueOp(SymbolUser, ABC):
 
     def verify_(self) -> None:
         if not self.colors.data:
-            raise VerifyException(
-                f"queue @{self.sym_name.data} has no color; name the color it serves"
-            )
+            raise VerifyException(f"queue @{self.sym_name.data} has no color; name the color it serves")
 
     @abstractmethod
     def queue_words(self, target: Target) -> tuple[int, ...]:
@@ -1186,14 +1151,10 @@ class FuncOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parser.parse_argument()
-        )
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_argument())
         results: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
-            listed = parser.parse_optional_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_type
-            )
+            listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
             results = [parser.parse_type()] if listed is None else list(listed)
         attributes = _parse_attributes(parser)
         body = parser.parse_region(arguments)
@@ -1218,8 +1179,7 @@ class FuncOp(IRDLOperation):
     def verify_(self) -> None:
         if self.body.block.arg_types != self.function_type.inputs.data:
             raise VerifyException(
-                f"the body of function @{self.sym_name.data} does not take the arguments of its "
-                "type; make both agree"
+                f"the body of function @{self.sym_name.data} does not take the arguments of its type; make both agree"
             )
 
 
@@ -1295,10 +1255,7 @@ class TaskOp(SymbolUser):
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
         arguments = (
-            parser.parse_optional_comma_separated_list(
-                parser.Delimiter.PAREN, lambda: parser.parse_argument()
-            )
-            or []
+            parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_argument()) or []
         )
         attributes = _parse_attributes(parser)
         return cls(
@@ -1343,13 +1300,11 @@ class TaskOp(SymbolUser):
         match self.task_kind:
             case TaskKind.LOCAL if types:
                 raise VerifyException(
-                    f"local task @{name} takes arguments, but nothing passes any to it; "
-                    "keep the values in buffers"
+                    f"local task @{name} takes arguments, but nothing passes any to it; keep the values in buffers"
                 )
             case TaskKind.DATA if not types:
                 raise VerifyException(
-                    f"data task @{name} takes no argument; give it one for the wavelet, or two of "
-                    "16 bits"
+                    f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits"
                 )
             case _:
                 pass
@@ -1361,17 +1316,11 @@ class TaskOp(SymbolUser):
         for type in types:
             _verify_element_type(type, "a wavelet")
         if self.id is not None and self.task_kind is TaskKind.DATA:
-            raise VerifyException(
-                f"data task @{name} has an id, which its queue gives it; remove the id"
-            )
+            raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
         if self.task_kind is TaskKind.CONTROL and self.id is None:
-            raise VerifyException(
-                f"control task @{name} has no id, so no control wavelet can name it; give it one"
-            )
+            raise VerifyException(f"control task @{name} has no id, so no control wavelet can name it; give it one")
         if self.active is not None and self.task_kind is not TaskKind.LOCAL:
-            raise VerifyException(
-                f"{self.task_kind} task @{name} cannot be active; only local tasks are activated"
-            )
+            raise VerifyException(f"{self.task_kind} task @{name} cannot be active; only local tasks are activated")
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.queue is not None:
@@ -1386,8 +1335,7 @@ class TaskOp(SymbolUser):
             allowed = target.local_task_ids
             if number in target.reserved_local_task_ids:
                 raise VerifyException(
-                    f"{_described(self)} has id {number}, which {target.name} keeps for the "
-                    "system; choose another"
+                    f"{_described(self)} has id {number}, which {target.name} keeps for the system; choose another"
                 )
         if number not in allowed:
             raise VerifyException(
@@ -1439,13 +1387,9 @@ class CallOp(SymbolUser):
     callee = prop_def(SymbolRefAttr)
     arguments = var_operand_def()
     res = var_result_def()
-    assembly_format = (
-        "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
-    )
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
 
-    def __init__(
-        self, callee: str, arguments: Sequence[SSAValue] = (), results: Sequence[Attribute] = ()
-    ):
+    def __init__(self, callee: str, arguments: Sequence[SSAValue] = (), results: Sequence[Attribute] = ()):
         super().__init__(
             operands=[arguments],
             result_types=[results],
@@ -1484,8 +1428,7 @@ class GetBufferOp(SymbolUser):
         buffer = scope.buffer(self.buffer)
         if buffer.type != self.result.type:
             raise VerifyException(
-                f"buffer @{buffer.sym_name.data} has type {buffer.type}, not {self.result.type}; "
-                "use its type"
+                f"buffer @{buffer.sym_name.data} has type {buffer.type}, not {self.result.type}; use its type"
             )
 
 
@@ -1511,8 +1454,7 @@ class GetParamOp(SymbolUser):
         param = scope.param(self.param)
         if param.type != self.result.type:
             raise VerifyException(
-                f"parameter @{param.sym_name.data} has type {param.type}, not "
-                f"{self.result.type}; use its type"
+                f"parameter @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
             )
 
 
