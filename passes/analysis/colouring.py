@@ -6,9 +6,9 @@ Nodes are the competitors, an edge joins two that must not get the same number. 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import networkx as nx
 
@@ -71,7 +71,7 @@ def _by_saturation(
     simple: nx.Graph[object] = nx.Graph()
     simple.add_nodes_from(graph)
     simple.add_edges_from((a, b) for a, b in graph.edges if a != b)
-    coloured: dict[object, int] = dict(start)
+    coloured: dict[object, int] = {**start}
     # networkx takes the lowest free number: a number that is not allowed is a neighbour that has it.
     most = 1 + max((number for numbers in allowed.values() for number in numbers), default=-1)
     for number in range(most):
@@ -83,13 +83,25 @@ def _by_saturation(
 
     def order(working: nx.Graph[object], colours: dict[object, int]) -> Iterator[object]:
         colours.update(coloured)
-        yield from nx.coloring.strategy_saturation_largest_first(working, colours)
+        yield from _saturation_order(working, colours)
 
-    found = nx.coloring.greedy_color(simple, strategy=order)
+    found = _greedy_color(simple, order)
     result = {node: found[node] for node in graph}
     if all(result[node] in allowed[node] for node in graph if node not in start):
         return result
     return None
+
+
+# The stubs of networkx know neither function fully.
+_Order = Callable[["nx.Graph[object]", dict[object, int]], Iterator[object]]
+_saturation_order = cast(
+    "_Order",
+    nx.coloring.strategy_saturation_largest_first,  # pyright: ignore[reportUnknownMemberType]
+)
+_greedy_color = cast(
+    "Callable[[nx.Graph[object], _Order], dict[object, int]]",
+    nx.coloring.greedy_color,  # pyright: ignore[reportUnknownMemberType]
+)
 
 
 @dataclass(frozen=True)
@@ -145,5 +157,5 @@ def _competitors(
         if all(number in holders for number in allowed[node]):
             named = {holders[number] for number in allowed[node]} | {node}
             return tuple(sorted(named, key=order.__getitem__))
-    largest = max(nx.find_cliques(graph), key=len, default=[])
+    largest = max(nx.find_cliques(graph), key=len, default=list[Node]())
     return tuple(sorted(largest, key=order.__getitem__))

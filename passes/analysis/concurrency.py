@@ -31,8 +31,9 @@ these are errors to report at compile time; the rest is for the run-time check (
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import networkx as nx
 
@@ -381,12 +382,19 @@ class _Issues:
         )
 
 
+# The stubs of networkx do not know the result.
+_immediate_dominators = cast(
+    "Callable[[nx.DiGraph[int], int], dict[int, int | None]]",
+    nx.immediate_dominators,  # pyright: ignore[reportUnknownMemberType]
+)
+
+
 class _Dominance:
     """The dominator tree of a graph, numbered so that dominance is a comparison."""
 
     def __init__(self, graph: nx.DiGraph[int], start: int):
         children: dict[int, list[int]] = defaultdict(list)
-        for node, parent in nx.immediate_dominators(graph, start).items():
+        for node, parent in _immediate_dominators(graph, start).items():
             if parent is not None and parent != node:
                 children[parent].append(node)
         self._enter: dict[int, int] = {}

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 TaskKind = Literal["local", "data", "control"]
+Action = Literal["activate", "block", "unblock"]
 
 
 @dataclass(frozen=True)
 class Signal:
     """Activates, blocks or unblocks tasks: the act of a statement or of a completing operation."""
 
-    action: Literal["activate", "block", "unblock"]
+    action: Action
     task: Hashable
 
 

@@ -1,0 +1,661 @@
+"""`lower-to-flow`: from `wse`, `dsd` and `dsr` to the IR that the engine runs.
+
+What is symbolic above has its number below: colors, tasks, and the address of every buffer. Descriptors become
+streams, and registers vanish: an operation takes the stream that was loaded into its register. The new program is
+built beside the old one in a single walk; nothing is done per PE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, ModuleOp, i16
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
+
+from .. import targets
+from ..diagnostics import LoomError, location_of
+from ..dialects import dsd, dsr, flow, wse
+from .analysis.memory_layout import Allocation, lay_out
+from .analysis.numbering import number
+from .analysis.regions import first_overlap
+
+BUFFERS_LISTED = 8
+"""How many buffers the error about full memory names."""
+
+SCALAR_DIALECTS = ("arith", "math")
+STRUCTURE = (scf.IfOp, scf.ForOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp)
+
+POINTER_EXTENT = 0xFFFF
+"""Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
+
+
+class LowerToFlow(ModulePass):
+    """Replaces each `wse.program` by a `flow.fabric`.
+
+    Colors and tasks keep the ids they have and get free ones otherwise; buffers get addresses in the order of the
+    program. Everything the passes before this one decide (queues, microthreads, registers) must be there. Raises
+    LoomError at an operation that has no counterpart in `flow`, naming it; at a missing decision, naming the pass
+    that makes it; if colors or task ids run out; if the buffers exceed the memory of a PE; and if two programs,
+    or two routes of a color, stand on one PE.
+    """
+
+    name = "lower-to-flow"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for program in [program for program in op.body.block.ops if isinstance(program, wse.ProgramOp)]:
+            fabric = _ProgramLowering(program).lower()
+            _check_complete(fabric)
+            op.body.block.insert_op_before(fabric, program)
+            program.detach()
+            program.erase()
+
+
+def _check_complete(fabric: flow.FabricOp) -> None:
+    """Nothing above `flow` may be left, neither an operation nor a type."""
+    for op in fabric.walk():
+        types = [*op.result_types, *(type for region in op.regions for block in region.blocks for type in block.arg_types)]
+        if op.dialect_name() in ("wse", "dsd", "dsr", "memref") or any(_is_lowered_away(type) for type in types):
+            raise LoomError(f"{op.name} is left after lower-to-flow, which cannot lower it", location_of(op))
+
+
+def _is_lowered_away(type: Attribute) -> bool:
+    return isinstance(type, dsd.DescriptorType | dsr.RegisterType | MemRefType)
+
+
+def _refuse(op: Operation, message: str) -> LoomError:
+    return LoomError(message, location_of(op))
+
+
+class _ProgramLowering:
+    """Lowers one program: its colors, routes and PE programs."""
+
+    def __init__(self, program: wse.ProgramOp) -> None:
+        self.program = program
+        self.target = targets.get(program.target.data)
+        self.colors = self._number_colors()
+
+    def lower(self) -> flow.FabricOp:
+        width, height = self.program.rectangle
+        fabric = flow.FabricOp(self.program.sym_name.data, self.target.name, width, height)
+        fabric.location = self.program.location
+        self._check_placement()
+        self._check_routes()
+        for op in self.program.body.block.ops:
+            match op:
+                case wse.ColorOp():
+                    new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data])
+                case wse.RouteOp():
+                    new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports)
+                case wse.PeOp():
+                    new = _PeLowering(op, self.target, self.colors).lower()
+                case _:
+                    raise _refuse(op, f"{op.name} in a wse.program has no counterpart in flow")
+            new.location = op.location
+            fabric.body.block.add_op(new)
+        return fabric
+
+    def _number_colors(self) -> dict[str, int]:
+        colors = [op for op in self.program.body.block.ops if isinstance(op, wse.ColorOp)]
+        # On WSE-2 a data task has the number of its color, which no local task of a fixed id may have too.
+        avoid: set[int] = set()
+        if self.target.name == "wse2":
+            avoid = {
+                op.id.value.data
+                for pe in self.program.pes
+                for op in pe.body.block.ops
+                if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL and op.id is not None
+            }
+        wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in colors}
+        numbers = number(wanted, range(self.target.routable_colors), avoid)
+        for op in colors:
+            if op.sym_name.data not in numbers:
+                raise _refuse(
+                    op,
+                    f"color @{op.sym_name.data} gets no id: the program has {len(colors)} colors, and "
+                    f"{self.target.name} routes {self.target.routable_colors}; let parts of the program that are far "
+                    "apart share a color",
+                )
+        return numbers
+
+    def _check_placement(self) -> None:
+        places = [(pe, region.resolve(*self.program.rectangle)) for pe in self.program.pes for region in pe.placement]
+        found = first_overlap([region for _, region in places])
+        if found is not None:
+            (first, _), (second, _) = places[found[0]], places[found[1]]
+            x, y = found[2]
+            raise _refuse(
+                second,
+                f"wse.pe @{second.sym_name.data} stands on PE ({x}, {y}), where @{first.sym_name.data} stands already; "
+                "place one program on each PE",
+            )
+
+    def _check_routes(self) -> None:
+        by_color: dict[str, list[tuple[wse.RouteOp, tuple[range, range]]]] = {}
+        for op in self.program.body.block.ops:
+            if isinstance(op, wse.RouteOp):
+                regions = [(op, region.resolve(*self.program.rectangle)) for region in op.placement]
+                by_color.setdefault(op.color.string_value(), []).extend(regions)
+        for color, routes in by_color.items():
+            found = first_overlap([region for _, region in routes])
+            if found is not None:
+                x, y = found[2]
+                raise _refuse(
+                    routes[found[1]][0],
+                    f"color @{color} has two routes at PE ({x}, {y}); name all its ports in one of them",
+                )
+
+
+class _PeLowering:
+    """Lowers one PE program: memory, queues, task ids, and the bodies."""
+
+    def __init__(self, pe: wse.PeOp, target: targets.Target, colors: dict[str, int]) -> None:
+        self.pe = pe
+        self.target = target
+        self.colors = colors
+        self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
+        self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
+        self.params = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.ParamOp)}
+
+    def lower(self) -> flow.UnitsOp:
+        addresses, words = self._lay_out()
+        tasks = self._number_tasks()
+        units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words)
+        for op in self.pe.body.block.ops:
+            match op:
+                case wse.BufferOp():
+                    name = op.sym_name.data
+                    new = flow.BufferOp(name, addresses[name], op.type, op.value)
+                case wse.ParamOp():
+                    new = flow.ParamOp(op.sym_name.data, op.value)
+                case wse.ExportOp():
+                    new = flow.ExportOp(
+                        op.symbol.string_value(),
+                        op.exported_name,
+                        unsigned=op.unsigned is not None,
+                        read_only=op.read_only is not None,
+                    )
+                case wse.InputQueueOp() | wse.OutputQueueOp():
+                    new = self._queue(op)
+                case wse.FuncOp():
+                    body = _BodyLowering(self).lower(op.body)
+                    new = flow.FuncOp(op.sym_name.data, body, [_lowered(type) for type in op.function_type.outputs])
+                case wse.TaskOp():
+                    new = flow.TaskOp(
+                        op.sym_name.data,
+                        op.task_kind.value,
+                        tasks[op.sym_name.data],
+                        _BodyLowering(self).lower(op.body),
+                        queue=None if op.queue is None else op.queue.string_value(),
+                        active=op.active is not None,
+                        blocked=op.blocked is not None,
+                    )
+                case _:
+                    raise _refuse(op, f"{op.name} in a wse.pe has no counterpart in flow")
+            new.location = op.location
+            units.body.block.add_op(new)
+        return units
+
+    def _lay_out(self) -> tuple[dict[str, int], int]:
+        allocations = [self._allocation(buffer) for buffer in self.buffers]
+        layout = lay_out(allocations, self.target.memory_bytes // 2)
+        if layout is None:
+            raise _refuse(self.pe, self._memory_error(allocations))
+        return dict(zip((a.name for a in allocations), layout.addresses, strict=True)), layout.words
+
+    def _allocation(self, buffer: wse.BufferOp) -> Allocation:
+        element = flow.element_words(buffer.type.element_type)
+        alignment = 2 if buffer.alignment is None else buffer.alignment.value.data
+        return Allocation(buffer.sym_name.data, buffer.element_count * element, max(element, alignment // 2))
+
+    def _memory_error(self, allocations: Sequence[Allocation]) -> str:
+        used = sum(2 * allocation.words for allocation in allocations)
+        largest = sorted(allocations, key=lambda allocation: -allocation.words)
+        listed = ", ".join(f"@{a.name} {2 * a.words:,}" for a in largest[:BUFFERS_LISTED])
+        rest = sum(2 * allocation.words for allocation in largest[BUFFERS_LISTED:])
+        more = f", {len(largest) - BUFFERS_LISTED} others {rest:,}" if rest else ""
+        padding = "" if used > self.target.memory_bytes else " with their alignment"
+        return (
+            f"the buffers of @{self.pe.sym_name.data} take {used:,} bytes{padding}, but a PE of {self.target.name} has "
+            f"{self.target.memory_bytes:,}: {listed}{more}; make them smaller or spread them over more PEs"
+        )
+
+    def _number_tasks(self) -> dict[str, int]:
+        tasks = [op for op in self.pe.body.block.ops if isinstance(op, wse.TaskOp)]
+        numbers: dict[str, int] = {}
+        data_ids: dict[int, str] = {}
+        for op in tasks:
+            name = op.sym_name.data
+            if op.task_kind is wse.TaskKind.CONTROL:
+                assert op.id is not None, "verified: a control task has an id"
+                numbers[name] = op.id.value.data
+            elif op.task_kind is wse.TaskKind.DATA:
+                ids = self._data_task_ids(op)
+                data_ids |= dict.fromkeys(ids, name)
+                # A queue whose color differs from PE to PE gives its task as many ids; flow keeps the first.
+                numbers[name] = ids[0]
+        local = [op for op in tasks if op.task_kind is wse.TaskKind.LOCAL]
+        avoid = {*data_ids, *self.target.reserved_local_task_ids}
+        for op in local:
+            if op.id is not None and (other := data_ids.get(op.id.value.data)) is not None:
+                raise _refuse(
+                    op,
+                    f"local task @{op.sym_name.data} has id {op.id.value.data}, which data task @{other} has by its "
+                    f"{'color' if self.target.name == 'wse2' else 'queue'}; give one another id",
+                )
+        wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in local}
+        numbers |= number(wanted, self.target.local_task_ids, avoid)
+        for op in local:
+            if op.sym_name.data not in numbers:
+                available = len([id for id in self.target.local_task_ids if id not in avoid])
+                raise _refuse(
+                    op,
+                    f"local task @{op.sym_name.data} gets no id: @{self.pe.sym_name.data} has {len(local)} local tasks, "
+                    f"and {available} ids are free on {self.target.name}; join tasks that never wait for each other",
+                )
+        return numbers
+
+    def _data_task_ids(self, task: wse.TaskOp) -> list[int]:
+        """A data task has the number of its color on WSE-2, of its queue on WSE-3."""
+        assert task.queue is not None, "verified: a data task has a queue"
+        queue = self.input_queues[task.queue.string_value()]
+        if self.target.name == "wse2":
+            return [self.colors[entry.color_name] for entry in queue.colors]
+        return [self._queue_id(queue)]
+
+    def _queue_id(self, queue: wse.QueueOp) -> int:
+        if queue.queue_id is None:
+            raise _refuse(queue, f"queue @{queue.sym_name.data} has no id; run dsd-assign-queues before lower-to-flow")
+        return queue.queue_id
+
+    def _queue(self, queue: wse.InputQueueOp | wse.OutputQueueOp) -> flow.QueueOp:
+        name = queue.sym_name.data
+        rectangle = self.pe.program.rectangle
+        places = [(entry.color_name, region.resolve(*rectangle)) for entry in queue.colors for region in entry.regions]
+        found = first_overlap([region for _, region in places])
+        if found is not None:
+            x, y = found[2]
+            raise _refuse(
+                queue,
+                f"queue @{name} serves @{places[found[0]][0]} and @{places[found[1]][0]} at PE ({x}, {y}); a queue "
+                "serves one color",
+            )
+        return flow.QueueOp(
+            name,
+            "input" if isinstance(queue, wse.InputQueueOp) else "output",
+            self._queue_id(queue),
+            [entry.color for entry in queue.colors],
+            [entry.regions for entry in queue.colors],
+        )
+
+    def unblocked(self, op: Operation, symbol: str) -> str:
+        """The task or queue that `symbol` means in a block or unblock: on WSE-2 it may be a color."""
+        if symbol not in self.colors or symbol in self.input_queues:
+            return symbol
+        for name, queue in self.input_queues.items():
+            if any(entry.color_name == symbol for entry in queue.colors):
+                return name
+        raise _refuse(op, f"{op.name} names color @{symbol}, which no input queue of this PE serves; name its queue")
+
+
+def _lowered(type: Attribute) -> Attribute:
+    """The type of a value in `flow`: descriptors and registers are streams, all others stay."""
+    if isinstance(type, dsd.DescriptorType | dsr.DescriptorRegisterType):
+        return flow.StreamType(type.element_type)
+    return type
+
+
+@dataclass
+class _BodyLowering:
+    """Lowers the body of one function or task, operation by operation, in order."""
+
+    pe: _PeLowering
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """What each value of the old body is in the new one."""
+    arrays: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """The buffer each memref of the old body is."""
+    block: Block = field(default_factory=Block)
+    """Where new operations go."""
+    constants: list[Operation] = field(default_factory=list[Operation])
+
+    def lower(self, body: Region) -> Region:
+        new = self._region(body)
+        # Extents and the like are now literals of streams; do not leave their constants to be computed.
+        for constant in reversed(self.constants):
+            if not any(result.uses for result in constant.results):
+                constant.detach()
+                constant.erase()
+        return new
+
+    def _region(self, region: Region) -> Region:
+        if not region.blocks:
+            return Region()
+        if len(region.blocks) > 1:
+            parent = region.parent
+            assert parent is not None
+            raise _refuse(parent, f"{parent.name} has branches between blocks; use scf.if, scf.for and scf.while")
+        old = region.block
+        outer, self.block = self.block, Block(arg_types=[_lowered(type) for type in old.arg_types])
+        for argument, new in zip(old.args, self.block.args, strict=True):
+            if isinstance(argument.type, MemRefType):
+                self._refuse_array(region.parent)
+            new.name_hint = argument.name_hint
+            self.values[argument] = new
+        for op in old.ops:
+            self._operation(op)
+        new_region = Region(self.block)
+        self.block = outer
+        return new_region
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case wse.GetBufferOp():
+                self.arrays[op.result] = op.buffer.string_value()
+            case wse.GetParamOp():
+                self._emit(op, flow.GetParamOp(op.param.string_value(), op.result.type))
+            case wse.CoordinateOp():
+                self._emit(op, flow.CoordinateOp(op.axis.data.value))
+            case wse.ExtentOp():
+                self._emit(op, flow.ExtentOp(op.axis.data.value))
+            case wse.ActivateOp():
+                self._emit(op, flow.ActivateOp(op.task.string_value()))
+            case wse.BlockOp():
+                self._emit(op, flow.BlockOp(self.pe.unblocked(op, op.symbol.string_value())))
+            case wse.UnblockOp():
+                self._emit(op, flow.UnblockOp(self.pe.unblocked(op, op.symbol.string_value())))
+            case wse.CallOp():
+                arguments = [self._value(op, argument) for argument in op.arguments]
+                types = [_lowered(type) for type in op.res.types]
+                self._emit(op, flow.CallOp(op.callee.string_value(), arguments, types))
+            case wse.ReturnOp():
+                self._emit(op, flow.ReturnOp([self._value(op, argument) for argument in op.arguments]))
+            case memref.LoadOp():
+                indices = [self._value(op, index) for index in op.indices]
+                self._emit(op, flow.LoadOp(self._array(op, op.memref), indices, op.res.type))
+            case memref.StoreOp():
+                indices = [self._value(op, index) for index in op.indices]
+                self._emit(op, flow.StoreOp(self._value(op, op.value), self._array(op, op.memref), indices))
+            case memref.DimOp():
+                self._extent_of_array(op)
+            case dsd.DsdOperation():
+                self._dsd_operation(op)
+            case dsd.MemoryDescriptorOp():
+                self._memory_descriptor(op)
+            case dsd.FabricDescriptorOp():
+                self._fabric_descriptor(op)
+            case dsd.DerivedDescriptorOp():
+                self._derived_descriptor(op)
+            case _ if op.dialect_name() == "dsr":
+                self._register(op)
+            case _ if op.dialect_name() in SCALAR_DIALECTS or isinstance(op, STRUCTURE):
+                self._copy(op)
+            case _:
+                raise _refuse(op, f"{op.name} has no counterpart in flow; use wse, dsd, arith, math and scf")
+
+    # Values ------------------------------------------------------------------------------------
+
+    def _emit(self, old: Operation, new: Operation) -> None:
+        """Append `new`, which stands for `old` and makes its results."""
+        self._append(old, new)
+        for before, after in zip(old.results, new.results, strict=True):
+            after.name_hint = before.name_hint
+            self.values[before] = after
+
+    def _append(self, old: Operation, new: Operation) -> SSAValue | None:
+        new.location = old.location
+        self.block.add_op(new)
+        if isinstance(new, arith.ConstantOp):
+            self.constants.append(new)
+        return new.results[0] if new.results else None
+
+    def _make(self, old: Operation, new: Operation) -> SSAValue:
+        """Append an operation that `old` needs beside its own counterpart; its one result."""
+        result = self._append(old, new)
+        assert result is not None
+        return result
+
+    def _value(self, user: Operation, value: SSAValue) -> SSAValue:
+        if isinstance(value.type, MemRefType):
+            self._refuse_array(user)
+        return self.values[value]
+
+    def _refuse_array(self, user: Operation | None) -> None:
+        assert user is not None
+        raise _refuse(
+            user,
+            f"{user.name} passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it is "
+            "loaded, stored or described",
+        )
+
+    def _array(self, user: Operation, array: SSAValue) -> str:
+        """The buffer that `array` is."""
+        if array not in self.arrays:
+            self._refuse_array(user)
+        return self.arrays[array]
+
+    def _number(self, user: Operation, value: dsd.Integer, *, unsigned: bool = False) -> int | SSAValue:
+        """A field of a descriptor: a literal wherever it is known."""
+        known = dsd.constant_value(value)
+        if known is not None:
+            return known & 0xFFFF if unsigned else known
+        assert isinstance(value, SSAValue)
+        return self._value(user, value)
+
+    def _amount(self, user: Operation, value: dsd.Integer, scale: int = 1) -> SSAValue:
+        """An i16 operand: `value` times `scale`, wrapped as the machine does."""
+        known = dsd.constant_value(value)
+        if known is not None:
+            wrapped = (known * scale + 0x8000) % 0x10000 - 0x8000
+            return self._make(user, arith.ConstantOp(IntegerAttr(wrapped, i16)))
+        assert isinstance(value, SSAValue)
+        lowered = self._value(user, value)
+        if scale == 1:
+            return lowered
+        factor = self._make(user, arith.ConstantOp(IntegerAttr(scale, i16)))
+        return self._make(user, arith.MuliOp(lowered, factor))
+
+    # Scalar code -------------------------------------------------------------------------------
+
+    def _copy(self, op: Operation) -> None:
+        """Scalar code and its structure stay as they are, on the new values."""
+        new = type(op).create(
+            operands=[self._value(op, operand) for operand in op.operands],
+            result_types=[_lowered(type) for type in op.result_types],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[self._region(region) for region in op.regions],
+        )
+        if any(isinstance(result, MemRefType) for result in new.result_types):
+            self._refuse_array(op)
+        self._emit(op, new)
+
+    def _extent_of_array(self, op: memref.DimOp) -> None:
+        dimension = dsd.constant_value(op.index)
+        type = op.source.type
+        if dimension is None or not isa(type, MemRefType) or not 0 <= dimension < type.get_num_dims():
+            raise _refuse(op, "memref.dim names no dimension known at compile time; give it a constant index")
+        self._emit(op, arith.ConstantOp(IntegerAttr(type.get_shape()[dimension], IndexType())))
+
+    # Descriptors -------------------------------------------------------------------------------
+
+    def _memory_descriptor(self, op: dsd.MemoryDescriptorOp) -> None:
+        match op:
+            case dsd.TensorAccessOp():
+                raise _refuse(
+                    op, "dsd.tensor_access still has an affine map; run dsd-expand-tensor-access before lower-to-flow"
+                )
+            case dsd.Mem1dOp():
+                offset = self._number(op, op.offset)
+                strides = [self._number(op, op.stride)]
+                extents = [self._number(op, op.extent, unsigned=True)]
+            case dsd.Mem4dOp():
+                offset, strides, extents = self._number(op, op.offset), op.strides, op.extents
+            case dsd.CircbufOp():
+                offset, (strides, extents) = 0, _circular_walk(op)
+            case _:
+                raise _refuse(op, f"{op.name} has no counterpart in flow")
+        buffer = self._array(op, op.operands[0])
+        self._emit(op, flow.StreamOp(buffer, offset, strides, extents, op.base_type.element_type))
+
+    def _fabric_descriptor(self, op: dsd.FabricDescriptorOp) -> None:
+        if op.queue_name is None:
+            raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
+        # Priority is a matter of the operation in flow, and is read there.
+        unsupported = sorted(op.options.keys() - {"control", "priority"})
+        if unsupported:
+            raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
+        extent = self._number(op, op.extent, unsigned=True)
+        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, control="control" in op.options))
+
+    def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:
+        stream = self._value(op, op.descriptor)
+        match op:
+            case dsd.IncrementOffsetOp():
+                words = flow.element_words(op.descriptor_type.element_type)
+                self._emit(op, flow.AdvanceOp(stream, self._amount(op, op.value, words)))
+            case dsd.SetLengthOp():
+                if isinstance(op.descriptor_type, dsd.CircbufType):
+                    raise _refuse(op, "dsd.set_length on a circbuf cannot be lowered; give the extent in dsd.circbuf")
+                self._emit(op, flow.ResizeOp(stream, self._amount(op, op.value)))
+            case dsd.SetStrideOp():
+                self._emit(op, flow.RestrideOp(stream, self._amount(op, op.value)))
+            case dsd.SetBaseOp():
+                self._emit(op, self._rebased(op, stream, self._array(op, op.base)))
+            case _:
+                raise _refuse(op, f"{op.name} has no counterpart in flow")
+
+    def _rebased(self, op: Operation, stream: SSAValue, buffer: str) -> Operation:
+        """The walk of `stream` from the start of another buffer; the buffer of a stream is fixed in flow, so the
+        walk must be known here."""
+        made_by = stream.owner
+        match made_by:
+            case flow.StreamOp():
+                strides = _fields(made_by.static_strides, made_by.strides)
+                extents = _fields(made_by.static_extents, made_by.extents)
+                return flow.StreamOp(buffer, 0, strides, extents, cast(flow.StreamType, stream.type).element_type)
+            case flow.AdvanceOp():
+                return self._rebased(op, made_by.stream, buffer)
+            case flow.ResizeOp() | flow.RestrideOp():
+                inner = self._make(op, self._rebased(op, made_by.stream, buffer))
+                return type(made_by)(inner, made_by.amount)
+            case _:
+                raise _refuse(
+                    op, "dsd.set_base changes a descriptor that a loop or call passes in; make a new descriptor instead"
+                )
+
+    # Operations --------------------------------------------------------------------------------
+
+    def _register(self, op: Operation) -> None:
+        """Registers vanish: the result of a load is the stream that was loaded."""
+        match op:
+            case dsr.LoadOp():
+                for setting in ("save_address", "single_step"):
+                    if op.properties.get(setting) is not None:
+                        raise _refuse(op, f"dsr.load with {setting} has no counterpart in flow yet; remove {setting}")
+                for register in (op.result, *op.operands[1:]):
+                    type = register.type
+                    if isinstance(type, dsr.RegisterType) and not type.is_allocated:
+                        raise _refuse(
+                            op, f"dsr.load uses a {type.file()} register without number; run dsr-allocate before lower-to-flow"
+                        )
+                self.values[op.result] = self._value(op, op.descriptor)
+            case dsr.GetXdsrOp() | dsr.GetSrOp():
+                # Names a register for a load, and holds nothing by itself.
+                pass
+            case _:
+                raise _refuse(op, f"{op.name} has no counterpart in flow, which has no registers; load the descriptor here")
+
+    def _dsd_operation(self, op: dsd.DsdOperation) -> None:
+        streams = [self._operand(op, operand) for operand in (op.destination, *op.sources)]
+        if isinstance(op.destination.type, MemRefType):
+            streams[0] = self._pointer(op, streams[1:])
+        settings = op.settings
+        if settings is None:
+            self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:]))
+            return
+        if settings.control is not None:
+            raise _refuse(op, f"{op.name} has on_control, which flow cannot express yet; remove it")
+        if settings.microthread is None:
+            raise _refuse(
+                op, f"{op.name} is asynchronous and has no microthread; run dsd-assign-microthreads before lower-to-flow"
+            )
+        unblocked = settings.unblocked
+        self._emit(
+            op,
+            flow.ApplyOp(
+                op.definition.name,
+                streams[0],
+                streams[1:],
+                microthread=settings.microthread,
+                activate=settings.activated,
+                unblock=None if unblocked is None else self.pe.unblocked(op, unblocked),
+                priority=_priority(op, settings),
+            ),
+        )
+
+    def _operand(self, op: dsd.DsdOperation, operand: SSAValue) -> SSAValue:
+        """An operand's scalar or stream, moved by the operation's index if its descriptor asks for that."""
+        if isinstance(operand.type, MemRefType):
+            return operand
+        value = self._value(op, operand)
+        if op.index is None or not isinstance(value.type, flow.StreamType):
+            return value
+        descriptor = op.descriptor_of(operand)
+        made_by = None if descriptor is None else dsd.defining_op(descriptor)
+        match made_by:
+            case dsd.Mem1dOp() | dsd.Mem4dOp() if made_by.wavelet_index_offset is not None:
+                # The index counts 16-bit words (DSD-236), as flow.advance does.
+                return self._make(op, flow.AdvanceOp(value, self._value(op, op.index)))
+            case None:
+                raise _refuse(
+                    op,
+                    f"{op.name} has an index, but where an operand was made is not known here; make the descriptor next "
+                    "to the operation",
+                )
+            case _:
+                return value
+
+    def _pointer(self, op: dsd.DsdOperation, sources: Iterable[SSAValue]) -> SSAValue:
+        """A pointer to a scalar is written once for each element of the sources, always in the same place."""
+        buffer = self._array(op, op.destination)
+        walks = any(isinstance(source.type, flow.StreamType) for source in sources)
+        type = cast("MemRefType[Attribute]", op.destination.type).element_type
+        return self._make(op, flow.StreamOp(buffer, 0, [0], [POINTER_EXTENT if walks else 1], type))
+
+
+def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:
+    """On WSE-2 the operation has the priority, on WSE-3 its first fabric operand (DSD-225, DSD-227, AMB-13)."""
+    if settings.microthread_priority is not None:
+        return settings.microthread_priority.value
+    for operand in op.fabric_operands:
+        descriptor = op.descriptor_of(operand)
+        made_by = None if descriptor is None else dsd.defining_op(descriptor)
+        if isinstance(made_by, dsd.FabricDescriptorOp):
+            return None if made_by.priority is None else made_by.priority.data.value
+    return None
+
+
+def _fields(static: DenseArrayBase, values: Sequence[SSAValue]) -> list[int | SSAValue]:
+    """The numbers and values of a stream's strides or extents, as its constructor takes them."""
+    dynamic = iter(values)
+    numbers = cast("Sequence[int]", static.get_values())
+    return [next(dynamic) if value == flow.DYNAMIC else value for value in numbers]
+
+
+def _circular_walk(op: dsd.CircbufOp) -> tuple[list[int], list[int]]:
+    """Strides and extents of a walk that returns to its start; exact for whole rounds only."""
+    rounds, rest = divmod(op.extent, op.wraparound)
+    if op.extent <= op.wraparound:
+        return [1], [op.extent]
+    if rest:
+        raise _refuse(
+            op,
+            f"dsd.circbuf ends in the middle of its buffer: extent {op.extent} is no multiple of wraparound "
+            f"{op.wraparound}, which flow cannot express yet",
+        )
+    return [1, 1 - op.wraparound], [rounds, op.wraparound]

@@ -1,0 +1,154 @@
+"""Reads the skeleton of a PE program off its IR, for the analyses that must not know IR.
+
+Operations are named by themselves, tasks and functions by their symbols. Structured control flow of `scf` becomes
+branches and loops; of an operation that is not known but holds code, nothing is assumed about how often it runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from ..diagnostics import location_of
+from ..dialects import dsd, wse
+from .analysis import program as skeleton
+
+
+def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
+    """Every PE program of a module."""
+    for op in module.body.block.ops:
+        if isinstance(op, wse.ProgramOp):
+            yield from op.pes
+
+
+def members(pe: wse.PeOp, kind: type[Operation]) -> Iterator[Operation]:
+    """The operations of one kind that stand directly in a PE program."""
+    return (op for op in pe.body.block.ops if isinstance(op, kind))
+
+
+def described(op: dsd.DsdOperation) -> str:
+    """How a message names a DSD operation: its name, where it stands and where it was written."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, wse.TaskOp | wse.FuncOp):
+        parent = parent.parent_op()
+    name = op.name.partition(".")[2]
+    if parent is not None:
+        kind = "task" if isinstance(parent, wse.TaskOp) else "function"
+        name = f"{name} in {kind} @{parent.sym_name.data}"
+    location = location_of(op)
+    return name if location is None else f"{name} ({location})"
+
+
+def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
+    """The skeleton of one PE program; its DSD operations are the keys of the skeleton's operations."""
+    exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
+    reader = _Reader(_unblocked_tasks(pe))
+    result = skeleton.Program()
+    for op in pe.body.block.ops:
+        if isinstance(op, wse.TaskOp):
+            result.tasks[op.sym_name.data] = skeleton.Task(
+                reader.body(op.body),
+                op.task_kind.value,
+                active=op.active is not None,
+                blocked=op.blocked is not None,
+            )
+        elif isinstance(op, wse.FuncOp):
+            name = op.sym_name.data
+            result.functions[name] = skeleton.Function(reader.body(op.body), exported=name in exported)
+    return result
+
+
+def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
+    """The tasks meant by each symbol that can be blocked: a task itself, a queue, or on WSE-2 a color."""
+    tasks: dict[str, list[str]] = {}
+    queues = {
+        op.sym_name.data: [entry.color_name for entry in op.colors]
+        for op in pe.body.block.ops
+        if isinstance(op, wse.InputQueueOp)
+    }
+    for op in pe.body.block.ops:
+        if isinstance(op, wse.TaskOp):
+            name = op.sym_name.data
+            queue = None if op.queue is None else op.queue.string_value()
+            for symbol in (name, *([] if queue is None else [queue, *queues.get(queue, [])])):
+                tasks.setdefault(symbol, []).append(name)
+    return tasks
+
+
+class _Reader:
+    def __init__(self, tasks: Mapping[str, list[str]]):
+        self._tasks = tasks
+
+    def body(self, region: Region) -> tuple[skeleton.Statement, ...]:
+        return tuple(statement for block in region.blocks for op in block.ops for statement in self._statements(op))
+
+    def _statements(self, op: Operation) -> Iterator[skeleton.Statement]:
+        match op:
+            case dsd.DsdOperation():
+                settings = op.settings
+                if settings is None:
+                    yield skeleton.Operation(op)
+                else:
+                    yield skeleton.Operation(op, True, self._completions(settings))
+            case wse.ActivateOp():
+                yield skeleton.Signal("activate", op.task.string_value())
+            case wse.BlockOp():
+                yield from self._signals("block", op.symbol.string_value())
+            case wse.UnblockOp():
+                yield from self._signals("unblock", op.symbol.string_value())
+            case wse.CallOp():
+                yield skeleton.Call(op.callee.string_value(), op)
+            case scf.IfOp() | scf.IndexSwitchOp():
+                yield skeleton.Branch(tuple(self.body(region) for region in op.regions), op)
+            case scf.ForOp():
+                yield skeleton.Loop(self.body(op.body), _least_trips(op), op)
+            case scf.WhileOp():
+                # The condition's region runs once more than the body's.
+                again = skeleton.Branch((self.body(op.after_region), ()))
+                yield skeleton.Loop((*self.body(op.before_region), again), 1, op)
+            case _ if op.regions:
+                yield skeleton.Loop((skeleton.Branch(tuple(self.body(region) for region in op.regions)),), 0, op)
+            case _:
+                pass
+
+    def _signals(self, action: str, symbol: str) -> tuple[skeleton.Signal, ...]:
+        kind = cast("skeleton.Action", action)
+        return tuple(skeleton.Signal(kind, task) for task in self._tasks.get(symbol, ()))
+
+    def _completions(self, settings: dsd.AsyncAttr) -> tuple[tuple[skeleton.Signal, ...], ...]:
+        normal: tuple[skeleton.Signal, ...] = ()
+        if settings.activated is not None:
+            normal = (skeleton.Signal("activate", settings.activated),)
+        elif settings.unblocked is not None:
+            normal = self._signals("unblock", settings.unblocked)
+        control = settings.control
+        if control is None:
+            return (normal,)
+        task = control.task
+        match control.control_action:
+            case dsd.ControlAction.ACTIVATE if task is not None:
+                return normal, (skeleton.Signal("activate", task),)
+            case dsd.ControlAction.UNBLOCK if task is not None:
+                return normal, self._signals("unblock", task)
+            case _:
+                return normal, ()
+
+
+def _least_trips(loop: scf.ForOp) -> int:
+    bounds = [_constant(value) for value in (loop.lb, loop.ub, loop.step)]
+    first, end, step = bounds
+    if first is None or end is None or step is None or step < 1:
+        return 0
+    return len(range(first, end, step))
+
+
+def _constant(value: SSAValue) -> int | None:
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isa(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
