@@ -1086,7 +1086,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_type()
-        if not isinstance(type, FabinType | FaboutType):
+        if not isinstance(type, FabinType | FaboutType) or type.name != cls.name:
             parser.raise_error(f"{cls.name} makes a !{cls.name}, for example !{cls.name}<f32>", position)
         op = cls(
             type,

@@ -258,6 +258,7 @@ class Scope:
     """
 
     target: Target
+    rectangle: tuple[int, int]
     program: Mapping[str, Operation]
     pe: Mapping[str, Operation]
     pe_name: str
@@ -454,14 +455,14 @@ class ProgramOp(IRDLOperation):
         for op in self.body.block.ops:
             match op:
                 case PeOp():
-                    scope = Scope(target, symbols, _symbols(op), op.sym_name.data)
+                    scope = Scope(target, self.rectangle, symbols, _symbols(op), op.sym_name.data)
                     for user in op.walk():
                         if isinstance(user, SymbolUser):
                             _verify_symbols(user, scope)
                 case ColorOp():
-                    _verify_id(op, ids, range(target.routable_colors), "color", target)
+                    _verify_color_id(op, ids, target)
                 case RouteOp():
-                    _verify_symbols(op, Scope(target, symbols, {}, ""))
+                    _verify_symbols(op, Scope(target, self.rectangle, symbols, {}, ""))
                 case _:
                     raise VerifyException(
                         f"{op.name} does not belong in a wse.program directly; only colors, routes and PE programs do"
@@ -480,23 +481,19 @@ def _verify_symbols(user: SymbolUser, scope: Scope) -> None:
         user.emit_error(f"Operation does not verify: {error}", error)
 
 
-def _verify_id(
-    op: ColorOp | InputQueueOp | OutputQueueOp | TaskOp,
-    taken: dict[int, str],
-    allowed: Sequence[int],
-    noun: str,
-    target: Target,
-) -> None:
-    """Check an explicit id against the target's and against those given before."""
-    if op.id is None:
+def _verify_color_id(color: ColorOp, taken: dict[int, str], target: Target) -> None:
+    if color.id is None:
         return
-    number = op.id.value.data
-    name = op.sym_name.data
-    if number not in allowed:
-        first, last = min(allowed), max(allowed)
+    number, name = color.id.value.data, color.sym_name.data
+    if not 0 <= number < target.routable_colors:
         raise VerifyException(
-            f"{noun} @{name} has id {number}, which {target.name} does not offer; choose one from {first} to {last}"
+            f"color @{name} has id {number}, which {target.name} does not offer; choose one from 0 to "
+            f"{target.routable_colors - 1}"
         )
+    _verify_unique(taken, number, "color", name)
+
+
+def _verify_unique(taken: dict[int, str], number: int, noun: str, name: str) -> None:
     if (other := taken.setdefault(number, name)) != name:
         raise VerifyException(f"{noun} @{name} has id {number}, which @{other} has already; give one another id")
 
@@ -692,6 +689,7 @@ class PeOp(IRDLOperation):
 
     def verify_(self) -> None:
         exported: set[str] = set()
+        task_ids: dict[TaskKind, dict[int, str]] = {kind: {} for kind in TaskKind}
         for op in self.body.block.ops:
             if not isinstance(op, _PE_MEMBERS):
                 raise VerifyException(
@@ -701,6 +699,8 @@ class PeOp(IRDLOperation):
                 if op.exported_name in exported:
                     raise VerifyException(f'"{op.exported_name}" is exported twice; give one of them another name')
                 exported.add(op.exported_name)
+            elif isinstance(op, TaskOp) and (number := op.task_id) is not None:
+                _verify_unique(task_ids[op.task_kind], number, f"{op.task_kind} task", op.sym_name.data)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -798,7 +798,7 @@ class BufferOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ParamOp(IRDLOperation):
+class ParamOp(SymbolUser):
     """A number that is fixed when the program starts and may differ from PE to PE.
 
     ```
@@ -868,15 +868,15 @@ class ParamOp(IRDLOperation):
                 f"values of shape {list(shape)} do not fit a rectangle; give one value or a row of "
                 "values for each row of PEs"
             )
-        pe = self.parent_op()
-        program = pe.parent_op() if pe is not None else None
-        if shape and isinstance(program, ProgramOp):
-            width, height = program.rectangle
-            if shape != (height, width):
-                raise VerifyException(
-                    f"parameter @{self.sym_name.data} has values over {shape[1]} x {shape[0]} PEs, "
-                    f"but the rectangle is {width} x {height}; give one value for each PE"
-                )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        shape = self.value.get_shape()
+        width, height = scope.rectangle
+        if shape and tuple(shape) != (height, width):
+            raise VerifyException(
+                f"parameter @{self.sym_name.data} has values over {shape[1]} x {shape[0]} PEs, but the rectangle is "
+                f"{width} x {height}; give one value for each PE"
+            )
 
 
 def _parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
@@ -1365,8 +1365,10 @@ class ReturnOp(IRDLOperation):
     def verify_(self) -> None:
         parent = self.parent_op()
         expected: Sequence[Attribute] = ()
-        if isinstance(parent, FuncOp):
-            expected = parent.function_type.outputs.data
+        # The parent is verified after its body, so its type may still be missing or wrong.
+        type = None if parent is None else parent.properties.get("function_type")
+        if isinstance(type, FunctionType):
+            expected = type.outputs.data
         if tuple(self.arguments.types) != tuple(expected):
             raise VerifyException(
                 "wse.return does not return what its function or task promises "
