@@ -13,7 +13,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, ModuleOp, i16
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType, ModuleOp, i16
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
@@ -35,7 +35,7 @@ POINTER_EXTENT = 0xFFFF
 """Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
 
 
-class LowerToFlow(ModulePass):
+class LowerToFlowPass(ModulePass):
     """Replaces each `wse.program` by a `flow.fabric`.
 
     Colors and tasks keep the ids they have and get free ones otherwise; buffers get addresses in the order of the
@@ -59,7 +59,8 @@ class LowerToFlow(ModulePass):
 def _check_complete(fabric: flow.FabricOp) -> None:
     """Nothing above `flow` may be left, neither an operation nor a type."""
     for op in fabric.walk():
-        types = [*op.result_types, *(type for region in op.regions for block in region.blocks for type in block.arg_types)]
+        arguments = (type for region in op.regions for block in region.blocks for type in block.arg_types)
+        types = (*op.result_types, *arguments)
         if op.dialect_name() in ("wse", "dsd", "dsr", "memref") or any(_is_lowered_away(type) for type in types):
             raise LoomError(f"{op.name} is left after lower-to-flow, which cannot lower it", location_of(op))
 
@@ -255,8 +256,9 @@ class _PeLowering:
                 available = len([id for id in self.target.local_task_ids if id not in avoid])
                 raise _refuse(
                     op,
-                    f"local task @{op.sym_name.data} gets no id: @{self.pe.sym_name.data} has {len(local)} local tasks, "
-                    f"and {available} ids are free on {self.target.name}; join tasks that never wait for each other",
+                    f"local task @{op.sym_name.data} gets no id: @{self.pe.sym_name.data} has {len(local)} local "
+                    f"tasks, and {available} ids are free on {self.target.name}; join tasks that never wait for each "
+                    "other",
                 )
         return numbers
 
@@ -428,8 +430,8 @@ class _BodyLowering:
         assert user is not None
         raise _refuse(
             user,
-            f"{user.name} passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it is "
-            "loaded, stored or described",
+            f"{user.name} passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it "
+            "is loaded, stored or described",
         )
 
     def _array(self, user: Operation, array: SSAValue) -> str:
@@ -561,14 +563,18 @@ class _BodyLowering:
                     type = register.type
                     if isinstance(type, dsr.RegisterType) and not type.is_allocated:
                         raise _refuse(
-                            op, f"dsr.load uses a {type.file()} register without number; run dsr-allocate before lower-to-flow"
+                            op,
+                            f"dsr.load uses a {type.file()} register without a number; run dsr-allocate before "
+                            "lower-to-flow",
                         )
                 self.values[op.result] = self._value(op, op.descriptor)
             case dsr.GetXdsrOp() | dsr.GetSrOp():
                 # Names a register for a load, and holds nothing by itself.
                 pass
             case _:
-                raise _refuse(op, f"{op.name} has no counterpart in flow, which has no registers; load the descriptor here")
+                raise _refuse(
+                    op, f"{op.name} has no counterpart in flow, which has no registers; load the descriptor here"
+                )
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
         streams = [self._operand(op, operand) for operand in (op.destination, *op.sources)]
@@ -582,7 +588,8 @@ class _BodyLowering:
             raise _refuse(op, f"{op.name} has on_control, which flow cannot express yet; remove it")
         if settings.microthread is None:
             raise _refuse(
-                op, f"{op.name} is asynchronous and has no microthread; run dsd-assign-microthreads before lower-to-flow"
+                op,
+                f"{op.name} is asynchronous and has no microthread; run dsd-assign-microthreads before lower-to-flow",
             )
         unblocked = settings.unblocked
         self._emit(
@@ -614,8 +621,8 @@ class _BodyLowering:
             case None:
                 raise _refuse(
                     op,
-                    f"{op.name} has an index, but where an operand was made is not known here; make the descriptor next "
-                    "to the operation",
+                    f"{op.name} has an index, but where an operand was made is not known here; make the descriptor "
+                    "next to the operation",
                 )
             case _:
                 return value
@@ -643,7 +650,7 @@ def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:
 def _fields(static: DenseArrayBase, values: Sequence[SSAValue]) -> list[int | SSAValue]:
     """The numbers and values of a stream's strides or extents, as its constructor takes them."""
     dynamic = iter(values)
-    numbers = cast("Sequence[int]", static.get_values())
+    numbers = cast("DenseArrayBase[IntegerType]", static).get_values()
     return [next(dynamic) if value == flow.DYNAMIC else value for value in numbers]
 
 

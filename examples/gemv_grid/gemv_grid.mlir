@@ -5,10 +5,10 @@
 // wavelets have come, the partial sums travel east: the first column sends its own, each PE on the way adds what
 // it has to what passes through, and the last column adds the rest to y.
 wse.program @gemv_grid target "wse3" rectangle 4 x 3 {
-  wse.color @x
-  wse.route @x on [:, 0] from [ramp] to [ramp, south]
-  wse.route @x on [:, 1:-1] from [north] to [ramp, south]
-  wse.route @x on [:, -1] from [north] to [ramp]
+  wse.color @down
+  wse.route @down on [:, 0] from [ramp] to [ramp, south]
+  wse.route @down on [:, 1:-1] from [north] to [ramp, south]
+  wse.route @down on [:, -1] from [north] to [ramp]
 
   // Neighbours in a row take turns with two colors: a PE receives on one and sends on the other.
   wse.color @sum0
@@ -34,8 +34,8 @@ wse.program @gemv_grid target "wse3" rectangle 4 x 3 {
     wse.export @finished unsigned read_only
     wse.export @main
 
-    wse.input_queue @x_in color @x
-    wse.output_queue @x_out color @x
+    wse.input_queue @x_in color @down
+    wse.output_queue @x_out color @down
     wse.input_queue @sum_in colors [@sum0 on [1::2, :], @sum1 on [::2, :]]
     wse.output_queue @sum_out colors [@sum0 on [::2, :], @sum1 on [1::2, :]]
 
@@ -46,8 +46,8 @@ wse.program @gemv_grid target "wse3" rectangle 4 x 3 {
       scf.if %top {
         %x = wse.get_buffer @x : memref<6xf32>
         %part = dsd.mem1d %x extent 6 : memref<6xf32>
-        %down = dsd.fabout @x_out extent 6 : !dsd.fabout<f32>
-        dsd.fmovs %down, %part async() : !dsd.fabout<f32>, !dsd.mem1d<f32>
+        %out = dsd.fabout @x_out extent 6 : !dsd.fabout<f32>
+        dsd.fmovs %out, %part async : !dsd.fabout<f32>, !dsd.mem1d<f32>
       }
       wse.return
     }
@@ -86,14 +86,14 @@ wse.program @gemv_grid target "wse3" rectangle 4 x 3 {
       %sums = dsd.mem1d %y extent 8 : memref<8xf32>
       scf.if %is_first {
         %east = dsd.fabout @sum_out extent 8 : !dsd.fabout<f32>
-        dsd.fmovs %east, %sums async() : !dsd.fabout<f32>, !dsd.mem1d<f32>
+        dsd.fmovs %east, %sums async : !dsd.fabout<f32>, !dsd.mem1d<f32>
       } else {
         %west = dsd.fabin @sum_in extent 8 : !dsd.fabin<f32>
         scf.if %is_last {
           dsd.fadds %sums, %west, %sums async(activate = @done) : !dsd.mem1d<f32>, !dsd.fabin<f32>, !dsd.mem1d<f32>
         } else {
           %east = dsd.fabout @sum_out extent 8 : !dsd.fabout<f32>
-          dsd.fadds %east, %west, %sums async() : !dsd.fabout<f32>, !dsd.fabin<f32>, !dsd.mem1d<f32>
+          dsd.fadds %east, %west, %sums async : !dsd.fabout<f32>, !dsd.fabin<f32>, !dsd.mem1d<f32>
         }
       }
       wse.return
