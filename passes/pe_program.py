@@ -11,10 +11,10 @@ from typing import cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from ..diagnostics import location_of
+from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, wse
 from .analysis import program as skeleton
 
@@ -42,6 +42,63 @@ def described(op: dsd.DsdOperation) -> str:
         name = f"{name} in {kind} @{parent.sym_name.data}"
     location = location_of(op)
     return name if location is None else f"{name} ({location})"
+
+
+def descriptor_makers(value: SSAValue) -> list[Operation]:
+    """The operations that may have made the descriptor `value`, through what derives, selects and carries it.
+
+    Raises LoomError if it comes in as an argument of a function.
+    """
+    found: dict[Operation, None] = {}
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        owner = current.owner
+        if isinstance(owner, dsd.DerivedDescriptorOp):
+            pending.append(owner.descriptor)
+        elif isinstance(owner, Operation):
+            carried = list(_carried(owner, cast(OpResult, current).index))
+            pending.extend(carried)
+            if not carried:
+                found[owner] = None
+        else:
+            pending.extend(_passed_to(owner, cast(BlockArgument, current).index))
+    return list(found)
+
+
+def _carried(op: Operation, index: int) -> Iterator[SSAValue]:
+    """What a result of structured control flow may be."""
+    if isinstance(op, scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp):
+        for region in op.regions:
+            last = region.blocks.last.last_op if region.blocks.last is not None else None
+            if isinstance(last, scf.YieldOp) and not isinstance(op, scf.WhileOp):
+                yield last.operands[index]
+            elif isinstance(last, scf.ConditionOp):
+                yield last.args[index]
+    if isinstance(op, scf.ForOp):
+        yield op.iter_args[index]
+    if isinstance(op, arith.SelectOp):
+        yield from (op.lhs, op.rhs)
+
+
+def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
+    """What an argument of a block may be."""
+    op = block.parent_op()
+    if isinstance(op, scf.ForOp):
+        yield op.iter_args[index - 1]
+        yield cast(Operation, op.body.block.last_op).operands[index - 1]
+    elif isinstance(op, scf.WhileOp) and block.parent is op.before_region:
+        yield op.arguments[index]
+        yield cast(Operation, op.after_region.block.last_op).operands[index]
+    elif isinstance(op, scf.WhileOp):
+        yield cast(scf.ConditionOp, op.before_region.block.last_op).args[index]
+    else:
+        message = "a descriptor comes in as an argument, so its queue is not known; make it where it is used"
+        raise LoomError(message, None if op is None else location_of(op))
 
 
 def skeleton_of(pe: wse.PeOp) -> skeleton.Program:

@@ -39,12 +39,14 @@ def colour(
     allowed: Mapping[Node, Sequence[int]],
     fixed: Mapping[Node, int] | None = None,
     preferred: Mapping[Node, int] | None = None,
+    *,
+    exact: bool = True,
 ) -> dict[Node, int]:
     """A number for every node, from its `allowed` ones, different from the numbers of its neighbours.
 
     Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
-    neighbour has them already, in the order of the nodes, and given up where there is no solution with them.
-    Raises Clash or Exhausted.
+    neighbour has them already, in their order, and given up if there is no solution with them. Raises Clash or
+    Exhausted; without `exact`, Exhausted may be raised although a solution exists.
     """
     numbers = dict(fixed or {})
     for first, second in graph.edges:
@@ -57,7 +59,7 @@ def colour(
             wished[node] = number
     for start in (wished, numbers) if wished != numbers else (numbers,):
         found = _by_saturation(graph, allowed, start)
-        if found is None:
+        if found is None and exact:
             found = _by_search(graph, allowed, start)
         if found is not None:
             return {node: found[node] for node in graph}
@@ -113,6 +115,9 @@ def _by_search(
     graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
     """The first colouring in a depth-first search that takes the most constrained node next, or None."""
+    group = _mutual_neighbours(graph)
+    if len(group) > len({number for node in group for number in (*allowed[node], start.get(node, -1))} - {-1}):
+        return None
     numbers = dict(start)
     open_nodes = [node for node in graph if node not in numbers]
     steps = 0
@@ -157,5 +162,20 @@ def _competitors(
         if all(number in holders for number in allowed[node]):
             named = {holders[number] for number in allowed[node]} | {node}
             return tuple(sorted(named, key=order.__getitem__))
-    largest = max(nx.find_cliques(graph), key=len, default=list[Node]())
-    return tuple(sorted(largest, key=order.__getitem__))
+    return tuple(sorted(_mutual_neighbours(graph), key=order.__getitem__))
+
+
+def _mutual_neighbours(graph: nx.Graph[Node]) -> list[Node]:
+    """A large group of nodes that are all neighbours of each other: grown from each node in turn, by degree."""
+    by_degree = sorted(graph, key=lambda node: -len(graph[node]))
+    largest: list[Node] = []
+    for start in by_degree:
+        if len(graph[start]) < len(largest):
+            break
+        group = [start]
+        for node in by_degree:
+            if node != start and all(node in graph[member] for member in group):
+                group.append(node)
+        if len(group) > len(largest):
+            largest = group
+    return largest

@@ -1,0 +1,269 @@
+"""Pass `dsd-assign-queues`: every fabric descriptor gets a queue and every queue an id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import networkx as nx
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from .. import targets
+from ..diagnostics import LoomError, location_of
+from ..dialects import dsd, wse
+from ..targets import Target
+from ..verification import verify_dominance
+from .analysis.colouring import Exhausted, colour
+from .analysis.concurrency import Concurrency
+from .pe_program import described, descriptor_makers, pe_programs, skeleton_of
+
+
+@dataclass(frozen=True)
+class DsdAssignQueuesPass(ModulePass):
+    """Gives every queue of a PE program an id, and every fabric descriptor that has only a color a queue.
+
+    Ids that are given are kept. Queues get different ids if they serve different colors on one PE (WSE-3, where a
+    queue keeps its color; AMB-11) or if operations on them may run at the same time; a queue that starts a task is
+    always in use. Further ones are kept apart as long as ids suffice. On WSE-2 the queue is also the microthread
+    (DSD-223), so an input and an output queue of operations that may run at the same time differ too.
+
+    A color in place of a queue is for WSE-2 only (DSD-096, DSD-097). Two asynchronous operations on one queue of
+    which one is always started before the other can have ended are an error (DSD-208), as is a program that needs
+    more queues than there are (DSD-215 to DSD-220).
+    """
+
+    name = "dsd-assign-queues"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for pe in pe_programs(op):
+            _Assignment(pe).run()
+        verify_dominance(op)
+
+
+class _Assignment:
+    """The queues of one PE program."""
+
+    def __init__(self, pe: wse.PeOp):
+        self._pe = pe
+        self._target: Target = targets.get(pe.program.target.data)
+        self._make_queues()
+        self._queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
+        self._concurrency = Concurrency(skeleton_of(pe))
+        self._users: dict[str, list[Operation]] = {name: [] for name in self._queues}
+        self._operations: list[dsd.DsdOperation] = []
+        self._queues_of: dict[Operation, list[str]] = {}
+        for op in pe.walk():
+            if isinstance(op, dsd.DsdOperation):
+                used = queues_of(op)
+                if used:
+                    self._operations.append(op)
+                    self._queues_of[op] = used
+                for name in used:
+                    self._users[name].append(op)
+            elif isinstance(op, wse.TaskOp) and op.queue is not None:
+                self._users[op.queue.string_value()].append(op)
+
+    def run(self) -> None:
+        self._check_sharing()
+        fixed = {name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None}
+        allowed = {name: range(len(queue.queue_words(self._target))) for name, queue in self._queues.items()}
+        needed: nx.Graph[str] = nx.Graph()
+        needed.add_nodes_from(self._queues)
+        for first, second in self._conflicts():
+            # Two given ids are checked by themselves: what is merely possible is not an error.
+            if first not in fixed or second not in fixed:
+                needed.add_edge(first, second)
+        wanted = needed.copy()
+        for first, second in combinations(self._queues, 2):
+            if self._meet(first, second) and not (first in fixed and second in fixed):
+                same_way = type(self._queues[first]) is type(self._queues[second])
+                if same_way or self._may_overlap(first, second):
+                    wanted.add_edge(first, second)
+        try:
+            try:
+                numbers = colour(wanted, allowed, fixed, exact=False)
+            except Exhausted:
+                numbers = colour(needed, allowed, fixed)
+        except Exhausted as error:
+            raise self._too_few([str(name) for name in error.competitors]) from None
+        for name, queue in self._queues.items():
+            queue.id = IntegerAttr(numbers[name], i64)
+
+    def _make_queues(self) -> None:
+        """Put a queue in place of every color that stands for one."""
+        for op in list(self._pe.walk()):
+            if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
+                continue
+            color = op.color_name
+            assert color is not None
+            way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
+            if self._target.name != "wse2":
+                noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
+                message = (
+                    f"{op.name} names only color @{color}, but {self._target.name} needs {noun}; declare one for "
+                    "the color and name it here"
+                )
+                raise LoomError(message, location_of(op))
+            new = op.with_queue(self._queue_for(color, way, op))
+            Rewriter.replace_op(op, new)
+
+    def _queue_for(self, color: str, way: type[wse.QueueOp], op: Operation) -> str:
+        block = self._pe.body.block
+        taken: set[str | None] = {wse.symbol_name(other) for other in block.ops}
+        for queue in block.ops:
+            if isinstance(queue, way) and any(entry.color_name == color for entry in queue.colors):
+                return queue.sym_name.data
+        taken |= {wse.symbol_name(other) for other in self._pe.program.body.block.ops}
+        base = f"{color}_{'in' if way is wse.InputQueueOp else 'out'}"
+        names = (base, *(f"{base}_{number}" for number in range(len(taken) + 1)))
+        name = next(name for name in names if name not in taken)
+        new = way(name, color)
+        new.location = op.location
+        code = next((other for other in block.ops if isinstance(other, wse.FuncOp | wse.TaskOp)), None)
+        Rewriter.insert_op(new, InsertPoint.at_end(block) if code is None else InsertPoint.before(code))
+        return name
+
+    def _check_sharing(self) -> None:
+        """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
+        for name, users in self._users.items():
+            started = [op for op in users if isinstance(op, dsd.DsdOperation) and op.is_async]
+            for position, first in enumerate(started):
+                for second in started[position:]:
+                    if self._concurrency.certainly_overlap(first, second):
+                        raise self._shared(first, second, f"queue @{name}")
+        for first, second in combinations(self._queues, 2):
+            one, two = self._queues[first], self._queues[second]
+            if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
+                continue
+            if not self._meet(first, second):
+                continue
+            if self._colors_differ(first, second) and self._keeps_color(first, second):
+                message = (
+                    f"queues @{first} and @{second} have the same id {one.queue_id} but serve different colors; "
+                    "give one of them another id"
+                )
+                raise LoomError(message, location_of(two))
+            for op in self._users[first]:
+                for other in self._users[second]:
+                    if (
+                        isinstance(op, dsd.DsdOperation)
+                        and isinstance(other, dsd.DsdOperation)
+                        and op.is_async
+                        and other.is_async
+                        and self._concurrency.certainly_overlap(op, other)
+                    ):
+                        raise self._shared(op, other, f"id {one.queue_id} of queues @{first} and @{second}")
+
+    def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
+        if first is second:
+            message = (
+                f"{described(first)} is started again while it may still run, on the same {what}; start it again "
+                "from a task that its end activates"
+            )
+        else:
+            message = (
+                f"{described(first)} and {described(second)} run at the same time on the same {what}; start the "
+                "second from a task that the end of the first activates, or give it another queue"
+            )
+        return LoomError(message, location_of(second))
+
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        """Pairs of queues that must not have one id."""
+        for first, second in combinations(self._queues, 2):
+            if not self._meet(first, second):
+                continue
+            if type(self._queues[first]) is type(self._queues[second]):
+                bound = self._colors_differ(first, second) and self._keeps_color(first, second)
+                if bound or self._may_overlap(first, second):
+                    yield first, second
+        if self._target.name == "wse2":
+            started = [op for op in self._operations if op.is_async]
+            for op in started:
+                for other in self._concurrency.overlapping(op):
+                    if isinstance(other, dsd.DsdOperation) and other.is_async and other is not op:
+                        first, second = self._queues_of[op][0], self._queues_of[other][0]
+                        if first != second:
+                            yield first, second
+
+    def _keeps_color(self, first: str, second: str) -> bool:
+        """Whether one of the queues is bound to its color as long as the program runs."""
+        return self._target.name != "wse2" or any(
+            isinstance(user, wse.TaskOp) for name in (first, second) for user in self._users[name]
+        )
+
+    def _may_overlap(self, first: str, second: str) -> bool:
+        others = set(self._users[second])
+        return any(
+            other in others
+            for op in self._users[first]
+            if isinstance(op, dsd.DsdOperation)
+            for other in self._concurrency.overlapping(op)
+        )
+
+    def _entries_that_meet(self, first: str, second: str) -> Iterator[tuple[str, str]]:
+        width, height = self._pe.program.rectangle
+        for one in self._queues[first].colors:
+            for two in self._queues[second].colors:
+                for region in one.regions:
+                    for other in two.regions:
+                        ranges = zip(region.resolve(width, height), other.resolve(width, height), strict=True)
+                        if all(ranges_meet(a, b) for a, b in ranges):
+                            yield one.color_name, two.color_name
+
+    def _meet(self, first: str, second: str) -> bool:
+        return any(True for _ in self._entries_that_meet(first, second))
+
+    def _colors_differ(self, first: str, second: str) -> bool:
+        return any(one != two for one, two in self._entries_that_meet(first, second))
+
+    def _too_few(self, names: Sequence[str]) -> LoomError:
+        kinds = {type(self._queues[name]) for name in names}
+        if kinds == {wse.InputQueueOp}:
+            noun, count = "input queues", self._target.input_queues
+        elif kinds == {wse.OutputQueueOp}:
+            noun, count = "output queues", self._target.output_queues
+        else:
+            noun, count = "queue ids, which are also the microthreads,", self._target.input_queues
+        listed = ", ".join(f"@{name}{self._use(name)}" for name in names)
+        message = (
+            f"{self._target.name} has {count} {noun}, too few for the queues in use at the same time: {listed}; "
+            "let the operations of two of them wait for each other, or give queues that never meet the same id"
+        )
+        return LoomError(message, location_of(self._queues[names[-1]]))
+
+    def _use(self, name: str) -> str:
+        user = next(iter(self._users[name]), None)
+        if isinstance(user, dsd.DsdOperation):
+            return f" for {described(user)}"
+        if isinstance(user, wse.TaskOp):
+            return f" for task @{user.sym_name.data}"
+        return ""
+
+
+def queues_of(op: dsd.DsdOperation) -> list[str]:
+    """The queues an operation may use, those of its first fabric operand first (destination before sources)."""
+    found: dict[str, None] = {}
+    for operand in op.fabric_operands:
+        descriptor = op.descriptor_of(operand)
+        assert descriptor is not None
+        for maker in descriptor_makers(descriptor):
+            if isinstance(maker, dsd.FabricDescriptorOp) and maker.queue_name is not None:
+                found[maker.queue_name] = None
+    return list(found)
+
+
+def ranges_meet(first: range, second: range) -> bool:
+    """Whether two ranges of positive step share an element; the work is bounded by a step, not by their length."""
+    if not first or not second:
+        return False
+    if second.step < first.step:
+        first, second = second, first
+    lowest, highest = max(first[0], second[0]), min(first[-1], second[-1])
+    start = lowest + (second[0] - lowest) % second.step
+    candidates = range(start, highest + 1, second.step)[: first.step]
+    return any(candidate in first for candidate in candidates)
