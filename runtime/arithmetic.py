@@ -1,0 +1,190 @@
+"""What the operations of the DSD table compute, as numpy over [rows, elements, columns].
+
+Floating point rounds to nearest even after every operation: a multiply-add rounds its product before it adds.
+Integers wrap. A kernel writes its result into `out` and may not keep it. Conversions to integers round to nearest
+even and saturate: the documents do not say, so this is our choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..dialects.dsd_table import DsdOperation
+from .units import Array
+
+Kernel: TypeAlias = Callable[..., None]
+
+ROW_ELEMENTS = 1 << 15
+"""A block whose rows are longer than this is worked through row by row, so that intermediates stay in cache."""
+
+
+class Scratch:
+    """Reusable intermediate arrays, one for each shape and type."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[tuple[int, ...], Any], Array] = {}
+
+    def get(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        """An array whose contents may be anything; valid until the next call with the same shape and type."""
+        array = self._arrays.get((shape, dtype))
+        if array is None:
+            if len(self._arrays) > 64:
+                self._arrays.clear()
+            array = self._arrays[shape, dtype] = np.empty(shape, dtype)
+        return array
+
+
+def unavailable(entry: DsdOperation) -> str | None:
+    """Why the engine cannot compute an entry, None if it can."""
+    if entry.function in ("add_with_carry", "normalize"):
+        return f"{entry.name} is not provided by the engine yet; its documents do not define its result"
+    return None
+
+
+def kernel(entry: DsdOperation, scratch: Scratch) -> Kernel:
+    """The function `kernel(out, *sources)` of an entry; sources are arrays or scalars of the table's types."""
+    function = entry.function
+    if function == "multiply_add":
+        return _multiply_add(entry, scratch)
+    if function == "convert":
+        return _convert(entry)
+    if function in _COUNTS:
+        return _count(function)
+    ufunc = _UFUNCS.get(function)
+    if ufunc is None:
+        return _SPECIAL[function]
+    if entry.name == "faddhs":
+        return _mixed_add
+    if len(entry.sources) == 1:
+
+        def unary(out: Array, source: Any) -> None:
+            ufunc(source, out=out)
+
+        return unary
+
+    def binary(out: Array, first: Any, second: Any) -> None:
+        ufunc(first, second, out=out)
+
+    return binary
+
+
+def _multiply_add(entry: DsdOperation, scratch: Scratch) -> Kernel:
+    mixed = entry.destination != entry.sources[1]
+
+    def multiply_add(out: Array, first: Any, second: Any, factor: Any) -> None:
+        shape = out.shape
+        if mixed:
+            # The product of two f16 is exact in f32.
+            np.add(first, np.multiply(np.asarray(second, np.float32), np.asarray(factor, np.float32)), out=out)
+        elif shape[0] > 1 and shape[1] * shape[2] > ROW_ELEMENTS and isinstance(second, np.ndarray):
+            product = scratch.get(shape[1:], out.dtype)
+            per_unit = isinstance(factor, np.ndarray)
+            for row in range(shape[0]):
+                np.multiply(second[row], factor[row] if per_unit else factor, out=product)
+                np.add(first[row] if isinstance(first, np.ndarray) else first, product, out=out[row])
+        else:
+            product = scratch.get(shape, out.dtype)
+            np.multiply(second, factor, out=product)
+            np.add(first, product, out=out)
+
+    return multiply_add
+
+
+def _mixed_add(out: Array, first: Any, second: Any) -> None:
+    np.add(np.asarray(first, np.float32), second, out=out)
+
+
+def _convert(entry: DsdOperation) -> Kernel:
+    if entry.destination != "i16":
+
+        def to_float(out: Array, source: Any) -> None:
+            out[...] = source
+
+        return to_float
+
+    def to_integer(out: Array, source: Any) -> None:
+        wide = np.clip(np.rint(np.asarray(source, np.float32)), -32768, 32767)
+        out[...] = np.where(np.isnan(wide), 0, wide).astype(np.int16)
+
+    return to_integer
+
+
+def _move(out: Array, source: Any) -> None:
+    out[...] = source
+
+
+def _shift_right_logical(out: Array, value: Any, amount: Any) -> None:
+    np.right_shift(
+        np.asarray(value, np.int16).view(np.uint16), np.asarray(amount, np.int16).view(np.uint16),
+        out=out.view(np.uint16),
+    )  # fmt: skip
+
+
+def _shift_left(out: Array, value: Any, amount: Any) -> None:
+    np.left_shift(np.asarray(value, np.int16), np.asarray(amount, np.int16).view(np.uint16), out=out, casting="unsafe")
+
+
+def _shift_right_arithmetic(out: Array, value: Any, amount: Any) -> None:
+    limited = np.minimum(np.asarray(amount, np.int16).view(np.uint16), 15).astype(np.int16)
+    np.right_shift(np.asarray(value, np.int16), limited, out=out)
+
+
+def _scale(out: Array, value: Any, exponent: Any) -> None:
+    np.ldexp(np.asarray(value, out.dtype), np.asarray(exponent, np.int32), out=out, casting="unsafe")
+
+
+def _count(function: str) -> Kernel:
+    table = _COUNTS[function]
+
+    def count(out: Array, source: Any) -> None:
+        out[...] = table[np.asarray(source, np.int16).view(np.uint16)]
+
+    return count
+
+
+def _count_tables() -> dict[str, Array]:
+    values = np.arange(1 << 16, dtype=np.uint32)
+    bits = (values[:, None] >> np.arange(16, dtype=np.uint32)) & 1
+    nonzero = bits.any(axis=1)
+    return {
+        "population_count": bits.sum(axis=1).astype(np.int16),
+        "count_trailing_zeros": np.where(nonzero, bits.argmax(axis=1), 16).astype(np.int16),
+        "count_leading_zeros": np.where(nonzero, bits[:, ::-1].argmax(axis=1), 16).astype(np.int16),
+    }
+
+
+class _LazyCounts(dict[str, Array]):
+    """The tables of 65,536 counts, made at first use: they would cost every start of the tools."""
+
+    names = frozenset({"population_count", "count_trailing_zeros", "count_leading_zeros"})
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.names
+
+    def __missing__(self, key: str) -> Array:
+        self.update(_count_tables())
+        return self[key]
+
+
+_COUNTS = _LazyCounts()
+_UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.fmax,
+    "absolute": np.absolute,
+    "negate": np.negative,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+_SPECIAL: dict[str, Kernel] = {
+    "move": _move,
+    "shift_right_logical": _shift_right_logical,
+    "shift_left": _shift_left,
+    "shift_right_arithmetic": _shift_right_arithmetic,
+    "scale": _scale,
+}

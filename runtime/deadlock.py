@@ -1,0 +1,137 @@
+"""Why a program that came to rest has not come to its end: who waits for what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from ..diagnostics import LoomError
+from .queues import InputQueue, Transfer
+from .tasks import NEVER
+from .units import UnitSet, from_mask
+
+if TYPE_CHECKING:
+    from .machine import Machine, UnitClass
+
+MAX_LINES = 20
+MAX_GRAPH_UNITS = 4096
+"""Beyond this many waiting units the wait-for graph is built over the first of them."""
+
+
+class Deadlock(LoomError):
+    """The program waits for what never comes; the message is the report."""
+
+
+def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, UnitSet, str, Transfer | None]]:
+    found: list[tuple[UnitClass, UnitSet, str, Transfer | None]] = []
+    for cls in machine.classes:
+        for queue in cls.inputs.values():
+            for transfer in queue.waiting:
+                application = transfer.application
+                if transfer.warp is None and (allow_pending or not application.has_completion):
+                    continue
+                who = (
+                    f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
+                )
+                location = f" ({application.where})" if application.where else ""
+                found.append(
+                    (
+                        cls, transfer.units,
+                        f"{who}: {application.text}{location} waits on input queue @{queue.name} (id {queue.number}, "
+                        f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
+                        f"{transfer.count} wavelets", transfer,
+                    )
+                )  # fmt: skip
+        if allow_pending:
+            continue
+        for task in cls.tasks.values():
+            if task.unblocked is None or task.kind != "local":
+                continue
+            stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
+            for units in from_mask(cls.units, stuck):
+                found.append((cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it", None))
+    return found
+
+
+def _colors(machine: Machine, queue: InputQueue, units: UnitSet) -> str:
+    numbers = np.unique(queue.colors[units.index]).tolist()
+    return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
+
+
+def explain(machine: Machine, *, allow_pending: bool) -> str | None:
+    """The deadlock report of a machine at rest, None if nothing waits that should not."""
+    waits = _waits(machine, allow_pending=allow_pending)
+    if not waits:
+        return None
+    stuck = sum(units.count for _, units, _, _ in waits)
+    lines = [f"deadlock at cycle {machine.cycles} (estimated): nothing can happen any more, and {stuck} waits remain"]
+    for cls, units, text, _ in waits[:MAX_LINES]:
+        lines.append(f"  {cls.describe(units)}: {text}")
+    if len(waits) > MAX_LINES:
+        lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
+    cycle = _cycle(machine, waits)
+    if cycle:
+        path = " -> ".join(f"PE {place}" for place in [*cycle, cycle[0]])
+        lines.append(f"  they wait for each other in a circle: {path}")
+        lines.append("  let one of them send before it receives, or receive asynchronously")
+    else:
+        silent = _silent(machine, waits)
+        if silent:
+            lines.append(f"  {silent}")
+    return "\n".join(lines)
+
+
+def _senders(machine: Machine, queue: InputQueue) -> list[tuple[Any, Any]]:
+    return [
+        (sender.cls, delivery)
+        for cls in machine.classes
+        for sender in cls.outputs.values()
+        for delivery in sender.deliveries
+        if delivery.receiver is queue
+    ]
+
+
+def _graph(machine: Machine, waits: list[Any]) -> nx.DiGraph[Any]:
+    """Units wait for the units whose output reaches the queue they wait on; only waiting units are nodes."""
+    from .fabric import reach
+
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    waiting: set[tuple[int, int]] = set()
+    edges: list[tuple[UnitClass, UnitSet, Transfer]] = []
+    for cls, units, _, transfer in waits:
+        if transfer is None or len(waiting) > MAX_GRAPH_UNITS:
+            continue
+        rows, columns = np.broadcast_arrays(*units.cells())
+        waiting |= {cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)}
+        edges.append((cls, units, transfer))
+    for cls, units, transfer in edges:
+        for sender, delivery in _senders(machine, transfer.queue):
+            for (sy, sx), (ty, tx) in reach(delivery, units):
+                source, target = sender.grid_position(sy, sx), cls.grid_position(ty, tx)
+                if source in waiting:
+                    graph.add_edge(target, source)
+    return graph
+
+
+def _cycle(machine: Machine, waits: list[Any]) -> list[tuple[int, int]]:
+    graph = _graph(machine, waits)
+    try:
+        return [edge[0] for edge in nx.find_cycle(graph)]
+    except nx.NetworkXNoCycle:
+        return []
+
+
+def _silent(machine: Machine, waits: list[Any]) -> str | None:
+    """A hint when nobody who could send to a waiting unit is left to do so."""
+    for cls, units, _, transfer in waits:
+        if transfer is None:
+            continue
+        if not _senders(machine, transfer.queue):
+            return f"no route leads to input queue @{transfer.queue.name}; add one from a PE that sends"
+        return (
+            f"the PEs that send to input queue @{transfer.queue.name} of {cls.describe(units)} have finished; "
+            "they sent too little, or the receiver expects too much"
+        )
+    return None

@@ -1,0 +1,480 @@
+"""Executes DSD operations: on memory at once, to and from the fabric as messages arrive.
+
+A send needs nothing but its operands, so it is done when it is issued: its wavelets go straight into the
+operations that wait for them, else into the receivers' queues. An operation that reads the fabric waits as a
+`Transfer` and proceeds by as many elements as have arrived. Results and clocks depend on neither order nor
+batching: all times are computed from time stamps.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics import LoomError
+from .arithmetic import ROW_ELEMENTS
+from .fabric import arrivals
+from .memory import DTYPES, WIDE, walk
+from .program import Application, cycles
+from .queues import InputQueue, Message, OutputQueue, Transfer
+from .streams import MemoryStream, QueueStream
+from .tasks import NEVER
+from .units import Array, UnitSet, intersect, select, select_vector, subtract
+from .warp import SUSPENDED, Warp
+
+if TYPE_CHECKING:
+    from .machine import Machine, UnitClass
+
+
+class Executor:
+    """Executes the operations of one machine."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+        self.timing = machine.target.timing
+
+    # Entry
+
+    def execute(self, warp: Warp, application: Application, destination: Any, sources: list[Any]) -> int | None:
+        """Run or start an operation for the units of a warp."""
+        count = self._count(destination, sources)
+        inputs = [source for source in sources if type(source) is QueueStream]
+        if not inputs and type(destination) is MemoryStream:
+            warp.elapsed += self.timing.dsd_setup
+            if count:
+                strides = (destination.strides[0], *_strides(sources))
+                warp.elapsed += cycles(self.timing, application.entry, strides, count)
+                self.compute(warp.cls, warp.units, application, destination, sources, 0, count, {})
+            return None
+        if inputs:
+            return self._receive(warp, application, destination, sources, inputs, count)
+        return self._send(warp, application, destination, sources, count)
+
+    def _count(self, destination: Any, sources: list[Any]) -> int:
+        """Iterations: the shortest of the streams; a sending queue counts only if all sources are scalars
+        (AMB-01)."""
+        counts = [source.count for source in sources if type(source) in (MemoryStream, QueueStream)]
+        if type(destination) is MemoryStream:
+            counts.append(destination.count)
+        return min(counts) if counts else destination.count
+
+    # Arithmetic
+
+    def compute(
+        self,
+        cls: UnitClass,
+        units: UnitSet,
+        application: Application,
+        destination: Any,
+        sources: list[Any],
+        low: int,
+        high: int,
+        payloads: dict[int, Array],
+    ) -> Array | None:
+        """Elements `low`..`high` of an operation; returns the raw result if the destination is a queue.
+
+        `payloads` holds, by source position, the raw wavelets [rows, high - low, columns] of queue operands.
+        """
+        entry = application.entry
+        in_memory = type(destination) is MemoryStream
+        if in_memory:
+            self.check(cls, units, application, destination, low, high)
+            if high - low > 1 and any(
+                type(source) is MemoryStream and _in_order(destination, source, low, high) for source in sources
+            ):
+                for k in range(low, high):
+                    piece = {position: raw[:, k - low : k - low + 1, :] for position, raw in payloads.items()}
+                    self.compute(cls, units, application, destination, sources, k, k + 1, piece)
+                return None
+        memory = cls.memory
+        operands: list[Any] = []
+        for position, (source, kind) in enumerate(zip(sources, entry.sources, strict=True)):
+            if type(source) is MemoryStream:
+                self.check(cls, units, application, source, low, high)
+                operands.append(memory.gather(kind, units, source.address, source.walk, low, high))
+            elif type(source) is QueueStream:
+                operands.append(decode(payloads[position], kind))
+            elif type(source) is np.ndarray:
+                operands.append(source[:, None, :])
+            else:
+                operands.append(source)
+        kind = entry.destination
+        shape = (units.shape[0], high - low, units.shape[1])
+        if in_memory:
+            view = memory.view(kind, units, destination.address, destination.walk, low, high)
+            if view is not None:
+                application.kernel(view, *operands)
+                return None
+            result = np.empty(shape, DTYPES[kind])
+            application.kernel(result, *operands)
+            memory.scatter(kind, units, destination.address, destination.walk, low, high, result)
+            return None
+        result = np.empty(shape, DTYPES[kind])
+        application.kernel(result, *operands)
+        return result.view(np.uint32 if kind in WIDE else np.uint16)
+
+    def check(
+        self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
+    ) -> None:
+        """Raise LoomError if an element lies outside the stream's buffer (DSD-171)."""
+        steps, buffer = stream.walk, stream.buffer
+        width = 2 if stream.kind in WIDE else 1
+        address = stream.address
+        if type(address) is int:
+            if buffer.address <= address + steps.low * width and address + (steps.high + 1) * width <= buffer.end:
+                return
+            lowest = highest = address
+        else:
+            lowest, highest = int(address.min()), int(address.max())
+        table = steps.table[low:high]
+        if lowest + int(table.min()) * width >= buffer.address and (
+            highest + (int(table.max()) + 1) * width <= buffer.end
+        ):
+            return
+        first = (lowest + int(table.min()) * width - buffer.address) // width
+        last = (highest + int(table.max()) * width - buffer.address) // width
+        wrong = first if first < 0 else last
+        raise LoomError(
+            f"{application.text} reaches element {wrong} of @{buffer.name}, which has {buffer.elements}, on "
+            f"{cls.describe(units)}; check its offset, stride and extent",
+            application.where,
+        )
+
+    # Sending
+
+    def _send(
+        self, warp: Warp, application: Application, destination: QueueStream, sources: list[Any], count: int
+    ) -> int | None:
+        timing = self.timing
+        entry = application.entry
+        per_element = max(1, ceil(timing.element_cycles(entry.name, entry.element_bits, _strides(sources))))
+        issued = warp.now
+        units = warp.units
+        if count:
+            raw: Array | None = None
+            owned = True
+            source = sources[0]
+            if entry.function == "move" and type(source) is MemoryStream:
+                self.check(warp.cls, units, application, source, 0, count)
+                kind = entry.destination
+                raw = warp.cls.memory.gather(kind, units, source.address, source.walk, 0, count, raw=True)
+                owned = raw.base is None
+            if raw is None:
+                raw = self.compute(warp.cls, units, application, destination, sources, 0, count, {})
+                assert raw is not None
+            self.transmit(
+                application, destination, units, raw, issued + timing.inject, per_element, owned=owned
+            )
+        duration = timing.dsd_setup + per_element * count
+        if not application.is_async:
+            warp.elapsed += duration
+            return None
+        warp.elapsed += timing.async_issue
+        if application.has_completion:
+            self._signal(warp.cls, application, units, issued + duration)
+        return None
+
+    def transmit(
+        self,
+        application: Application,
+        stream: QueueStream,
+        units: UnitSet,
+        payload: Array,
+        first: Any,
+        rate: int,
+        *,
+        owned: bool,
+    ) -> None:
+        """Send `payload` of `units` out of a queue; wavelet k leaves at `first + k * rate`."""
+        queue = stream.queue
+        assert isinstance(queue, OutputQueue)
+        self._covered(application, queue, units)
+        self.machine.wavelets += payload.shape[1] * units.count
+        for delivery in queue.deliveries:
+            common = intersect(units, delivery.source)
+            if common is None:
+                continue
+            if common is units:
+                part, when = payload, first
+            else:
+                part, when = select_vector(units, common, payload), select(units, common, first)
+            for receivers, wavelets, time in arrivals(delivery, common, part, when):
+                message = Message(receivers, wavelets, time, rate, stream.control, owned=owned)
+                self.arrive(delivery.receiver, message)
+
+    def _covered(self, application: Application, queue: OutputQueue, units: UnitSet) -> None:
+        if queue.lost is None or queue.covers.get(units):
+            return
+        wrong = queue.lost[units.index]
+        if wrong.any():
+            place, _ = queue.cls.describe_first(units, wrong, wrong)
+            raise LoomError(
+                f"{application.text} on {place} sends where no route leads to a queue: {queue.cls.loss(queue, units)}",
+                application.where,
+            )
+        if len(queue.covers) < 4096:
+            queue.covers[units] = True
+
+    # Receiving
+
+    def arrive(self, queue: InputQueue, message: Message) -> None:
+        """Hand a message to the operations that wait for it, and queue the rest."""
+        if queue.senders > 1:
+            self.machine.hold(queue, message.keep())
+            return
+        self.admit(queue, message)
+
+    def admit(self, queue: InputQueue, message: Message) -> None:
+        """`arrive`, once nothing earlier can come from another sender."""
+        if queue.task is not None:
+            task = queue.task
+            message.keep()
+            known = task.active[message.units.index]
+            fresh = np.where(known == NEVER, message.head_time, known)
+            queue.messages.append(message)
+            task.active[message.units.index] = fresh
+            queue.cls.touch(message.units, task)
+            return
+        rest: list[Message] = [message]
+        index = 0
+        waiting = queue.waiting
+        while index < len(waiting) and rest:
+            transfer = waiting[index]
+            following: list[Message] = []
+            matched = False
+            for piece in rest:
+                common = intersect(transfer.units, piece.units)
+                if common is None:
+                    following.append(piece)
+                    continue
+                matched = True
+                following += [piece.part(other) for other in subtract(piece.units, common)]
+                del waiting[index]
+                others = subtract(transfer.units, common)
+                waiting[index:index] = [transfer.part(other) for other in others]
+                active, mine = transfer.part(common), piece.part(common)
+                self._feed(active, mine)
+                if active.position < active.count:
+                    waiting.insert(index, active)
+                elif mine.remaining:
+                    following.append(mine)
+                following += rest[rest.index(piece) + 1 :]
+                break
+            rest = following
+            if not matched:
+                index += 1
+        for piece in rest:
+            queue.messages.append(piece.keep())
+
+    def _receive(
+        self,
+        warp: Warp,
+        application: Application,
+        destination: Any,
+        sources: list[Any],
+        inputs: list[QueueStream],
+        count: int,
+    ) -> int | None:
+        if len(inputs) > 1:
+            raise LoomError(
+                f"{application.text} reads two queues; the engine does not provide two fabric inputs yet",
+                application.where,
+            )
+        queue = inputs[0].queue
+        assert isinstance(queue, InputQueue)
+        timing, entry = self.timing, application.entry
+        strides = (*_strides([destination]), *_strides(sources))
+        rate = max(1, ceil(timing.element_cycles(entry.name, entry.element_bits, strides)))
+        ready = warp.now + timing.dsd_setup
+        transfer = Transfer(
+            application, warp.units, queue, destination, sources, count, ready, rate,
+            None if application.is_async else warp,
+        )  # fmt: skip
+        self._check_free(queue, transfer)
+        if application.is_async:
+            warp.elapsed += timing.async_issue
+            if application.has_completion:
+                warp.cls.unresolved[warp.units.index] += 1
+            self._post(transfer)
+            return None
+        return self._receive_now(warp, transfer)
+
+    def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
+        """A synchronous read: goes on at once if every unit has its wavelets, else suspends the warp."""
+        if transfer.count == 0:
+            warp.elapsed += self.timing.dsd_setup
+            return None
+        queue = transfer.queue
+        while transfer.position < transfer.count:
+            if not queue.messages:
+                break
+            taken = queue.take(transfer.units)
+            if taken is None:
+                break
+            message, units = taken
+            if units is not transfer.units:
+                queue.put_back(message)
+                break
+            self._feed_elements(transfer, message)
+            if message.remaining:
+                queue.put_back(message)
+        if transfer.position == transfer.count:
+            warp.time, warp.elapsed = transfer.time, 0
+            return None
+        warp.pc += 1
+        warp.stop = -1
+        self.machine.suspend(warp)
+        self._post(transfer)
+        return SUSPENDED
+
+    def _post(self, transfer: Transfer) -> None:
+        """Let a new transfer consume what is queued and wait for the rest."""
+        queue = transfer.queue
+        open_: list[Transfer] = [transfer]
+        while open_:
+            current = open_.pop()
+            if current.count == 0:
+                self._complete(current)
+                continue
+            taken = queue.take(current.units) if queue.messages else None
+            if taken is None:
+                queue.waiting.append(current)
+                continue
+            message, units = taken
+            if units is not current.units:
+                open_ += [current.part(other) for other in subtract(current.units, units)]
+                current = current.part(units)
+            self._feed(current, message)
+            if message.remaining:
+                queue.put_back(message)
+            if current.position < current.count:
+                open_.append(current)
+
+    def _check_free(self, queue: InputQueue, transfer: Transfer) -> None:
+        for other in queue.waiting:
+            common = intersect(other.units, transfer.units)
+            if common is not None:
+                raise LoomError(
+                    f"{transfer.application.text} and {other.application.text} read input queue @{queue.name} at the "
+                    f"same time on {queue.cls.describe(common)}; give them different queues or start the second when "
+                    "the first has completed (DSD-208)",
+                    transfer.application.where,
+                )
+
+    def _feed(self, transfer: Transfer, message: Message) -> None:
+        """Advance a transfer by a message for the same units, and complete it if that was the last element."""
+        self._feed_elements(transfer, message)
+        if transfer.position == transfer.count:
+            self._complete(transfer)
+
+    def _feed_elements(self, transfer: Transfer, message: Message) -> None:
+        units, application = transfer.units, transfer.application
+        low = transfer.position
+        count = min(transfer.count - low, message.remaining)
+        start = message.position
+        raw = message.payload[:, start : start + count, :]
+        # Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck throughout,
+        # never too early otherwise.
+        rate = max(transfer.rate, message.rate)
+        begin = np.maximum(transfer.time, message.head_time)
+        destination, entry = transfer.destination, application.entry
+        cls = transfer.queue.cls
+        if (
+            entry.function == "move"
+            and type(destination) is MemoryStream
+            and (view := self._raw_view(cls, units, application, destination, low, low + count)) is not None
+        ):
+            if raw.dtype != view.dtype:
+                raw = raw.astype(view.dtype)
+            _copy(view, raw)
+        else:
+            position = next(i for i, source in enumerate(transfer.sources) if type(source) is QueueStream)
+            result = self.compute(
+                cls, units, application, destination, transfer.sources, low, low + count, {position: raw}
+            )
+            if result is not None:
+                self.transmit(application, destination, units, result, begin + self.timing.inject, rate, owned=True)
+        message.position += count
+        transfer.position += count
+        transfer.time = begin + (count - 1) * rate + transfer.rate
+
+    def _raw_view(
+        self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
+    ) -> Array | None:
+        self.check(cls, units, application, stream, low, high)
+        return cls.memory.view(
+            application.entry.destination, units, stream.address, stream.walk, low, high, raw=True
+        )
+
+    def _complete(self, transfer: Transfer) -> None:
+        application, units = transfer.application, transfer.units
+        cls = transfer.queue.cls
+        if transfer.warp is not None:
+            self.machine.resume(transfer.warp.part(units), transfer.time)
+            return
+        if application.has_completion:
+            cls.unresolved[units.index] -= 1
+            self._signal(cls, application, units, transfer.time)
+
+    def _signal(self, cls: UnitClass, application: Application, units: UnitSet, time: Any) -> None:
+        if application.activate is not None:
+            application.activate.activate(units, time)
+        elif application.unblock is not None:
+            application.unblock.unblock(units, time)
+
+
+def decode(raw: Array, kind: str) -> Array:
+    """Raw wavelet payloads as numbers of a kind: 16-bit kinds take the low half, 32-bit ones all of it."""
+    if kind in WIDE:
+        if raw.dtype != np.uint32:
+            raw = raw.astype(np.uint32)
+        return raw.view(DTYPES[kind]) if raw.strides[-1] == 4 else np.ascontiguousarray(raw).view(DTYPES[kind])
+    if raw.dtype != np.uint16:
+        raw = raw.astype(np.uint16)
+    return np.ascontiguousarray(raw).view(DTYPES[kind])
+
+
+def _copy(view: Array, raw: Array) -> None:
+    if view.shape[0] > 1 and view.shape[1] * view.shape[2] > ROW_ELEMENTS:
+        for row in range(view.shape[0]):
+            view[row] = raw[row]
+    else:
+        view[...] = raw
+
+
+def _strides(operands: list[Any]) -> tuple[int, ...]:
+    """Innermost stride of every memory operand."""
+    return tuple(operand.strides[0] for operand in operands if type(operand) is MemoryStream)
+
+
+def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
+    """Whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
+    if destination.buffer is not source.buffer:
+        return False
+    if type(destination.address) is not int or type(source.address) is not int:
+        return True
+    return _reads_back(
+        destination.address, destination.strides, destination.extents, destination.kind in WIDE,
+        source.address, source.strides, source.extents, source.kind in WIDE, low, high,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _reads_back(
+    to: int, to_strides: tuple[int, ...], to_extents: tuple[int, ...], to_wide: bool,
+    at: int, at_strides: tuple[int, ...], at_extents: tuple[int, ...], at_wide: bool, low: int, high: int,
+) -> bool:  # fmt: skip
+    written = to + walk(to_strides, to_extents).table[low:high] * (2 if to_wide else 1)
+    read = at + walk(at_strides, at_extents).table[low:high] * (2 if at_wide else 1)
+    first_write: dict[int, int] = {}
+    for k, address in enumerate(written.tolist()):
+        for word in (address, address + 1) if to_wide else (address,):
+            first_write.setdefault(word, k)
+    for k, address in enumerate(read.tolist()):
+        for word in (address, address + 1) if at_wide else (address,):
+            if first_write.get(word, k) < k:
+                return True
+    return False

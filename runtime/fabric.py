@@ -1,0 +1,305 @@
+"""Static routes, resolved once into delivery tables.
+
+For every output queue this works out where its wavelets arrive and how long they take, by walking all routers of
+a color at once, and compresses the result: neighbours that send the same way become one rectangle and a
+displacement, a multicast along a line becomes one broadcast. It runs when a program is loaded; nothing here is
+executed per wavelet. It knows grids, colors and router ports, nothing of units' programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..diagnostics import LoomError
+from ..targets.model import Timing
+from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, rectangle, shift
+
+RAMP, NORTH, EAST, SOUTH, WEST = range(5)
+PORTS = ("ramp", "north", "east", "south", "west")
+_OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
+_STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
+
+MAX_DISPLACEMENTS = 16
+"""More distinct displacements than this on one color and the table lists pairs of units instead."""
+
+
+@dataclass
+class Color:
+    """The routers of one color: bit masks of ports, [grid rows, grid columns]."""
+
+    name: str
+    number: int
+    receive: Array
+    transmit: Array
+
+    def set_route(self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]) -> None:
+        """Configure the routers of regions (columns, rows)."""
+        receive_mask = sum(1 << PORTS.index(port) for port in set(receive))
+        transmit_mask = sum(1 << PORTS.index(port) for port in set(transmit))
+        for columns, rows in regions:
+            if columns and rows:
+                index = rectangle(rows, columns).index
+                self.receive[index] = receive_mask
+                self.transmit[index] = transmit_mask
+
+
+@dataclass
+class Paths:
+    """Where wavelets of a color go: one entry per (sender, receiver) pair, in grid coordinates."""
+
+    source: Array
+    """[pairs, 2] row and column of the sender."""
+    target: Array
+    latency: Array
+    """Cycles from the sender's ramp to the receiver's."""
+    lost: Array
+    """[losses, 2] senders some of whose wavelets reach no ramp at the end of a path, or no path at all."""
+    lost_at: Array
+    """[losses, 2] the router at which they are lost."""
+
+
+def trace(color: Color, senders: Array, timing: Timing) -> Paths:
+    """Follow the wavelets of `senders` (bool, [grid rows, grid columns]) through the routers of a color.
+
+    Raises LoomError if a route runs in a circle.
+    """
+    height, width = senders.shape
+    y, x = np.nonzero(senders)
+    sy, sx = y, x
+    port = np.full(len(y), RAMP)
+    latency = np.zeros(len(y), np.int64)
+    pairs: list[tuple[Array, ...]] = []
+    lost: list[tuple[Array, ...]] = []
+    hops = 0
+    while len(y):
+        accepted = (color.receive[y, x] >> port) & 1 == 1
+        if not accepted.all():
+            gone = ~accepted
+            lost.append((sy[gone], sx[gone], y[gone], x[gone]))
+            y, x, sy, sx, port, latency = (v[accepted] for v in (y, x, sy, sx, port, latency))
+        outputs = color.transmit[y, x]
+        ramp = (outputs & 1 == 1) & ((port != RAMP) | (outputs == 1))
+        if ramp.any():
+            pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp]))
+        following: list[tuple[Array, ...]] = []
+        for out in (NORTH, EAST, SOUTH, WEST):
+            goes = ((outputs >> out) & 1 == 1) & (port != out)
+            if not goes.any():
+                continue
+            dy, dx = _STEP[out]
+            ny, nx = y[goes] + dy, x[goes] + dx
+            turned = (port[goes] != RAMP) & (port[goes] != _OPPOSITE[out])
+            cost = latency[goes] + timing.hop + timing.turn * turned
+            inside = (ny >= 0) & (ny < height) & (nx >= 0) & (nx < width)
+            if not inside.all():
+                off = ~inside
+                lost.append((sy[goes][off], sx[goes][off], y[goes][off], x[goes][off]))
+            following.append(
+                (
+                    ny[inside], nx[inside], sy[goes][inside], sx[goes][inside],
+                    np.full(int(inside.sum()), _OPPOSITE[out]), cost[inside],
+                )
+            )  # fmt: skip
+        if not following:
+            break
+        y, x, sy, sx, port, latency = (np.concatenate(parts) for parts in zip(*following, strict=True))
+        hops += 1
+        if hops > 4 * width * height:
+            raise LoomError(
+                f"the route of color {color.name} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
+                "end it at a ramp"
+            )
+    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [np.zeros(0, np.int64)] * 5
+    dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [np.zeros(0, np.int64)] * 4
+    return Paths(
+        np.stack(joined[0:2], 1), np.stack(joined[2:4], 1), joined[4], np.stack(dropped[0:2], 1),
+        np.stack(dropped[2:4], 1),
+    )  # fmt: skip
+
+
+@dataclass
+class Delivery:
+    """Wavelets of the units `source` of one class arrive at one input queue of one class.
+
+    `shift`: every unit's go to the unit `offset` (rows, columns) away. `spread`: every unit's go to a line of units,
+    along `axis` (0 rows, 1 columns) over `line`. `pairs`: entry k of `senders` reaches entry k of `receivers`.
+    Coordinates are class coordinates of the sending and of the receiving class. `latency` is a number, or for a
+    spread one per unit of the line, or one per pair.
+    """
+
+    kind: Literal["shift", "spread", "pairs"]
+    source: UnitSet
+    receiver: Any
+    latency: Any
+    offset: tuple[int, int] = (0, 0)
+    axis: int = 0
+    line: range = range(0)
+    senders: tuple[Array, Array] | None = None
+    receivers: tuple[Array, Array] | None = None
+    cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+
+def _masked(shape: tuple[int, int], points: Array) -> list[UnitSet]:
+    mask = np.zeros(shape, np.bool_)
+    mask[points[:, 0], points[:, 1]] = True
+    return from_mask(rectangle(range(shape[0]), range(shape[1])), mask)
+
+
+def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any) -> list[Delivery]:
+    """Pairs of (sender, receiver) in class coordinates as few deliveries; `shape` is the sending class's."""
+    if not len(source):
+        return []
+    step = target - source
+    keys, inverse = np.unique(np.column_stack([step, latency]), axis=0, return_inverse=True)
+    if len(keys) <= MAX_DISPLACEMENTS:
+        return [
+            Delivery("shift", units, receiver, int(dt), offset=(int(dy), int(dx)))
+            for k, (dy, dx, dt) in enumerate(keys.tolist())
+            for units in _masked(shape, source[inverse.ravel() == k])
+        ]
+    for axis in (0, 1):
+        lines = _spreads(source, target, latency, shape, receiver, axis)
+        if lines is not None:
+            return lines
+    order = np.lexsort((target[:, 1], target[:, 0]))
+    source, target, latency = source[order], target[order], latency[order]
+    distinct = np.unique(source, axis=0)
+    return [
+        Delivery(
+            "pairs", cells(distinct[:, 0], distinct[:, 1]), receiver, latency,
+            senders=(source[:, 0], source[:, 1]), receivers=(target[:, 0], target[:, 1]),
+        )
+    ]  # fmt: skip
+
+
+def _spreads(
+    source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any, axis: int
+) -> list[Delivery] | None:
+    """Multicasts along `axis` only, a group for every line of senders; None if the pairs are not of that kind."""
+    other = 1 - axis
+    if not bool((source[:, other] == target[:, other]).all()):
+        return None
+    result: list[Delivery] = []
+    positions = np.unique(source[:, axis])
+    if len(positions) > 64:
+        return None
+    for position in positions.tolist():
+        chosen = source[:, axis] == position
+        reached, across, delay = target[chosen, axis], source[chosen, other], latency[chosen]
+        lines, columns = np.unique(reached), np.unique(across)
+        if len(lines) * len(columns) != len(reached):
+            return None
+        order = np.lexsort((across, reached))
+        table = delay[order].reshape(len(lines), len(columns))
+        if not bool((table == table[:, :1]).all()):
+            return None
+        line = range(int(lines[0]), int(lines[-1]) + 1)
+        if len(line) != len(lines):
+            return None
+        for units in _masked(shape, source[chosen]):
+            result.append(Delivery("spread", units, receiver, table[:, 0], axis=axis, line=line))
+    return result
+
+
+Arrival = tuple[UnitSet, Array, Any]
+"""Receiving units, payload [rows, elements, columns] and time of the first wavelet."""
+
+
+def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
+    """Where and when the wavelets of `senders` arrive.
+
+    `senders` is a subset of the delivery's source; `payload` and `time` belong to it. Receivers of one arrival are
+    distinct; where several senders reach one unit there are several arrivals.
+    """
+    if delivery.kind == "shift":
+        receivers = delivery.cache.get(senders)
+        if receivers is None:
+            receivers = shift(senders, *delivery.offset)
+            if isinstance(senders, Rectangle):
+                delivery.cache[senders] = receivers
+        return [(receivers, payload, time + delivery.latency)]
+    if delivery.kind == "spread" and isinstance(senders, Rectangle) and senders.shape[delivery.axis] == 1:
+        if delivery.axis == 0:
+            receivers = rectangle(delivery.line, senders.columns)
+            latency = delivery.latency[:, None]
+        else:
+            receivers = rectangle(senders.rows, delivery.line)
+            latency = delivery.latency[None, :]
+        shape = receivers.shape
+        spread = np.broadcast_to(payload, (shape[0], payload.shape[1], shape[1]))
+        return [(receivers, spread, np.broadcast_to(time + latency, shape))]
+    return _arrivals_by_pairs(delivery, senders, payload, time)
+
+
+def _keys(rows: Array, columns: Array) -> Array:
+    return (rows.astype(np.int64) << 32) | columns
+
+
+def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
+    rows, columns = np.broadcast_arrays(*senders.cells())
+    keys = _keys(rows.ravel(), columns.ravel())
+    order = np.argsort(keys)
+    keys = keys[order]
+    pair_rows, pair_columns, target_rows, target_columns, latency = _pairs(delivery)
+    wanted = _keys(pair_rows, pair_columns)
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    chosen = keys[position] == wanted
+    member = order[position[chosen]]
+    flat = np.moveaxis(payload, 1, 2).reshape(-1, payload.shape[1])
+    values = flat[member][:, :, None]
+    when = np.broadcast_to(np.asarray(time), senders.shape).ravel()[member] + latency[chosen]
+    target_rows, target_columns = target_rows[chosen], target_columns[chosen]
+    order = np.lexsort((when, target_columns, target_rows))
+    target_rows, target_columns, values, when = (v[order] for v in (target_rows, target_columns, values, when))
+    targets = _keys(target_rows, target_columns)
+    result: list[Arrival] = []
+    while len(targets):
+        first = np.ones(len(targets), np.bool_)
+        first[1:] = targets[1:] != targets[:-1]
+        result.append((Cells(target_rows[first], target_columns[first]), values[first], when[first][:, None]))
+        if first.all():
+            break
+        rest = ~first
+        target_rows, target_columns, values, when, targets = (
+            v[rest] for v in (target_rows, target_columns, values, when, targets)
+        )
+    return result
+
+
+def _pairs(delivery: Delivery) -> tuple[Array, Array, Array, Array, Array]:
+    if delivery.kind == "pairs":
+        assert delivery.senders is not None and delivery.receivers is not None
+        return (*delivery.senders, *delivery.receivers, delivery.latency)
+    found = delivery.cache.get("pairs")
+    if found is None:
+        rows, columns = (v.ravel() for v in np.broadcast_arrays(*delivery.source.cells()))
+        count, length = len(rows), len(delivery.line)
+        line = np.tile(np.asarray(delivery.line), count)
+        latency = np.tile(delivery.latency, count)
+        senders = np.repeat(rows, length), np.repeat(columns, length)
+        targets = (line, senders[1]) if delivery.axis == 0 else (senders[0], line)
+        found = delivery.cache["pairs"] = (*senders, *targets, latency)
+    return found
+
+
+def reach(delivery: Delivery, receivers: UnitSet) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """(sender, receiver) pairs of a delivery that end in `receivers`, in class coordinates."""
+    if delivery.kind == "shift":
+        dy, dx = delivery.offset
+        rows, columns = (v.ravel() for v in np.broadcast_arrays(*delivery.source.cells()))
+        targets = np.stack([rows + dy, columns + dx], 1)
+        sources = np.stack([rows, columns], 1)
+    else:
+        pair_rows, pair_columns, target_rows, target_columns, _ = _pairs(delivery)
+        sources = np.stack([pair_rows, pair_columns], 1)
+        targets = np.stack([target_rows, target_columns], 1)
+    y, x = (v.ravel() for v in np.broadcast_arrays(*receivers.cells()))
+    wanted = np.isin(_keys(targets[:, 0], targets[:, 1]), _keys(y, x))
+    return [
+        ((s[0], s[1]), (t[0], t[1]))
+        for s, t in zip(sources[wanted].tolist(), targets[wanted].tolist(), strict=True)
+    ]

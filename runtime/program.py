@@ -1,0 +1,798 @@
+"""Compiles the tasks and functions of a `flow.units` into closures over value slots.
+
+One pass over the operations; afterwards nothing walks IR. Constants and streams of known shape become initial
+slots, calls are inlined (functions do not recurse), structured control flow becomes jumps with a known join. The
+cycles of straight-line code are summed here and charged by the next instruction that looks at the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..diagnostics import LoomError, location_of
+from ..dialects import flow
+from ..dialects.dsd_table import DsdOperation
+from ..targets.model import Timing
+from .arithmetic import Kernel, kernel, unavailable
+from .memory import DTYPES, WIDE
+from .queues import InputQueue, OutputQueue
+from .scalars import constant, function_of, kind_of
+from .streams import Buffer, MemoryStream, Mixed, QueueStream
+from .units import UnitSet, from_mask
+from .warp import SUSPENDED, Code, Instruction, LoopTest, Warp, diverge
+
+if TYPE_CHECKING:
+    from .machine import Machine, UnitClass
+    from .tasks import Task
+
+
+@dataclass(eq=False)
+class Application:
+    """A compiled `flow.apply`: what it computes and what happens at its end."""
+
+    entry: DsdOperation
+    kernel: Kernel
+    microthread: int | None
+    activate: Task | None
+    unblock: Task | None
+    where: str | None
+    task: str
+    text: str
+
+    @property
+    def is_async(self) -> bool:
+        return self.microthread is not None
+
+    @property
+    def has_completion(self) -> bool:
+        return self.activate is not None or self.unblock is not None
+
+
+class Compiler:
+    """Compiles the bodies of one class."""
+
+    def __init__(self, machine: Machine, cls: UnitClass):
+        self.machine = machine
+        self.cls = cls
+        self.timing: Timing = machine.target.timing
+
+    def compile(self, name: str, block: Block) -> Code:
+        """The code of a task or function body. Raises LoomError for an operation the engine does not know."""
+        return _Body(self, name).compile(block)
+
+
+class _Body:
+    def __init__(self, compiler: Compiler, name: str):
+        self.compiler = compiler
+        self.machine = compiler.machine
+        self.cls = compiler.cls
+        self.timing = compiler.timing
+        self.code = Code(name)
+        self.slots: dict[SSAValue, int] = {}
+        self.known: set[int] = set()
+        """Slots whose initial value never changes."""
+        self.pending = 0
+        self.calls: list[str] = []
+        self.returns: list[tuple[list[int], list[int]]] = []
+
+    # Slots
+
+    def new_slot(self, value: Any = None, dtype: np.dtype[Any] | None = None) -> int:
+        self.code.template.append(value)
+        self.code.dtypes.append(dtype)
+        return len(self.code.template) - 1
+
+    def define(self, value: SSAValue) -> int:
+        kind = kind_of(value.type)
+        slot = self.new_slot(None, DTYPES[kind] if kind else None)
+        self.slots[value] = slot
+        return slot
+
+    def define_known(self, value: SSAValue, number: Any) -> None:
+        slot = self.define(value)
+        self.code.template[slot] = number
+        self.known.add(slot)
+
+    def use(self, value: SSAValue) -> int:
+        return self.slots[value]
+
+    def value_if_known(self, slot: int) -> tuple[bool, Any]:
+        return (True, self.code.template[slot]) if slot in self.known else (False, None)
+
+    def emit(self, instruction: Instruction) -> int:
+        self.code.instructions.append(instruction)
+        return len(self.code.instructions) - 1
+
+    @property
+    def here(self) -> int:
+        return len(self.code.instructions)
+
+    def charge(self) -> int:
+        """Cycles of the instructions since the last charge."""
+        cost, self.pending = self.pending, 0
+        return cost
+
+    # Bodies
+
+    def compile(self, block: Block) -> Code:
+        for argument in block.args:
+            kind = kind_of(argument.type)
+            if kind is None:
+                raise LoomError(f"argument of type {argument.type} in {self.code.name} is no scalar")
+            self.code.arguments.append(self.define(argument))
+            self.code.argument_kinds.append(kind)
+        self.block(block, top=True)
+        cost = self.charge()
+
+        def finish(warp: Warp) -> int:
+            warp.elapsed += cost
+            return -1
+
+        self.emit(finish)
+        return self.code
+
+    def block(self, block: Block, *, top: bool = False) -> None:
+        pausing = top and len(self.cls.blocks) > 1
+        received = False
+        for op in block.ops:
+            if pausing:
+                receives, sends = _fabric_uses(op)
+                if received and sends:
+                    self.emit(self.machine.pause)
+                    pausing = False
+                received |= receives
+            self.operation(op)
+
+    def operation(self, op: Operation) -> None:
+        handler = _HANDLERS.get(type(op))
+        if handler is not None:
+            handler(self, op)
+            return
+        function = function_of(op)
+        if function is None:
+            raise LoomError(f"the engine cannot execute {op.name}; lower it to arith, scf and flow first",
+                            location_of(op))  # fmt: skip
+        self.scalar(op, function)
+
+    def scalar(self, op: Operation, function: Callable[..., Any]) -> None:
+        operands = [self.use(value) for value in op.operands]
+        if all(slot in self.known for slot in operands):
+            self.define_known(op.results[0], function(*(self.code.template[slot] for slot in operands)))
+            return
+        result = self.define(op.results[0])
+        self.pending += self.timing.float_latency if str(op.results[0].type).startswith("f") else (
+            self.timing.instruction
+        )  # fmt: skip
+        if len(operands) == 1:
+            first = operands[0]
+
+            def unary(warp: Warp) -> None:
+                slots = warp.slots
+                slots[result] = function(slots[first])
+
+            self.emit(unary)
+        elif len(operands) == 2:
+            first, second = operands
+
+            def binary(warp: Warp) -> None:
+                slots = warp.slots
+                slots[result] = function(slots[first], slots[second])
+
+            self.emit(binary)
+        else:
+
+            def several(warp: Warp) -> None:
+                slots = warp.slots
+                slots[result] = function(*(slots[operand] for operand in operands))
+
+            self.emit(several)
+
+    def copies(self, sources: Sequence[int], targets: Sequence[int]) -> Callable[[Warp], None]:
+        """A parallel copy between slots."""
+        if not sources:
+            return _nothing
+        if len(sources) == 1:
+            source, target = sources[0], targets[0]
+
+            def one(warp: Warp) -> None:
+                warp.slots[target] = warp.slots[source]
+
+            return one
+
+        def several(warp: Warp) -> None:
+            slots = warp.slots
+            values = [slots[source] for source in sources]
+            for target, value in zip(targets, values, strict=True):
+                slots[target] = value
+
+        return several
+
+    # Structured control flow
+
+    def constant(self, op: arith.ConstantOp) -> None:
+        self.define_known(op.result, constant(op.value))
+
+    def if_(self, op: scf.IfOp) -> None:
+        condition = self.use(op.cond)
+        results = [self.define(result) for result in op.results]
+        cost = self.charge()
+        taken, straight = cost + self.timing.branch_taken, cost + self.timing.branch_not_taken
+        join = 0
+        other = 0
+        start = self.here + 1
+        cache: dict[UnitSet, list[tuple[int, UnitSet]]] | None = {} if self.is_static(op.cond) else None
+
+        def branch(warp: Warp) -> int | None:
+            value = warp.slots[condition]
+            if type(value) is np.ndarray:
+                units = warp.units
+                ways = cache.get(units) if cache is not None else None
+                if ways is None:
+                    if value.all():
+                        ways = [(start, units)]
+                    elif not value.any():
+                        ways = [(other, units)]
+                    else:
+                        ways = [(start, part) for part in from_mask(units, value)]
+                        ways += [(other, part) for part in from_mask(units, ~value)]
+                    if cache is not None and len(cache) < 4096:
+                        cache[units] = ways
+                warp.elapsed += straight
+                if len(ways) == 1:
+                    return ways[0][0]
+                return diverge(warp, ways, join, results)
+            if value:
+                warp.elapsed += straight
+                return None
+            warp.elapsed += taken
+            return other
+
+        self.emit(branch)
+        self.arm(op.true_region.block, results)
+        jump_cost = self.charge()
+
+        def jump(warp: Warp) -> int:
+            warp.elapsed += jump_cost
+            return join
+
+        self.emit(jump)
+        other = self.here
+        if op.false_region.blocks:
+            self.arm(op.false_region.block, results)
+        final_cost = self.charge()
+        if final_cost:
+
+            def fall(warp: Warp) -> None:
+                warp.elapsed += final_cost
+
+            self.emit(fall)
+        join = self.here
+
+    def arm(self, block: Block, results: Sequence[int]) -> None:
+        self.block(block)
+        terminator = block.last_op
+        if isinstance(terminator, scf.YieldOp) and results:
+            self.emit(self.copies([self.use(value) for value in terminator.operands], results))
+
+    def for_(self, op: scf.ForOp) -> None:
+        lower, upper, step = self.use(op.lb), self.use(op.ub), self.use(op.step)
+        body = op.body.block
+        index, *carried = [self.define(argument) for argument in body.args]
+        results = [self.define(result) for result in op.results]
+        self.emit(self.copies([lower, *(self.use(value) for value in op.iter_args)], [index, *carried]))
+
+        def test(warp: Warp) -> Any:
+            return warp.slots[index] < warp.slots[upper]
+
+        loop = LoopTest(
+            test, _nothing, self.copies(carried, results), self.here, results, self.machine.count_step,
+            self.charge() + self.timing.instruction + self.timing.branch_not_taken,
+        )  # fmt: skip
+        self.emit(loop)
+        loop.body = self.here
+        self.block(body)
+        terminator = body.last_op
+        assert terminator is not None
+        advance = self.copies([self.use(value) for value in terminator.operands], carried)
+        cost = self.charge() + self.timing.instruction
+        head = loop.head
+
+        def repeat(warp: Warp) -> int:
+            advance(warp)
+            slots = warp.slots
+            slots[index] = slots[index] + slots[step]
+            warp.elapsed += cost
+            return head
+
+        self.emit(repeat)
+        loop.exit = self.here
+
+    def while_(self, op: scf.WhileOp) -> None:
+        before, after = op.before_region.block, op.after_region.block
+        carried = [self.define(argument) for argument in before.args]
+        passed = [self.define(argument) for argument in after.args]
+        results = [self.define(result) for result in op.results]
+        self.emit(self.copies([self.use(value) for value in op.arguments], carried))
+        start = self.here
+        self.block(before)
+        terminator = before.last_op
+        assert isinstance(terminator, scf.ConditionOp)
+        condition = self.use(terminator.cond)
+        arguments = [self.use(value) for value in terminator.arguments]
+        loop = LoopTest(
+            lambda warp: warp.slots[condition], self.copies(arguments, passed), self.copies(arguments, results),
+            self.here, results, self.machine.count_step, self.charge() + self.timing.branch_not_taken,
+        )  # fmt: skip
+        self.emit(loop)
+        loop.body = self.here
+        self.block(after)
+        last = after.last_op
+        assert last is not None
+        advance = self.copies([self.use(value) for value in last.operands], carried)
+        cost = self.charge()
+
+        def repeat(warp: Warp) -> int:
+            advance(warp)
+            warp.elapsed += cost
+            return start
+
+        self.emit(repeat)
+        loop.exit = self.here
+
+    def skip(self, op: Operation) -> None:
+        """Terminators of structured regions are handled by their parents."""
+
+    def call(self, op: flow.CallOp) -> None:
+        name = op.callee.root_reference.data
+        callee = self.cls.functions.get(name)
+        if callee is None:
+            raise LoomError(f"@{name} is no function of {self.cls.name}", location_of(op))
+        if name in self.calls:
+            raise LoomError(f"@{name} calls itself; functions of a unit do not recurse", location_of(op))
+        self.calls.append(name)
+        block = callee.body.block
+        targets = [self.define(argument) for argument in block.args]
+        self.emit(self.copies([self.use(value) for value in op.arguments], targets))
+        self.pending += self.timing.branch_taken
+        results = [self.define(result) for result in op.results_]
+        outer, self.slots = self.slots, {**self.slots}
+        self.block(block)
+        terminator = block.last_op
+        if isinstance(terminator, flow.ReturnOp) and results:
+            self.emit(self.copies([self.use(value) for value in terminator.values], results))
+        self.slots = outer
+        self.calls.pop()
+
+    # Units and memory
+
+    def is_static(self, value: SSAValue) -> bool:
+        """Whether a value depends on nothing but constants, coordinates and parameters."""
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return False
+        if isinstance(owner, flow.CoordinateOp | flow.ExtentOp | flow.GetParamOp | arith.ConstantOp):
+            return True
+        return function_of(owner) is not None and all(self.is_static(operand) for operand in owner.operands)
+
+    def coordinate(self, op: flow.CoordinateOp) -> None:
+        result = self.define(op.result)
+        kind = str(kind_of(op.result.type))
+        values = self.cls.coordinates(op.axis.data, DTYPES[kind])
+        self.pending += self.timing.instruction
+
+        def load(warp: Warp) -> None:
+            units = warp.units
+            value = values[units.index]
+            warp.slots[result] = value.item() if units.count == 1 else value
+
+        self.emit(load)
+
+    def extent(self, op: flow.ExtentOp) -> None:
+        self.define_known(op.result, self.machine.width if op.axis.data == "x" else self.machine.height)
+
+    def get_param(self, op: flow.GetParamOp) -> None:
+        values = self.cls.params.get(op.param.root_reference.data)
+        if values is None:
+            raise LoomError(f"{op.param} is no parameter of {self.cls.name}", location_of(op))
+        if not isinstance(values, np.ndarray):
+            self.define_known(op.result, values)
+            return
+        result = self.define(op.result)
+        self.pending += self.timing.instruction
+
+        def load(warp: Warp) -> None:
+            units = warp.units
+            value = values[units.index]
+            warp.slots[result] = value.item() if units.count == 1 else value
+
+        self.emit(load)
+
+    def buffer(self, op: flow.LoadOp | flow.StoreOp | flow.StreamOp) -> Buffer:
+        name = op.buffer.root_reference.data
+        buffer = self.cls.buffers.get(name)
+        if buffer is None:
+            raise LoomError(f"@{name} is no buffer of {self.cls.name}", location_of(op))
+        return buffer
+
+    def element(self, op: flow.LoadOp | flow.StoreOp) -> Callable[[Warp], Any]:
+        """The word address of an element; raises LoomError when an index is outside the buffer."""
+        buffer = self.buffer(op)
+        indices = [self.use(value) for value in op.indices]
+        where = location_of(op)
+        if len(indices) != len(buffer.shape):
+            raise LoomError(f"@{buffer.name} has {len(buffer.shape)} dimensions, not {len(indices)}", where)
+        words = buffer.element_words
+        shape = buffer.shape
+        scales = [words * prod(shape[position + 1 :]) for position in range(len(shape))]
+        base = buffer.address
+
+        def outside(warp: Warp, position: int, value: Any) -> LoomError:
+            wrong = (value < 0) | (value >= shape[position])
+            units, index = self.cls.describe_first(warp.units, wrong, value)
+            return LoomError(
+                f"index {index} of dimension {position} is outside @{buffer.name}, which has "
+                f"{shape[position]} elements there, on {units}; check the loop bounds", where,
+            )  # fmt: skip
+
+        if all(slot in self.known for slot in indices):
+            values = [self.code.template[slot] for slot in indices]
+            for position, value in enumerate(values):
+                if not 0 <= value < shape[position]:
+                    raise LoomError(
+                        f"index {value} of dimension {position} is outside @{buffer.name}, which has "
+                        f"{shape[position]} elements there; check the subscript", where,
+                    )  # fmt: skip
+            fixed = base + sum(value * scale for value, scale in zip(values, scales, strict=True))
+            return lambda warp: fixed
+
+        def address(warp: Warp) -> Any:
+            slots = warp.slots
+            result = base
+            for position, slot in enumerate(indices):
+                value = slots[slot]
+                if type(value) is np.ndarray:
+                    if value.min() < 0 or value.max() >= shape[position]:
+                        raise outside(warp, position, value)
+                elif not 0 <= value < shape[position]:
+                    raise outside(warp, position, value)
+                result = result + value * scales[position]
+            return result
+
+        return address
+
+    def load(self, op: flow.LoadOp) -> None:
+        address = self.element(op)
+        buffer = self.buffer(op)
+        kind, memory = buffer.kind, self.cls.memory
+        result = self.define(op.result)
+        self.pending += self.timing.instruction
+        integer = isinstance(op.result.type, IntegerType)
+
+        def load(warp: Warp) -> None:
+            units = warp.units
+            value = memory.load(kind, units, address(warp))
+            if units.count == 1:
+                warp.slots[result] = value.item()
+                return
+            if integer:
+                # Loop counters and offsets mostly agree; as a number they keep addresses and branches uniform.
+                first = value[0, 0]
+                if (value == first).all():
+                    warp.slots[result] = first.item()
+                    return
+            warp.slots[result] = value.copy()
+
+        self.emit(load)
+
+    def store(self, op: flow.StoreOp) -> None:
+        address = self.element(op)
+        kind, memory = self.buffer(op).kind, self.cls.memory
+        value = self.use(op.value)
+        self.pending += self.timing.instruction
+
+        def store(warp: Warp) -> None:
+            memory.store(kind, warp.units, address(warp), warp.slots[value])
+
+        self.emit(store)
+
+    # Tasks
+
+    def target_task(self, op: Operation, name: str) -> Task:
+        task = self.cls.tasks.get(name)
+        if task is None:
+            queue = self.cls.inputs.get(name)
+            task = queue.task if queue is not None else None
+        if task is None:
+            raise LoomError(f"@{name} is no task of {self.cls.name}, and no input queue with a data task",
+                            location_of(op))  # fmt: skip
+        return task
+
+    def task_control(self, op: Operation, name: str, change: Callable[[Task], Callable[..., None]]) -> None:
+        task = self.target_task(op, name)
+        self.pending += self.timing.instruction
+        cost = self.charge()
+        apply = change(task)
+
+        def control(warp: Warp) -> None:
+            warp.elapsed += cost
+            apply(warp.units, warp.now)
+
+        self.emit(control)
+
+    def activate(self, op: flow.ActivateOp) -> None:
+        if self.target_task(op, op.symbol.root_reference.data).kind != "local":
+            raise LoomError(f"{op.symbol} is activated but is no local task; only local tasks can be",
+                            location_of(op))  # fmt: skip
+        self.task_control(op, op.symbol.root_reference.data, lambda task: task.activate)
+
+    def block_task(self, op: flow.BlockOp) -> None:
+        self.task_control(op, op.symbol.root_reference.data, lambda task: task.block)
+
+    def unblock(self, op: flow.UnblockOp) -> None:
+        self.task_control(op, op.symbol.root_reference.data, lambda task: task.unblock)
+
+    # Streams
+
+    def uniform(self, slots: Sequence[int]) -> None:
+        """Part the warp so that the slots hold numbers from here on."""
+        wanted = [slot for slot in slots if slot not in self.known]
+        if not wanted:
+            return
+        here = self.here
+
+        def part(warp: Warp) -> int | None:
+            for slot in wanted:
+                value = warp.slots[slot]
+                if type(value) is not np.ndarray:
+                    continue
+                distinct = np.unique(value)
+                if len(distinct) == 1:
+                    warp.slots[slot] = distinct[0].item()
+                    continue
+                return part_ways(
+                    warp, [units for number in distinct for units in from_mask(warp.units, value == number)],
+                    here, fix=lambda other, slot=slot: _first(other, slot),
+                )  # fmt: skip
+            return None
+
+        self.emit(part)
+
+    def stream(self, op: flow.StreamOp) -> None:
+        buffer = self.buffer(op)
+        kind = kind_of(op.result.type.element_type) or "i32"
+        words = 2 if kind in WIDE else 1
+        strides = self.mixed(op.static_strides.get_values(), op.strides)
+        extents = self.mixed(op.static_extents.get_values(), op.extents)
+        (offset,) = self.mixed([op.static_offset.value.data], [op.offset] if op.offset else [])
+        shape_slots = [slot for slot in (*strides, *extents) if slot not in self.known]
+        template = self.code.template
+        if not shape_slots and offset in self.known:
+            self.define_known(
+                op.result,
+                MemoryStream(
+                    buffer, kind, buffer.address + template[offset] * words, tuple(template[s] for s in strides),
+                    tuple(template[s] & 0xFFFF for s in extents),
+                ),
+            )  # fmt: skip
+            return
+        self.uniform(shape_slots)
+        result = self.define(op.result)
+        self.pending += self.timing.instruction
+
+        def make(warp: Warp) -> None:
+            slots = warp.slots
+            first = slots[offset]
+            if type(first) is np.ndarray:
+                first = first.astype(np.int64)
+            slots[result] = MemoryStream(
+                buffer, kind, buffer.address + first * words, tuple(slots[s] for s in strides),
+                tuple(slots[s] & 0xFFFF for s in extents),
+            )  # fmt: skip
+
+        self.emit(make)
+
+    def mixed(self, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[int]:
+        operands = iter(dynamic)
+        slots: list[int] = []
+        for value in static:
+            if value == flow.DYNAMIC:
+                slots.append(self.use(next(operands)))
+            else:
+                slot = self.new_slot(value)
+                self.known.add(slot)
+                slots.append(slot)
+        return slots
+
+    def queue_stream(self, op: flow.QueueStreamOp) -> None:
+        name = op.queue.root_reference.data
+        queue: InputQueue | OutputQueue | None = self.cls.inputs.get(name) or self.cls.outputs.get(name)
+        if queue is None:
+            raise LoomError(f"@{name} is no queue of {self.cls.name}", location_of(op))
+        kind = kind_of(op.result.type.element_type) or "i32"
+        control = op.control is not None
+        (extent,) = self.mixed([op.static_extent.value.data], [op.extent] if op.extent else [])
+        if extent in self.known:
+            self.define_known(op.result, QueueStream(queue, kind, self.code.template[extent] & 0xFFFF, control))
+            return
+        self.uniform([extent])
+        result = self.define(op.result)
+        self.pending += self.timing.instruction
+
+        def make(warp: Warp) -> None:
+            warp.slots[result] = QueueStream(queue, kind, warp.slots[extent] & 0xFFFF, control)
+
+        self.emit(make)
+
+    def update(
+        self, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp, change: Callable[[Any, Any], Any], *, shape: bool
+    ) -> None:
+        stream, amount = self.use(op.stream), self.use(op.amount)
+        self.part_mixed([stream])
+        if shape:
+            self.uniform([amount])
+        result = self.define(op.result)
+        self.pending += self.timing.instruction
+        where = location_of(op)
+
+        def make(warp: Warp) -> None:
+            slots = warp.slots
+            changed = change(slots[stream], slots[amount])
+            if changed is None:
+                raise LoomError(f"{op.name} needs a one-dimensional stream of memory or of a queue", where)
+            slots[result] = changed
+
+        self.emit(make)
+
+    def advance(self, op: flow.AdvanceOp) -> None:
+        def moved(stream: Any, words: Any) -> Any:
+            if type(stream) is not MemoryStream:
+                return None
+            return stream.moved(words.astype(np.int64) if type(words) is np.ndarray else words)
+
+        self.update(op, moved, shape=False)
+
+    def resize(self, op: flow.ResizeOp) -> None:
+        def resized(stream: Any, count: int) -> Any:
+            if type(stream) is QueueStream:
+                return QueueStream(stream.queue, stream.kind, count & 0xFFFF, stream.control)
+            if len(stream.extents) != 1:
+                return None
+            return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & 0xFFFF,))
+
+        self.update(op, resized, shape=True)
+
+    def restride(self, op: flow.RestrideOp) -> None:
+        def restrided(stream: Any, stride: int) -> Any:
+            if type(stream) is not MemoryStream or len(stream.extents) != 1:
+                return None
+            return MemoryStream(stream.buffer, stream.kind, stream.address, (stride,), stream.extents)
+
+        self.update(op, restrided, shape=True)
+
+    def part_mixed(self, slots: Sequence[int]) -> None:
+        """Part the warp where a join brought streams of different shapes together."""
+        wanted = [slot for slot in slots if slot not in self.known]
+        if not wanted:
+            return
+        here = self.here
+
+        def part(warp: Warp) -> int | None:
+            for slot in wanted:
+                value = warp.slots[slot]
+                if type(value) is Mixed:
+                    return part_ways(warp, [units for units, _ in value.parts], here)
+            return None
+
+        self.emit(part)
+
+    def apply(self, op: flow.ApplyOp) -> None:
+        entry = op.entry
+        reason = unavailable(entry)
+        if reason is not None:
+            raise LoomError(reason, location_of(op))
+        operands = [self.use(op.destination), *(self.use(source) for source in op.sources)]
+        streams = [
+            slot for slot, value in zip(operands, op.operands, strict=True) if isinstance(value.type, flow.StreamType)
+        ]
+        self.part_mixed(streams)
+        tasks = [
+            None if symbol is None else self.target_task(op, symbol.root_reference.data)
+            for symbol in (op.activate, op.unblock)
+        ]
+        application = Application(
+            entry, kernel(entry, self.machine.scratch),
+            None if op.microthread is None else op.microthread.value.data, tasks[0], tasks[1], location_of(op),
+            self.code.name, f"{entry.name} in @{self.code.name}",
+        )  # fmt: skip
+        cost = self.charge()
+        executor = self.machine.executor
+        destination, *sources = operands
+
+        def apply(warp: Warp) -> int | None:
+            warp.elapsed += cost
+            slots = warp.slots
+            return executor.execute(warp, application, slots[destination], [slots[source] for source in sources])
+
+        self.emit(apply)
+
+
+def part_ways(
+    warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Warp], None] | None = None
+) -> int:
+    """Run parts of a warp one after another from `start` to where the warp itself would stop."""
+    from .warp import REACHED, _join, run  # pyright: ignore[reportPrivateUsage]
+
+    stop = warp.stop
+    arrived: list[Warp] = []
+    for units in sets:
+        part = warp.part(units)
+        part.pc, part.stop = start, stop
+        if fix is not None:
+            fix(part)
+        status = run(part)
+        if status == REACHED:
+            arrived.append(part)
+        elif status == -1:
+            warp.cls.machine.finish(part)
+    if stop < 0:
+        return SUSPENDED
+    return _join(warp, arrived, stop, None)
+
+
+def _first(warp: Warp, slot: int) -> None:
+    value = warp.slots[slot]
+    if type(value) is np.ndarray:
+        warp.slots[slot] = value[0, 0].item()
+
+
+def _nothing(warp: Warp) -> None:
+    del warp
+
+
+def _fabric_uses(op: Operation) -> tuple[bool, bool]:
+    """Whether an operation, or one inside it, posts a receive, and whether one sends."""
+    receives = sends = False
+    for inner in op.walk():
+        if isinstance(inner, flow.ApplyOp):
+            sends |= isinstance(inner.destination.owner, flow.QueueStreamOp)
+            receives |= any(isinstance(source.owner, flow.QueueStreamOp) for source in inner.sources)
+    return receives, sends
+
+
+def cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...], count: int) -> int:
+    """Estimated cycles for `count` elements, without the setup."""
+    return ceil(count * timing.element_cycles(entry.name, entry.element_bits, strides))
+
+
+_HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
+    arith.ConstantOp: _Body.constant,
+    scf.IfOp: _Body.if_,
+    scf.ForOp: _Body.for_,
+    scf.WhileOp: _Body.while_,
+    scf.YieldOp: _Body.skip,
+    scf.ConditionOp: _Body.skip,
+    flow.ReturnOp: _Body.skip,
+    flow.CallOp: _Body.call,
+    flow.CoordinateOp: _Body.coordinate,
+    flow.ExtentOp: _Body.extent,
+    flow.GetParamOp: _Body.get_param,
+    flow.LoadOp: _Body.load,
+    flow.StoreOp: _Body.store,
+    flow.ActivateOp: _Body.activate,
+    flow.BlockOp: _Body.block_task,
+    flow.UnblockOp: _Body.unblock,
+    flow.StreamOp: _Body.stream,
+    flow.QueueStreamOp: _Body.queue_stream,
+    flow.AdvanceOp: _Body.advance,
+    flow.ResizeOp: _Body.resize,
+    flow.RestrideOp: _Body.restride,
+    flow.ApplyOp: _Body.apply,
+}

@@ -1,0 +1,188 @@
+"""Queues, the wavelets in them and the operations that wait for them.
+
+Wavelets travel in messages: a run of `count` of them for a set of units, with the time of the first and the cycles
+between two, so that no wavelet is ever an object of its own. An operation that reads a queue is a `Transfer`; where
+only some of its units have data it is split, and what is left waits on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .fabric import Delivery
+from .units import Array, UnitSet, intersect, select, select_vector, subtract
+
+if TYPE_CHECKING:
+    from .machine import UnitClass
+    from .program import Application
+    from .tasks import Task
+    from .warp import Warp
+
+
+class Message:
+    """`count` wavelets for each of some units, of which `position` are consumed.
+
+    `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` tells that the
+    payload is the message's own and not a view of a sender's memory.
+    """
+
+    __slots__ = ("control", "count", "first", "owned", "payload", "position", "rate", "units")
+
+    def __init__(
+        self, units: UnitSet, payload: Array, first: Any, rate: int, control: bool, *, owned: bool, position: int = 0
+    ):
+        self.units = units
+        self.payload = payload
+        self.count = payload.shape[1]
+        self.first = first
+        self.rate = rate
+        self.control = control
+        self.owned = owned
+        self.position = position
+
+    @property
+    def remaining(self) -> int:
+        return self.count - self.position
+
+    @property
+    def head_time(self) -> Any:
+        """When the next wavelet is there."""
+        return self.first + self.position * self.rate
+
+    def part(self, units: UnitSet) -> Message:
+        """The same wavelets for a subset of the units."""
+        if units is self.units:
+            return self
+        return Message(
+            units, select_vector(self.units, units, self.payload), select(self.units, units, self.first), self.rate,
+            self.control, owned=self.owned, position=self.position,
+        )  # fmt: skip
+
+    def keep(self) -> Message:
+        """A message that outlives the sender's memory."""
+        if not self.owned:
+            self.payload = self.payload[:, self.position :, :].copy()
+            self.first = self.head_time
+            self.count -= self.position
+            self.position = 0
+            self.owned = True
+        return self
+
+
+class Transfer:
+    """A DSD operation of some units under way that reads one input queue.
+
+    `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
+    """
+
+    __slots__ = ("application", "count", "destination", "issued", "position", "queue", "rate", "sources", "time",
+                 "units", "warp")  # fmt: skip
+
+    def __init__(
+        self,
+        application: Application,
+        units: UnitSet,
+        queue: InputQueue,
+        destination: Any,
+        sources: list[Any],
+        count: int,
+        time: Any,
+        rate: int,
+        warp: Warp | None,
+    ):
+        self.application = application
+        self.units = units
+        self.queue = queue
+        self.destination = destination
+        self.sources = sources
+        self.count = count
+        self.position = 0
+        self.time = time
+        self.issued = time
+        self.rate = rate
+        self.warp = warp
+
+    def part(self, units: UnitSet) -> Transfer:
+        """The same operation for a subset of the units."""
+        if units is self.units:
+            return self
+        from .warp import restrict
+
+        outer = self.units
+        part = Transfer(
+            self.application, units, self.queue, restrict(outer, units, self.destination),
+            [restrict(outer, units, source) for source in self.sources], self.count,
+            select(outer, units, self.time), self.rate, self.warp,
+        )  # fmt: skip
+        part.position = self.position
+        part.issued = select(outer, units, self.issued)
+        return part
+
+
+@dataclass(eq=False)
+class InputQueue:
+    """An input queue of a class: messages not yet consumed, and operations waiting for more.
+
+    No unit has both. `senders` is the largest number of units that send to one unit of this queue: with several,
+    what arrives first depends on time, and the scheduler hands messages over in that order.
+    """
+
+    cls: UnitClass
+    name: str
+    number: int
+    colors: Array
+    messages: list[Message] = field(default_factory=list[Message])
+    waiting: list[Transfer] = field(default_factory=list[Transfer])
+    task: Task | None = None
+    senders: int = 0
+
+    def take(self, units: UnitSet) -> tuple[Message, UnitSet] | None:
+        """The first message for any of the units, cut to those it is for; it leaves the queue."""
+        for index, message in enumerate(self.messages):
+            common = intersect(message.units, units)
+            if common is not None:
+                rest = subtract(message.units, common)
+                self.messages[index : index + 1] = [message.part(other) for other in rest]
+                return message.part(common), common
+        return None
+
+    def put_back(self, message: Message) -> None:
+        """Return the unconsumed rest of a message that was taken: it stays in front."""
+        self.messages.insert(0, message.keep())
+
+    def head_times(self, units: UnitSet, absent: int) -> Array:
+        """When the next wavelet of each unit is there, `absent` where none is queued."""
+        result = np.full(units.shape, absent, np.int64)
+        found = np.zeros(units.shape, np.bool_)
+        from .units import locate
+
+        for message in self.messages:
+            common = intersect(message.units, units)
+            if common is None:
+                continue
+            index = locate(units, common)
+            fresh = ~found[index]
+            times = np.broadcast_to(np.asarray(select(message.units, common, message.head_time)), common.shape)
+            result[index] = np.where(fresh, times, result[index])
+            found[index] = True
+            if found.all():
+                break
+        return result
+
+
+@dataclass(eq=False)
+class OutputQueue:
+    """An output queue of a class and where its wavelets go."""
+
+    cls: UnitClass
+    name: str
+    number: int
+    colors: Array
+    deliveries: list[Delivery] = field(default_factory=list[Delivery])
+    covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])
+    lost: Array | None = None
+    """Units some of whose wavelets are lost, [rows, columns]; None if none are."""
+    lost_at: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict[tuple[int, int], tuple[int, int]])

@@ -1,0 +1,120 @@
+"""Stream values: what a descriptor has become when the program runs.
+
+A stream is a value of a warp like any number. Its address may differ from unit to unit; its shape (strides and
+extents) is uniform, because a warp with unequal lengths has parted before it makes the stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .memory import WIDE, Walk, walk
+from .units import UnitSet, assemble, select
+
+if TYPE_CHECKING:
+    from .queues import InputQueue, OutputQueue
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array in unit memory: where it is (16-bit words) and how many elements it has."""
+
+    name: str
+    kind: str
+    address: int
+    shape: tuple[int, ...]
+    elements: int
+
+    @property
+    def element_words(self) -> int:
+        return 2 if self.kind in WIDE else 1
+
+    @property
+    def end(self) -> int:
+        """The first word after the buffer."""
+        return self.address + self.elements * self.element_words
+
+
+class MemoryStream:
+    """A walk over a buffer. `address` is the word address of its first element, a number or one per unit."""
+
+    __slots__ = ("address", "buffer", "extents", "kind", "strides", "walk")
+
+    def __init__(
+        self, buffer: Buffer, kind: str, address: Any, strides: tuple[int, ...], extents: tuple[int, ...]
+    ):
+        self.buffer = buffer
+        self.kind = kind
+        self.address = address
+        self.strides = strides
+        self.extents = extents
+        self.walk: Walk = walk(strides, extents)
+
+    @property
+    def count(self) -> int:
+        return self.walk.count
+
+    def moved(self, words: Any) -> MemoryStream:
+        """The same walk `words` 16-bit words further."""
+        return MemoryStream(self.buffer, self.kind, self.address + words, self.strides, self.extents)
+
+    def restrict(self, outer: UnitSet, inner: UnitSet) -> MemoryStream:
+        if type(self.address) is not np.ndarray:
+            return self
+        return MemoryStream(self.buffer, self.kind, select(outer, inner, self.address), self.strides, self.extents)
+
+    @staticmethod
+    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
+        first = parts[0][1]
+        if any(
+            type(part) is not MemoryStream
+            or part.buffer is not first.buffer
+            or (part.strides, part.extents) != (first.strides, first.extents)
+            for _, part in parts
+        ):
+            return Mixed(parts)
+        address = first.address
+        if any(type(part.address) is not int or part.address != address for _, part in parts):
+            address = assemble(units, [(s, part.address) for s, part in parts], np.int64)
+        return MemoryStream(first.buffer, first.kind, address, first.strides, first.extents)
+
+
+class QueueStream:
+    """A run of wavelets of an input or output queue."""
+
+    __slots__ = ("control", "count", "kind", "queue")
+
+    def __init__(self, queue: InputQueue | OutputQueue, kind: str, count: int, control: bool):
+        self.queue = queue
+        self.kind = kind
+        self.count = count
+        self.control = control
+
+    @staticmethod
+    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
+        return Mixed(parts)
+
+
+class Mixed:
+    """Streams of different shapes brought together by a join; whoever uses it parts the warp again."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[tuple[UnitSet, Any]]):
+        self.parts = parts
+
+    @staticmethod
+    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
+        flat: list[tuple[UnitSet, Any]] = []
+        for part, value in parts:
+            flat += value.parts if type(value) is Mixed else [(part, value)]
+        return Mixed(flat)
+
+    def restrict(self, outer: UnitSet, inner: UnitSet) -> Any:
+        from .units import intersect
+
+        found = [(common, value) for part, value in self.parts if (common := intersect(part, inner)) is not None]
+        return found[0][1] if len(found) == 1 else Mixed(found)

@@ -1,0 +1,127 @@
+"""Tasks of a class: when they were activated and since when they are unblocked, unit by unit.
+
+Engine order is not time order: what happens at cycle 500 may be known before what happens at cycle 100. So the
+state of a task is times, not flags: an activation or an unblocking of the future waits until the task has run, or
+was blocked, at an earlier cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .units import Array, UnitSet, from_mask, intersect, select, subtract
+
+if TYPE_CHECKING:
+    from .machine import UnitClass
+    from .queues import InputQueue
+    from .warp import Code
+
+NEVER = 1 << 62
+"""The time of what is not known to happen."""
+
+
+@dataclass(eq=False)
+class Task:
+    """A task of every unit of a class.
+
+    `active` is when the unit's task was activated (for a data task: when its next wavelet is there), NEVER if it is
+    not. `unblocked` is since when it may run; None while no instruction and no completion can block it.
+    """
+
+    cls: UnitClass
+    name: str
+    kind: str
+    number: int
+    code: Code
+    active: Array
+    unblocked: Array | None
+    queue: InputQueue | None = None
+    later: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
+    """Activations that may come after the next run."""
+    next_unblocked: Array | None = None
+    """Unblockings that may come after the next blocking."""
+    hot: set[int] = field(default_factory=set[int])
+    """Blocks of the class in which some unit may have the task active."""
+
+    def activate(self, units: UnitSet, time: Any) -> None:
+        """Activate the task of some units at given times; an active task is not activated twice."""
+        index = units.index
+        current = self.active[index]
+        if (current == NEVER).all():
+            self.active[index] = time
+        else:
+            time = np.broadcast_to(np.asarray(time), units.shape)
+            self.active[index] = np.minimum(current, time)
+            waiting = current != NEVER
+            self.later += [
+                (part, select(units, part, np.maximum(current, time))) for part in from_mask(units, waiting)
+            ]
+        self.cls.touch(units, self)
+
+    def start(self, units: UnitSet, time: Any) -> None:
+        """The task starts on some units: its activation is used up, and with it those that came before."""
+        self.active[units.index] = NEVER
+        if not self.later:
+            return
+        kept: list[tuple[UnitSet, Any]] = []
+        for others, when in self.later:
+            common = intersect(others, units)
+            if common is None:
+                kept.append((others, when))
+                continue
+            kept += [(part, select(others, part, when)) for part in subtract(others, common)]
+            when = select(others, common, when)
+            future = when > select(units, common, time)
+            for part in from_mask(common, np.broadcast_to(future, common.shape)):
+                share = select(common, part, when)
+                current = self.active[part.index]
+                self.active[part.index] = np.minimum(current, share)
+                repeated = current != NEVER
+                kept += [
+                    (again, select(part, again, np.maximum(current, share))) for again in from_mask(part, repeated)
+                ]
+        self.later = kept
+
+    def unblock(self, units: UnitSet, time: Any) -> None:
+        """Allow the task from given times on."""
+        if self.unblocked is None:
+            return
+        current = self.unblocked[units.index]
+        blocked = current == NEVER
+        if blocked.all():
+            self.unblocked[units.index] = time
+        else:
+            time = np.broadcast_to(np.asarray(time), units.shape)
+            if self.next_unblocked is None:
+                self.next_unblocked = np.full(self.unblocked.shape, NEVER, np.int64)
+            following = self.next_unblocked[units.index]
+            self.next_unblocked[units.index] = np.where(
+                blocked, following, np.minimum(following, np.maximum(current, time))
+            )
+            self.unblocked[units.index] = np.where(blocked, time, np.minimum(current, time))
+        self.cls.touch(units, self)
+
+    def block(self, units: UnitSet, time: Any) -> None:
+        """Forbid the task at given times, until an unblocking that comes later."""
+        if self.unblocked is None:
+            return
+        index = units.index
+        current = self.unblocked[index]
+        if self.next_unblocked is None:
+            past = current <= time
+            self.unblocked[index] = NEVER if past.all() else np.where(past, NEVER, current)
+            return
+        following = self.next_unblocked[index]
+        past = current <= time
+        self.unblocked[index] = np.where(past, np.where(following > time, following, NEVER), current)
+        self.next_unblocked[index] = np.where(past, NEVER, following)
+
+    def ready(self, units: UnitSet) -> Array:
+        """From when on each unit could run the task, NEVER if it cannot."""
+        if self.unblocked is None:
+            return self.active[units.index]
+        return np.maximum(self.active[units.index], self.unblocked[units.index])
+

@@ -1,0 +1,343 @@
+"""Sets of units of one class, in the class's own coordinates: rectangles first, cells as the fallback.
+
+A `Rectangle` is two ranges, so its members are slices of an array and cost nothing to select; `Cells` is an
+explicit list, five times dearer per unit. Values that belong to a set are arrays of its `shape`: [rows, columns]
+for a rectangle, [units, 1] for cells, and vectors put their length in the middle. Code that computes needs no
+case distinction; only selecting does, and it is all here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Index: TypeAlias = tuple[Any, Any]
+
+MAX_PIECES = 4
+"""A mask that needs more rectangles than this becomes cells."""
+
+
+class Rectangle:
+    """The product of two non-empty ranges with positive steps; interned, so identity is equality."""
+
+    __slots__ = ("cache", "columns", "count", "index", "rows", "shape")
+
+    def __init__(self, rows: range, columns: range):
+        self.rows = rows
+        self.columns = columns
+        self.shape = (len(rows), len(columns))
+        self.count = len(rows) * len(columns)
+        self.index: Index = (
+            slice(rows.start, rows[-1] + 1, rows.step),
+            slice(columns.start, columns[-1] + 1, columns.step),
+        )
+        self.cache: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Rectangle(rows={self.rows}, columns={self.columns})"
+
+    def cells(self) -> tuple[Array, Array]:
+        """Row and column of every unit, each of the set's shape."""
+        rows, columns = np.meshgrid(np.asarray(self.rows), np.asarray(self.columns), indexing="ij")
+        return rows, columns
+
+
+class Cells:
+    """Any non-empty set of units, ordered by row, then column."""
+
+    __slots__ = ("cache", "columns", "count", "index", "rows", "shape")
+
+    def __init__(self, rows: Array, columns: Array):
+        self.rows = rows
+        self.columns = columns
+        self.count = len(rows)
+        self.shape = (self.count, 1)
+        self.index: Index = (rows[:, None], columns[:, None])
+        self.cache: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Cells({self.count})"
+
+    def cells(self) -> tuple[Array, Array]:
+        """Row and column of every unit, each of the set's shape."""
+        return self.index
+
+
+UnitSet: TypeAlias = Rectangle | Cells
+
+
+@lru_cache(maxsize=65536)
+def _interned(rows: range, columns: range) -> Rectangle:
+    return Rectangle(rows, columns)
+
+
+def _canonical(indices: range) -> range:
+    return range(indices.start, indices.start + 1) if len(indices) == 1 else indices
+
+
+def rectangle(rows: range, columns: range) -> Rectangle:
+    """The rectangle of two non-empty ranges."""
+    return _interned(_canonical(rows), _canonical(columns))
+
+
+def cells(rows: Array, columns: Array) -> UnitSet:
+    """The set of the given distinct units, as a rectangle where they form one."""
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    y, x = _progression(np.unique(rows)), _progression(np.unique(columns))
+    if y is not None and x is not None and len(y) * len(x) == len(rows):
+        return rectangle(y, x)
+    return Cells(rows, columns)
+
+
+def _progression(values: Array) -> range | None:
+    """Sorted distinct values as a range, or None where the steps differ."""
+    first = int(values[0])
+    if len(values) == 1:
+        return range(first, first + 1)
+    step = int(values[1]) - first
+    if len(values) > 2 and not bool((np.diff(values) == step).all()):
+        return None
+    return range(first, int(values[-1]) + 1, step)
+
+
+def _runs(mask: Array) -> list[range]:
+    """The true positions of a one-dimensional mask as ranges, strided where that gives a single one."""
+    positions = np.flatnonzero(mask)
+    whole = _progression(positions)
+    if whole is not None:
+        return [whole]
+    breaks = np.flatnonzero(np.diff(positions) != 1) + 1
+    return [range(int(run[0]), int(run[-1]) + 1) for run in np.split(positions, breaks)]
+
+
+def _pieces(mask: Array) -> list[tuple[range, range]] | None:
+    """A two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
+    rows_any = mask.any(axis=1)
+    rows = np.flatnonzero(rows_any)
+    if not len(rows):
+        return []
+    first = mask[rows[0]]
+    if bool((mask[rows] == first).all()):
+        vertical, horizontal = _runs(rows_any), _runs(first)
+        if len(vertical) * len(horizontal) > MAX_PIECES:
+            return None
+        return [(y, x) for y in vertical for x in horizontal]
+    pieces: list[tuple[range, range]] = []
+    changes = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
+    if len(changes) > 2 * MAX_PIECES:
+        return None
+    bounds = [0, *changes.tolist(), len(mask)]
+    for top, bottom in zip(bounds, bounds[1:], strict=False):
+        if rows_any[top]:
+            pieces += [(range(top, bottom), run) for run in _runs(mask[top])]
+        if len(pieces) > MAX_PIECES:
+            return None
+    return pieces
+
+
+def _compose(outer: range, inner: range) -> range:
+    """The members of `outer` at the positions `inner`."""
+    return outer[inner.start : inner[-1] + 1 : inner.step]
+
+
+def from_mask(units: UnitSet, mask: Array) -> list[UnitSet]:
+    """The units of a set where `mask` (of its shape) holds, as few sets."""
+    if isinstance(units, Rectangle):
+        pieces = _pieces(mask)
+        if pieces is not None:
+            return [rectangle(_compose(units.rows, y), _compose(units.columns, x)) for y, x in pieces]
+        rows, columns = np.nonzero(mask)
+        return [Cells(np.asarray(units.rows)[rows], np.asarray(units.columns)[columns])]
+    chosen = mask[:, 0]
+    if not bool(chosen.any()):
+        return []
+    return [cells(units.rows[chosen], units.columns[chosen])]
+
+
+def _common(a: range, b: range) -> range | None:
+    """The common members of two ranges, None where they are none; raises ValueError for unequal steps."""
+    if a.step != b.step:
+        if len(a) == 1:
+            return a if a.start in b else None
+        if len(b) == 1:
+            return b if b.start in a else None
+        if a.step != 1 and b.step != 1:
+            raise ValueError("steps differ")
+        fine, coarse = (a, b) if a.step == 1 else (b, a)
+        start = coarse.start
+        if start < fine.start:
+            start += -((start - fine.start) // coarse.step) * coarse.step
+        common = range(start, min(coarse.stop, fine.stop), coarse.step)
+        return common or None
+    if (a.start - b.start) % a.step:
+        return None
+    common = range(max(a.start, b.start), min(a.stop, b.stop), a.step)
+    return common or None
+
+
+def _trim(indices: range) -> range:
+    return range(indices.start, indices[-1] + 1, indices.step)
+
+
+def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
+    """The units in both sets."""
+    if a is b:
+        return a
+    if isinstance(a, Rectangle) and isinstance(b, Rectangle):
+        try:
+            rows, columns = _common(a.rows, b.rows), _common(a.columns, b.columns)
+        except ValueError:
+            pass
+        else:
+            if rows is None or columns is None:
+                return None
+            if rows == a.rows and columns == a.columns:
+                return a
+            if rows == b.rows and columns == b.columns:
+                return b
+            return rectangle(_trim(rows), _trim(columns))
+    inside = contains(b, a)
+    if bool(inside.all()):
+        return a
+    found = from_mask(a, inside)
+    return union(found) if found else None
+
+
+def contains(units: UnitSet, candidates: UnitSet) -> Array:
+    """For every unit of `candidates`, of its shape, whether it is in `units`."""
+    rows, columns = candidates.cells()
+    if isinstance(units, Rectangle):
+        return _member(units.rows, rows) & _member(units.columns, columns)
+    keys, wanted = _keys(units.rows, units.columns), _keys(rows, columns)
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return keys[position] == wanted
+
+
+def _member(indices: range, values: Array) -> Array:
+    offset = values - indices.start
+    return (offset >= 0) & (values < indices.stop) & (offset % indices.step == 0)
+
+
+def _keys(rows: Array, columns: Array) -> Array:
+    return (rows.astype(np.int64) << 32) | columns
+
+
+def subtract(a: UnitSet, b: UnitSet) -> list[UnitSet]:
+    """The units of `a` that are not in `b`, as few sets. `b` is a subset of `a`."""
+    if a is b:
+        return []
+    if (
+        isinstance(a, Rectangle)
+        and isinstance(b, Rectangle)
+        and (a.rows.step == b.rows.step or len(b.rows) == 1)
+        and (a.columns.step == b.columns.step or len(b.columns) == 1)
+    ):
+        top, bottom = a.rows.index(b.rows[0]), a.rows.index(b.rows[-1])
+        left, right = a.columns.index(b.columns[0]), a.columns.index(b.columns[-1])
+        if bottom - top + 1 == len(b.rows) and right - left + 1 == len(b.columns):
+            pieces = [
+                (a.rows[:top], a.columns),
+                (a.rows[bottom + 1 :], a.columns),
+                (b.rows, a.columns[:left]),
+                (b.rows, a.columns[right + 1 :]),
+            ]
+            return [rectangle(_trim(y), _trim(x)) for y, x in pieces if y and x]
+    return from_mask(a, ~contains(b, a))
+
+
+def union(sets: Sequence[UnitSet]) -> UnitSet:
+    """All units of disjoint sets as one set."""
+    if len(sets) == 1:
+        return sets[0]
+    joined = _join_rectangles(sets)
+    if joined is not None:
+        return joined
+    parts = [part.cells() for part in sets]
+    return cells(
+        np.concatenate([rows.ravel() for rows, _ in parts]), np.concatenate([columns.ravel() for _, columns in parts])
+    )
+
+
+def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
+    """The bounding rectangle of dense disjoint rectangles that fill it."""
+    total = 0
+    top = left = 1 << 60
+    bottom = right = -1
+    for part in sets:
+        if not isinstance(part, Rectangle) or part.rows.step != 1 or part.columns.step != 1:
+            return None
+        total += part.count
+        top, bottom = min(top, part.rows.start), max(bottom, part.rows.stop)
+        left, right = min(left, part.columns.start), max(right, part.columns.stop)
+    if (bottom - top) * (right - left) != total:
+        return None
+    return rectangle(range(top, bottom), range(left, right))
+
+
+def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
+    """The set moved by a number of rows and columns."""
+    if rows == 0 and columns == 0:
+        return units
+    if isinstance(units, Rectangle):
+        y, x = units.rows, units.columns
+        return rectangle(
+            range(y.start + rows, y.stop + rows, y.step), range(x.start + columns, x.stop + columns, x.step)
+        )
+    return Cells(units.rows + rows, units.columns + columns)
+
+
+def locate(outer: UnitSet, inner: UnitSet) -> Index:
+    """The index that selects a subset's values out of an array of the outer set's shape."""
+    if outer is inner:
+        return (slice(None), slice(None))
+    cached = outer.cache.get(inner) if isinstance(inner, Rectangle) else None
+    if cached is not None:
+        return cached
+    if isinstance(outer, Rectangle):
+        if isinstance(inner, Rectangle):
+            index: Index = (_relative(outer.rows, inner.rows), _relative(outer.columns, inner.columns))
+            outer.cache[inner] = index
+            return index
+        return (
+            ((inner.rows - outer.rows.start) // outer.rows.step)[:, None],
+            ((inner.columns - outer.columns.start) // outer.columns.step)[:, None],
+        )
+    rows, columns = inner.cells()
+    position = np.searchsorted(_keys(outer.rows, outer.columns), _keys(rows, columns))
+    return (position, np.zeros_like(position))
+
+
+def _relative(outer: range, inner: range) -> slice:
+    first, last = outer.index(inner[0]), outer.index(inner[-1])
+    return slice(first, last + 1, 1 if len(inner) == 1 else (last - first) // (len(inner) - 1))
+
+
+def select(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
+    """A value of the outer set restricted to a subset; a uniform value stays itself."""
+    if outer is inner or not isinstance(value, np.ndarray):
+        return value
+    return value[locate(outer, inner)]
+
+
+def select_vector(outer: UnitSet, inner: UnitSet, value: Array) -> Array:
+    """A vector value [rows, length, columns] of the outer set restricted to a subset."""
+    if outer is inner:
+        return value
+    rows, columns = locate(outer, inner)
+    if isinstance(rows, slice):
+        return value[rows, :, columns]
+    return np.moveaxis(value[rows, :, columns], 2, 1)
+
+
+def assemble(units: UnitSet, parts: Iterable[tuple[UnitSet, Any]], dtype: Any) -> Array:
+    """An array of the set's shape put together from the values of disjoint subsets that cover it."""
+    result = np.empty(units.shape, dtype)
+    for part, value in parts:
+        result[locate(units, part)] = value
+    return result

@@ -1,0 +1,230 @@
+"""Warps and the instructions that run them.
+
+A warp is a set of units of one class at one program point. Its state is explicit: program counter, value slots,
+unit set, clock at its last commit and cycles since. Code is a flat list of closures; one returns None to go on, a
+program counter to jump, or FINISHED or SUSPENDED. Where units part ways, each part runs as a warp of its own up to
+the point where their ways join; a part that has to wait is left behind there and finishes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from .units import UnitSet, assemble, from_mask, locate, select, union
+
+if TYPE_CHECKING:
+    from .machine import UnitClass
+
+REACHED = 0
+FINISHED = -1
+SUSPENDED = -2
+CLOCK = np.dtype(np.int64)
+"""Clocks and time stamps, in cycles."""
+
+Instruction: TypeAlias = "Callable[[Warp], int | None]"
+
+
+@dataclass
+class Code:
+    """A compiled task or function: its instructions, the initial slots and where its arguments go."""
+
+    name: str
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    template: list[Any] = field(default_factory=list[Any])
+    dtypes: list[np.dtype[Any] | None] = field(default_factory=list["np.dtype[Any] | None"])
+    arguments: list[int] = field(default_factory=list[int])
+    argument_kinds: list[str] = field(default_factory=list[str])
+
+
+class Warp:
+    """Units at one program point. `time` is the clock of each unit (array or number), `elapsed` cycles since."""
+
+    __slots__ = ("cls", "code", "elapsed", "pc", "slots", "stop", "time", "units")
+
+    def __init__(self, cls: UnitClass, code: Code, units: UnitSet, slots: list[Any], time: Any, elapsed: int = 0):
+        self.cls = cls
+        self.code = code
+        self.units = units
+        self.slots = slots
+        self.time = time
+        self.elapsed = elapsed
+        self.pc = 0
+        self.stop = -1
+
+    @property
+    def now(self) -> Any:
+        """The clock of each unit at this point."""
+        return self.time + self.elapsed if self.elapsed else self.time
+
+    def part(self, units: UnitSet) -> Warp:
+        """A warp of a subset of the units, with their share of every value."""
+        outer = self.units
+        if outer is units:
+            slots = self.slots.copy()
+        else:
+            slots = [restrict(outer, units, value) for value in self.slots]
+        warp = Warp(self.cls, self.code, units, slots, select(outer, units, self.time), self.elapsed)
+        warp.pc = self.pc
+        return warp
+
+    def shrink(self, units: UnitSet) -> None:
+        """Keep a subset of the units."""
+        if units is not self.units:
+            smaller = self.part(units)
+            self.units, self.slots, self.time = units, smaller.slots, smaller.time
+
+
+def restrict(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
+    """A slot's value restricted to a subset; values know how if they are neither numbers nor arrays."""
+    if type(value) is np.ndarray:
+        return value[locate(outer, inner)]
+    method = getattr(value, "restrict", None)
+    return value if method is None else method(outer, inner)
+
+
+def run(warp: Warp) -> int:
+    """Run a warp until it reaches its stop, finishes or is suspended."""
+    instructions = warp.code.instructions
+    pc, stop = warp.pc, warp.stop
+    while pc != stop:
+        following = instructions[pc](warp)
+        if following is None:
+            pc += 1
+        elif following >= 0:
+            pc = following
+        else:
+            return following
+    warp.pc = pc
+    return REACHED
+
+
+def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet]], join: int, results: Sequence[int] | None) -> int:
+    """Run parts of a warp from different program points to `join` and put them together again.
+
+    `results` are the slots that the parts may have changed and that are read after the join; None means any. Parts
+    that wait are left behind. Returns `join`, or SUSPENDED when no unit got there.
+    """
+    arrived: list[Warp] = []
+    for start, units in ways:
+        part = warp.part(units)
+        part.pc, part.stop = start, join
+        if run(part) == REACHED:
+            arrived.append(part)
+    return _join(warp, arrived, join, results)
+
+
+def _join(warp: Warp, arrived: list[Warp], join: int, results: Sequence[int] | None) -> int:
+    if not arrived:
+        return SUSPENDED
+    if len(arrived) > 1 or arrived[0].units is not warp.units:
+        remaining = union([part.units for part in arrived])
+        if remaining.count == warp.units.count:
+            remaining = warp.units
+        warp.shrink(remaining)
+    units = warp.units
+    first = arrived[0]
+    if len(arrived) == 1:
+        warp.time, warp.elapsed = first.time, first.elapsed
+    elif all(part.elapsed == first.elapsed for part in arrived):
+        warp.time = merged(units, [(part.units, part.time) for part in arrived], CLOCK)
+        warp.elapsed = first.elapsed
+    else:
+        warp.time = merged(units, [(part.units, part.now) for part in arrived], CLOCK)
+        warp.elapsed = 0
+    for slot in range(len(warp.slots)) if results is None else results:
+        parts = [(part.units, part.slots[slot]) for part in arrived]
+        warp.slots[slot] = merged(units, parts, warp.code.dtypes[slot])
+    return join
+
+
+def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any] | None) -> Any:
+    """One value for a set from the values of its parts; numbers that agree stay a number.
+
+    `dtype` is the numpy type of a scalar, None for a value that puts itself together.
+    """
+    first = parts[0][1]
+    if len(parts) == 1:
+        return first
+    if type(first) is not np.ndarray and all(
+        value is first or (type(value) is not np.ndarray and type(value) is type(first) and same(value, first))
+        for _, value in parts
+    ):
+        return first
+    if dtype is not None:
+        return assemble(units, parts, dtype)
+    method = getattr(type(first), "merge", None)
+    return first if method is None else method(units, parts)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality that tells 0.0 from -0.0 and finds a NaN equal to itself."""
+    if isinstance(a, float):
+        return a.hex() == b.hex()
+    return bool(a == b)
+
+
+@dataclass
+class LoopTest:
+    """The test of a loop: goes on into the body or leaves, unit by unit where they differ.
+
+    `test(warp)` gives the condition, `enter` and `leave` copy loop values, `body` and `exit` are program counters
+    and `head` is the one of this instruction. `results` are the slots written by `leave`.
+    """
+
+    test: Callable[[Warp], Any]
+    enter: Callable[[Warp], None]
+    leave: Callable[[Warp], None]
+    head: int
+    results: list[int]
+    count_step: Callable[[Warp], None]
+    cost: int
+    body: int = 0
+    exit: int = 0
+
+    def __call__(self, warp: Warp) -> int:
+        warp.elapsed += self.cost
+        condition = self.test(warp)
+        if type(condition) is np.ndarray:
+            if condition.all():
+                condition = True
+            elif not condition.any():
+                condition = False
+            else:
+                return self._part(warp, condition)
+        if condition:
+            self.count_step(warp)
+            self.enter(warp)
+            return self.body
+        self.leave(warp)
+        return self.exit
+
+    def _part(self, warp: Warp, condition: Any) -> int:
+        done: list[Warp] = []
+        running: list[Warp] = []
+
+        def sort(part: Warp, condition: Any) -> None:
+            for units in from_mask(part.units, ~condition):
+                leaving = part.part(units)
+                self.leave(leaving)
+                done.append(leaving)
+            for units in from_mask(part.units, condition):
+                running.append(part.part(units))
+
+        sort(warp, condition)
+        while running:
+            part = running.pop()
+            self.count_step(part)
+            self.enter(part)
+            part.pc, part.stop = self.body, self.head
+            if run(part) != REACHED:
+                continue
+            part.elapsed += self.cost
+            condition = self.test(part)
+            if type(condition) is not np.ndarray:
+                condition = np.full(part.units.shape, condition)
+            sort(part, condition)
+        return _join(warp, done, self.exit, self.results)
