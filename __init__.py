@@ -17,27 +17,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .diagnostics import Deadlock as Deadlock
     from .diagnostics import LoomError as LoomError
-    from .diagnostics import StepLimitExceeded as StepLimitExceeded
     from .host.compilation import ExportedSymbol as ExportedSymbol
     from .host.compilation import Program as Program
     from .host.compilation import compile as compile
     from .host.simulator import Simulator as Simulator
+    from .runtime import Deadlock as Deadlock
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Deadlock": ".diagnostics",
+    "Deadlock": ".runtime",
     "ExportedSymbol": ".host.compilation",
     "LoomError": ".diagnostics",
     "Program": ".host.compilation",
     "Simulator": ".host.simulator",
-    "StepLimitExceeded": ".diagnostics",
     "compile": ".host.compilation",
 }
 
-__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "StepLimitExceeded", "compile"]
+__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "compile"]
 
 
 def __getattr__(name: str) -> object:

@@ -38,21 +38,6 @@ class LoomError(DiagnosticException):
         return f"{self.location}: error: {self.message}"
 
 
-class Deadlock(LoomError):
-    """Nothing can make progress although something waits; `report` says who waits on what, a line each."""
-
-    def __init__(self, message: str, report: str, location: str | None = None) -> None:
-        super().__init__(message, location)
-        self.report = report
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}\n{self.report}" if self.report else super().__str__()
-
-
-class StepLimitExceeded(LoomError):
-    """The run was ended by the step limit given to it."""
-
-
 def location_of(op: Operation) -> str | None:
     """Where `op` was written, as `file:line:col`, or None if its location is unknown."""
     return render_location(op.location)

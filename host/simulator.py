@@ -17,8 +17,8 @@ from .compilation import ExportedSymbol, Program, describe
 class Simulator:
     """One fabric running one program.
 
-    `step_limit` ends a run with StepLimitExceeded after so many engine steps; None means never. Cycles are
-    estimates of the target's cost model.
+    `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
+    all PEs that take it together); None means never. Cycles are estimates of the target's cost model.
     """
 
     def __init__(self, program: Program, step_limit: int | None = None) -> None:
@@ -44,9 +44,7 @@ class Simulator:
 
     def get(self, name: str) -> NDArray[Any]:
         """Buffer `name` of all PEs as a new array [height, width, *buffer shape]."""
-        symbol = self.buffer(name)
-        array = np.asarray(self._machine.read_symbol(name))
-        return array if symbol.dtype is None or array.dtype == symbol.dtype else array.view(symbol.dtype)
+        return self._machine.read_symbol(self.buffer(name).name)
 
     def launch(self, name: str, *arguments: float) -> None:
         """Calls exported function `name` on every PE that has it and runs until nothing is left to do.
@@ -77,14 +75,7 @@ class Simulator:
 
     def stats(self) -> dict[str, Any]:
         """What the run cost so far, in estimated cycles and in work of the engine."""
-        width, height = self.program.rectangle
-        return {
-            "target": self.program.target.name,
-            "width": width,
-            "height": height,
-            "estimated_cycles": self.cycles,
-            **self._machine.statistics,
-        }
+        return self._machine.statistics
 
     def buffer(self, name: str) -> ExportedSymbol:
         """The exported buffer `name`; raises LoomError naming those there are."""

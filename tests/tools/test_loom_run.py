@@ -1,0 +1,303 @@
+"""loom run: what it does with good programs, and what it says about bad ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from .conftest import Run, one_error
+
+Write = Callable[[str], Path]
+
+SCALE = """\
+wse.program @scale target "wse3" rectangle 3 x 2 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @x : memref<4xf32> = dense<0.0>
+    wse.buffer @y : memref<4xf32> = dense<0.0>
+    wse.buffer @total : memref<i16> = dense<0>
+    wse.param @factor : f32 = dense<2.0>
+    wse.export @x
+    wse.export @y
+    wse.export @total as "sum" unsigned read_only
+    wse.export @main
+    wse.export @add
+    wse.func @main() {
+      %x = wse.get_buffer @x : memref<4xf32>
+      %y = wse.get_buffer @y : memref<4xf32>
+      %factor = wse.get_param @factor : f32
+      %source = dsd.mem1d %x extent 4 : memref<4xf32>
+      %destination = dsd.mem1d %y extent 4 : memref<4xf32>
+      dsd.fmuls %destination, %source, %factor : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      wse.return
+    }
+    wse.func @add(%n: i16, %scale: f32) {
+      %total = wse.get_buffer @total : memref<i16>
+      %old = memref.load %total[] : memref<i16>
+      %new = arith.addi %old, %n : i16
+      memref.store %new, %total[] : memref<i16>
+      wse.return
+    }
+  }
+}
+"""
+
+HANG = """\
+wse.program @hang target "wse3" rectangle 2 x 1 {
+  wse.color @red
+  wse.route @red on [0, :] from [ramp] to [east]
+  wse.route @red on [1, :] from [west] to [ramp]
+  wse.pe @cell on [:, :] {
+    wse.buffer @x : memref<4xf32> = dense<0.0>
+    wse.export @x
+    wse.export @main
+    wse.input_queue @in color @red
+    wse.func @main() {
+      %x = wse.get_buffer @x : memref<4xf32>
+      %destination = dsd.mem1d %x extent 4 : memref<4xf32>
+      %source = dsd.fabin @in extent 4 : !dsd.fabin<f32>
+      dsd.fmovs %destination, %source : !dsd.mem1d<f32>, !dsd.fabin<f32>
+      wse.return
+    }
+  }
+}
+"""
+
+FOR_EVER = """\
+wse.program @spin target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.export @main
+    wse.func @main() {
+      wse.activate @again
+      wse.return
+    }
+    wse.task @again local {
+      wse.activate @again
+      wse.return
+    }
+  }
+}
+"""
+
+TOO_LARGE = """\
+wse.program @large target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @small : memref<100xf32> = dense<0.0>
+    wse.buffer @large : memref<12000xf32>
+    wse.buffer @medium : memref<4000xf16>
+    wse.func @main() {
+      wse.return
+    }
+  }
+}
+"""
+
+OUT_OF_RANGE = """\
+wse.program @range target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @x : memref<4xf32> = dense<0.0>
+    wse.buffer @y : memref<64xf32> = dense<0.0>
+    wse.export @y
+    wse.export @main
+    wse.export @walk
+    wse.func @main(%i: i16) {
+      %x = wse.get_buffer @x : memref<4xf32>
+      %index = arith.index_cast %i : i16 to index
+      %value = memref.load %x[%index] : memref<4xf32>
+      %y = wse.get_buffer @y : memref<64xf32>
+      memref.store %value, %y[%index] : memref<64xf32>
+      wse.return
+    }
+    wse.func @walk(%n: i16) {
+      %x = wse.get_buffer @x : memref<4xf32>
+      %y = wse.get_buffer @y : memref<64xf32>
+      %source = dsd.mem1d %x extent %n : memref<4xf32>
+      %destination = dsd.mem1d %y extent %n : memref<64xf32>
+      dsd.fmovs %destination, %source : !dsd.mem1d<f32>, !dsd.mem1d<f32>
+      wse.return
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def arrays(tmp_path: Path) -> Path:
+    """A folder with the arrays the tests set."""
+    np.save(tmp_path / "x.npy", np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+    np.save(tmp_path / "column.npy", np.arange(4, dtype=np.float32))
+    np.save(tmp_path / "wide.npy", np.arange(5, dtype=np.float32))
+    np.save(tmp_path / "complex.npy", np.zeros(4, np.complex64))
+    np.save(tmp_path / "objects.npy", np.array([{}, []], object), allow_pickle=True)
+    (tmp_path / "text.npy").write_text("1 2 3 4")
+    (tmp_path / "short.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-7])
+    return tmp_path
+
+
+def test_set_launch_get(run_loom: Run, write: Write, arrays: Path) -> None:
+    outcome = run_loom(
+        *("run", write(SCALE), "--set", f"x={arrays}/x.npy", "--launch", "main"),
+        *("--launch", "add", "3", "0.5", "--launch", "add", "0xfffe", "0"),
+        *("--get", f"y={arrays}/y.npy", "--get", f"sum={arrays}/sum.npy", "--stats", arrays / "stats.json"),
+    )
+    assert outcome.status == 0 and outcome.err == "", outcome.err
+    assert "3 x 2 PEs" in outcome.out and "(estimated)" in outcome.out
+    assert_array_equal(np.load(arrays / "y.npy"), 2 * np.arange(24, dtype=np.float32).reshape(2, 3, 4), strict=True)
+    assert_array_equal(np.load(arrays / "sum.npy"), np.full((2, 3), 1, np.uint16), strict=True)
+    stats = json.loads((arrays / "stats.json").read_text())
+    assert (stats["target"], stats["grid"]) == ("wse3", [3, 2])
+    assert stats["cycles_estimated"] > 0 and stats["wall_seconds"] > 0
+
+
+def test_one_array_for_every_pe_and_overrides(run_loom: Run, write: Write, arrays: Path) -> None:
+    factors = np.arange(20, dtype=np.float32).reshape(4, 5)
+    np.save(arrays / "factors.npy", factors)
+    outcome = run_loom(
+        *("run", write(SCALE), "--arch", "wse2", "--rectangle", "5x4", "--param", f"factor={arrays}/factors.npy"),
+        *("--set", f"x={arrays}/column.npy", "--launch", "main", "--get", f"y={arrays}/y.npy"),
+    )
+    assert outcome.status == 0, outcome.err
+    assert_array_equal(np.load(arrays / "y.npy"), factors[:, :, None] * np.arange(4, dtype=np.float32), strict=True)
+
+
+def test_every_level_runs_alike(run_loom: Run, run_opt: Run, write: Write, arrays: Path) -> None:
+    from loomir.host.compilation import PIPELINE
+
+    expected = None
+    for count in range(len(PIPELINE) + 1):
+        lowered = arrays / f"lowered{count}.mlir"
+        assert run_opt(write(SCALE), "-p", ",".join(PIPELINE[:count]), "-o", lowered).status == 0
+        outcome = run_loom(
+            *("run", lowered, "--set", f"x={arrays}/x.npy", "--launch", "main", "--get", f"y={arrays}/y.npy"),
+        )
+        assert outcome.status == 0, outcome.err
+        result = (arrays / "y.npy").read_bytes()
+        assert expected in (None, result)
+        expected = result
+
+
+def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    one_error(run_loom("run", tmp_path / "none.mlir"), "none.mlir: error: cannot be read: No such file")
+    one_error(run_loom("run", tmp_path), "cannot be read: Is a directory")
+    (tmp_path / "binary.mlir").write_bytes(b"\x7fELF\0\0")
+    one_error(run_loom("run", tmp_path / "binary.mlir"), "binary.mlir: error: is not a text file")
+    path = write("wse.program @x target\n")
+    one_error(run_loom("run", path), f"{path}:2:1: error: ")
+    path = write("builtin.module {\n}\n")
+    one_error(run_loom("run", path), str(path), "holds no program")
+    path = write(SCALE + SCALE.replace("@scale", "@other"))
+    one_error(run_loom("run", path), f"{path}:32:1: error: ", "several programs")
+
+
+def test_broken_rule(run_loom: Run, write: Write) -> None:
+    path = write(SCALE.replace("wse.get_param @factor", "wse.get_param @x"))
+    one_error(run_loom("run", path), f"{path}:15:17: error: ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--nonsense"], "--nonsense"),
+        (["--arch", "wse9"], "unknown target 'wse9'; choose one of wse2, wse3"),
+        (["--rectangle", "3"], "'3' is no rectangle"),
+        (["--rectangle", "0x1"], "'0x1' is no rectangle"),
+        (["--step-limit", "0"], "'0' is not a number above 0"),
+        (["--step-limit", "many"], "'many' is not a number above 0"),
+        (["--set", "x"], "'x' is not of the form NAME=VALUE"),
+        (["--launch"], "--launch"),
+        (["--launch", "nonsense"], "no function 'nonsense'; it exports the functions add, main"),
+        (["--launch", "x"], "no function 'x'"),
+        (["--launch", "main", "1"], "main() takes 0 arguments, not 1"),
+        (["--launch", "add", "1"], "add(int16, float32) takes 2 arguments, not 1"),
+        (["--launch", "add", "one", "1"], "argument 1 of add(int16, float32) is 'one', which is not a number"),
+        (["--launch", "add", "1.5", "1"], "argument 1 of add(int16, float32) holds float64, the program int16"),
+        (["--launch", "add", "65536", "1"], "65536, which does not fit in 16 bits"),
+        (["--param", "nonsense=1"], "no parameter 'nonsense'; it has factor"),
+        (["--param", "factor=two"], "parameter 'factor' is 'two', which is not a number"),
+        (["--set", "nonsense={arrays}/x.npy"], "no buffer 'nonsense'; it exports the buffers sum, x, y"),
+        (["--set", "total={arrays}/x.npy"], "no buffer 'total'"),
+        (["--set", "sum={arrays}/column.npy"], "'sum' is exported read_only"),
+        (["--get", "nonsense={arrays}/y.npy"], "no buffer 'nonsense'"),
+        (["--set", "x={arrays}/none.npy"], "none.npy: error: cannot be read: No such file"),
+        (["--set", "x={arrays}"], "cannot be read: Is a directory"),
+        (["--set", "x={arrays}/text.npy"], "text.npy: error: is no .npy file"),
+        (["--set", "x={arrays}/short.npy"], "short.npy: error: cannot be read as a .npy file"),
+        (["--set", "x={arrays}/objects.npy"], "objects.npy: error: cannot be read as a .npy file"),
+        (["--set", "x={arrays}/wide.npy"], "wide.npy: error: the array for 'x' has shape [5], needs [2, 3, 4]"),
+        (["--set", "x={arrays}/complex.npy"], "complex.npy: error: the array for 'x' holds complex"),
+        (["--param", "factor={arrays}/wide.npy"], "parameter 'factor' is given shape [5], needs one value or [2, 3]"),
+        (["--get", "y={arrays}/none/y.npy"], "y.npy: error: cannot be written: No such file"),
+        (["--get", "y={arrays}"], "cannot be written: it is a directory"),
+        (["--get", "y={arrays}/out.npy", "--stats", "{arrays}/out.npy"], "out.npy: error: is named for two outputs"),
+        (["--stats", "{arrays}/none/stats.json"], "stats.json: error: cannot be written"),
+    ],
+)
+def test_wrong_flags(run_loom: Run, write: Write, arrays: Path, flags: list[str], message: str) -> None:
+    path = write(SCALE)
+    before = sorted(arrays.iterdir())
+    one_error(run_loom("run", path, *(flag.replace("{arrays}", str(arrays)) for flag in flags)), message)
+    assert sorted(arrays.iterdir()) == before
+
+
+def test_no_command_and_unknown_command(run_loom: Run) -> None:
+    one_error(run_loom(), "COMMAND")
+    one_error(run_loom("nonsense"), "nonsense")
+    one_error(run_loom("run"), "FILE")
+
+
+def test_deadlock(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    path = write(HANG)
+    outcome = run_loom("run", path, "--launch", "main", "--get", f"x={tmp_path}/x.npy", "--stats", tmp_path / "s.json")
+    assert outcome.status == 1
+    first, *report = outcome.err.splitlines()
+    assert first.startswith("error: deadlock")
+    assert any(f"{path}:14:7" in line and "@red" in line and "4 of 4 wavelets" in line for line in report)
+    assert "Traceback" not in outcome.err
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_step_limit(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    path = write(FOR_EVER)
+    outcome = run_loom("run", path, "--launch", "main", "--step-limit", "1000", "--stats", tmp_path / "stats.json")
+    one_error(outcome, "step limit", "1000")
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_too_much_memory(run_loom: Run, write: Write) -> None:
+    outcome = run_loom("run", write(TOO_LARGE))
+    assert outcome.status == 1 and "Traceback" not in outcome.err
+    first = outcome.err.splitlines()[0]
+    assert f"{write(TOO_LARGE)}:2:3: error: " in first and "49152" in outcome.err.replace(",", "")
+    assert outcome.err.index("large") < outcome.err.index("medium") < outcome.err.index("small")
+
+
+def test_address_out_of_range(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    path = write(OUT_OF_RANGE)
+    assert run_loom("run", path, "--launch", "main", "3", "--launch", "walk", "4").status == 0
+    one_error(run_loom("run", path, "--launch", "main", "4", "--get", f"y={tmp_path}/y.npy"), f"{path}:11:16: error: ")
+    one_error(run_loom("run", path, "--launch", "walk", "5", "--get", f"y={tmp_path}/y.npy"), f"{path}:20:7: error: ")
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "x.npy").write_text("before")
+    path = write(HANG)
+    assert run_loom("run", path, "--launch", "main", "--get", f"x={tmp_path}/x.npy").status == 1
+    assert (tmp_path / "x.npy").read_text() == "before"
+
+
+def test_output_to_a_pipe_that_closes(write: Write) -> None:
+    path = write(SCALE)
+    read, out = os.pipe()
+    os.close(read)
+    script = Path(sys.executable).with_name("loom")
+    done = subprocess.run([script, "run", path, "--launch", "main"], stdout=out, stderr=subprocess.PIPE, check=False)
+    os.close(out)
+    assert done.returncode == 1 and done.stderr == b""
