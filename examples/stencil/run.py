@@ -121,9 +121,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 if not given")
     arguments = parser.parse_args()
     try:
-        right = run(
-            arguments.width, arguments.height, arguments.depth, arguments.iterations, arguments.seed
-        )
+        right = run(arguments.width, arguments.height, arguments.depth, arguments.iterations, arguments.seed)
     except loomir.LoomError as error:
         print(error, file=sys.stderr)
         return 1
