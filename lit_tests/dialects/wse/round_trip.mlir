@@ -1,0 +1,89 @@
+// RUN: loom-opt %s | loom-opt | filecheck %s
+// RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
+// Every operation of wse, in its own and in generic form, prints as it was written.
+
+// CHECK: wse.program @stencil target "wse3" rectangle 3 x 2 {
+wse.program @stencil target "wse3" rectangle 3 x 2 {
+  // CHECK-NEXT: wse.color @east0
+  wse.color @east0
+  // CHECK-NEXT: wse.color @east1 = 3
+  wse.color @east1 = 3
+  // CHECK-NEXT: wse.route @east0 on [::2, :] from [ramp] to [east]
+  wse.route @east0 on [::2, :] from [ramp] to [east]
+  // CHECK-NEXT: wse.route @east0 on [1::2, :] + [0, -1] from [west, north] to [ramp, south]
+  wse.route @east0 on [1::2, :] + [0, -1] from [west, north] to [ramp, south]
+  // CHECK-NEXT: wse.pe @cell on [:, :] attributes {note = "kept"} {
+  wse.pe @cell on [:, :] attributes {note = "kept"} {
+    // CHECK-NEXT: wse.buffer @u : memref<64xf32>
+    wse.buffer @u : memref<64xf32>
+    // CHECK-NEXT: wse.buffer @count : memref<i16> = dense<7> align 16
+    wse.buffer @count : memref<i16> = dense<7> align 16
+    // CHECK-NEXT: wse.buffer @w : memref<2x2xf16> = dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]>
+    wse.buffer @w : memref<2x2xf16> = dense<[[1.0, 2.0], [3.0, 4.0]]>
+    // CHECK-NEXT: wse.param @c : f32 = dense<5.000000e-01>
+    wse.param @c : f32 = dense<0.5>
+    // CHECK-NEXT: wse.param @row : i16 over 3 x 2 = dense<{{\[\[}}0, 0, 0], [1, 1, 1]]>
+    wse.param @row : i16 over 3 x 2 = dense<[[0, 0, 0], [1, 1, 1]]>
+    // CHECK-NEXT: wse.export @u
+    wse.export @u
+    // CHECK-NEXT: wse.export @count as "steps" unsigned read_only
+    wse.export @count as "steps" unsigned read_only
+    // CHECK-NEXT: wse.export @main
+    wse.export @main
+    // CHECK-NEXT: wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, 0] + [0, 1]]
+    wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, 0] + [0, 1]]
+    // CHECK-NEXT: wse.output_queue @to_east color @east0 id 2
+    wse.output_queue @to_east color @east0 id 2
+    // CHECK-NEXT: wse.func @main(%iterations: i16, %scale: f32) {
+    wse.func @main(%iterations: i16, %scale: f32) {
+      // CHECK-NEXT: %u = wse.get_buffer @u : memref<64xf32>
+      %u = wse.get_buffer @u : memref<64xf32>
+      // CHECK-NEXT: %x = wse.coordinate x : i16
+      %x = wse.coordinate x : i16
+      // CHECK-NEXT: %height = wse.extent y : i16
+      %height = wse.extent y : i16
+      // CHECK-NEXT: %c = wse.get_param @c : f32
+      %c = wse.get_param @c : f32
+      // CHECK-NEXT: %d = wse.call @square(%c) : (f32) -> f32
+      %d = wse.call @square(%c) : (f32) -> f32
+      // CHECK-NEXT: wse.call @nothing() : () -> ()
+      wse.call @nothing() : () -> ()
+      // CHECK-NEXT: wse.activate @step
+      wse.activate @step
+      // CHECK-NEXT: wse.block @step
+      wse.block @step
+      // CHECK-NEXT: wse.unblock @receive
+      wse.unblock @receive
+      // CHECK-NEXT: wse.unblock @from_west
+      wse.unblock @from_west
+      // CHECK-NEXT: wse.return
+      wse.return
+    }
+    // CHECK: wse.func @nothing() {
+    wse.func @nothing() {
+      wse.return
+    }
+    // CHECK: wse.func @square(%x{{.*}}: f32) -> f32 {
+    wse.func @square(%x: f32) -> f32 {
+      %y = arith.mulf %x, %x : f32
+      // CHECK: wse.return %y{{.*}} : f32
+      wse.return %y : f32
+    }
+    // CHECK: wse.task @step local id 9 active blocked {
+    wse.task @step local id 9 active blocked {
+      wse.return
+    }
+    // CHECK: wse.task @receive data @from_west (%value: f32) {
+    wse.task @receive data @from_west (%value: f32) {
+      wse.return
+    }
+    // CHECK: wse.task @receive_pair data @from_west blocked (%low: i16, %high: f16) {
+    wse.task @receive_pair data @from_west blocked (%low: i16, %high: f16) {
+      wse.return
+    }
+    // CHECK: wse.task @end control id 5 {
+    wse.task @end control id 5 {
+      wse.return
+    }
+  }
+}
