@@ -9,7 +9,6 @@ batching: all times are computed from time stamps.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -150,7 +149,7 @@ class Executor:
     ) -> int | None:
         timing = self.timing
         entry = application.entry
-        per_element = max(1, ceil(timing.element_cycles(entry.name, entry.element_bits, _strides(sources))))
+        per_element = max(1, cycles(timing, entry, _strides(sources), 1))
         issued = warp.now
         units = warp.units
         if count:
@@ -287,7 +286,7 @@ class Executor:
         assert isinstance(queue, InputQueue)
         timing, entry = self.timing, application.entry
         strides = (*_strides([destination]), *_strides(sources))
-        rate = max(1, ceil(timing.element_cycles(entry.name, entry.element_bits, strides)))
+        rate = max(1, cycles(timing, entry, strides, 1))
         ready = warp.now + timing.dsd_setup
         transfer = Transfer(
             application, warp.units, queue, destination, sources, count, ready, rate,

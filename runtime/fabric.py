@@ -153,13 +153,12 @@ def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int
     """Pairs of (sender, receiver) in class coordinates as few deliveries; `shape` is the sending class's."""
     if not len(source):
         return []
-    step = target - source
-    keys, inverse = np.unique(np.column_stack([step, latency]), axis=0, return_inverse=True)
-    if len(keys) <= MAX_DISPLACEMENTS:
+    groups = _displacements(source, target, latency)
+    if groups is not None:
         return [
-            Delivery("shift", units, receiver, int(dt), offset=(int(dy), int(dx)))
-            for k, (dy, dx, dt) in enumerate(keys.tolist())
-            for units in _masked(shape, source[inverse.ravel() == k])
+            Delivery("shift", units, receiver, int(latency[first]), offset=_offset(source, target, first))
+            for first, members in groups
+            for units in _masked(shape, source[members])
         ]
     for axis in (0, 1):
         lines = _spreads(source, target, latency, shape, receiver, axis)
@@ -174,6 +173,25 @@ def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int
             senders=(source[:, 0], source[:, 1]), receivers=(target[:, 0], target[:, 1]),
         )
     ]  # fmt: skip
+
+
+def _displacements(source: Array, target: Array, latency: Array) -> list[tuple[int, Array]] | None:
+    """Pairs grouped by displacement and latency: the first of each group and a mask; None if there are many."""
+    rest = np.ones(len(source), np.bool_)
+    step = target - source
+    groups: list[tuple[int, Array]] = []
+    while rest.any():
+        if len(groups) == MAX_DISPLACEMENTS:
+            return None
+        first = int(rest.argmax())
+        members = (step[:, 0] == step[first, 0]) & (step[:, 1] == step[first, 1]) & (latency == latency[first])
+        groups.append((first, members))
+        rest &= ~members
+    return groups
+
+
+def _offset(source: Array, target: Array, pair: int) -> tuple[int, int]:
+    return int(target[pair, 0] - source[pair, 0]), int(target[pair, 1] - source[pair, 1])
 
 
 def _spreads(

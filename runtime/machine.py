@@ -30,7 +30,7 @@ from .queues import InputQueue, Message, OutputQueue
 from .scalars import kind_of, normalize
 from .streams import Buffer
 from .tasks import NEVER, Task
-from .units import Array, Rectangle, UnitSet, cells, from_mask, intersect, rectangle, union
+from .units import Array, Rectangle, UnitSet, cells, from_mask, intersect, rectangle, select, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, run
 
 BLOCK_UNITS = 8192
@@ -65,6 +65,7 @@ class UnitClass:
         self.tasks: dict[str, Task] = {}
         self.inputs: dict[str, InputQueue] = {}
         self.outputs: dict[str, OutputQueue] = {}
+        self.task_list: list[Task] = []
         self.listening = False
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
@@ -275,7 +276,8 @@ class Machine:
         for task in cls.tasks.values():
             if task.kind == "local" and (task.active[cls.units.index] != NEVER).any():
                 cls.touch(cls.units, task)
-        cls.listening = any(task.kind != "local" for task in cls.tasks.values())
+        cls.task_list = list(cls.tasks.values())
+        cls.listening = any(task.kind in ("data", "control") for task in cls.task_list)
 
     def _load_buffer(self, cls: UnitClass, op: flow.BufferOp) -> None:
         kind = kind_of(op.type.element_type)
@@ -397,11 +399,10 @@ class Machine:
             for reader in readers.get(number, []):
                 here = _belongs(reader.cls, reader.colors == number, paths.target)
                 claimed |= here
-                origin = np.unique(paths.source[here], axis=0)
-                if len(origin):
-                    inside = _local(reader.cls, paths.target[here])
-                    tally = counts.setdefault(reader, np.zeros(reader.cls.shape, np.int32))
-                    np.add.at(tally, (inside[:, 0], inside[:, 1]), 1)
+                inside = _local(reader.cls, paths.target[here])
+                size = reader.cls.shape[0] * reader.cls.shape[1]
+                tally = counts.setdefault(reader, np.zeros(size, np.int64))
+                tally += np.bincount(inside[:, 0] * reader.cls.shape[1] + inside[:, 1], minlength=size)
                 for queue, mask in outputs:
                     mine = here & mask[paths.source[:, 0], paths.source[:, 1]]
                     if mine.any():
@@ -581,55 +582,60 @@ class Machine:
         if block is None:
             return
         while True:
-            candidates = [task for task in cls.tasks.values() if number in task.hot]
-            if not candidates:
-                return
-            ready = [(task, task.ready(block)) for task in candidates]
-            chosen = self._choose(cls, block, number, ready, horizon)
+            ready = self._ready(cls, block, number)
+            chosen = self._choose(cls, block, number, ready, horizon) if ready else []
             if not chosen:
                 return
             for task, units, times in chosen:
                 self._start(cls, task, units, times)
             horizon = None
 
+    def _ready(self, cls: UnitClass, block: UnitSet, number: int) -> list[tuple[Task, Array, bool]]:
+        """The tasks some unit of a block could run: from when on, and whether that holds for every unit."""
+        found: list[tuple[Task, Array, bool]] = []
+        for task in cls.task_list:
+            if number not in task.hot:
+                continue
+            times = task.ready(block)
+            if int(times.min()) < NEVER:
+                found.append((task, times, int(times.max()) < NEVER))
+            elif task.unblocked is None or int(task.active[block.index].min()) >= NEVER:
+                task.hot.discard(number)
+        return found
+
     def _choose(
-        self, cls: UnitClass, block: UnitSet, number: int, ready: list[tuple[Task, Array]], horizon: int | None
+        self, cls: UnitClass, block: UnitSet, number: int, ready: list[tuple[Task, Array, bool]], horizon: int | None
     ) -> list[tuple[Task, UnitSet, Array]]:
         """For every unit the earliest of its ready tasks, as far as nothing earlier can come."""
+        certain = self._certain(cls, block, ready)
         if len(ready) == 1:
-            task, times = ready[0]
-            best = times
+            task, best, all_ready = ready[0]
+            if all_ready and certain is None and not cls.busy_units:
+                return [(task, block, best)]
         else:
             best = ready[0][1]
-            for _, times in ready[1:]:
+            for _, times, _ in ready[1:]:
                 best = np.minimum(best, times)
         possible = best < NEVER
-        if not possible.all():
-            if not possible.any():
-                for task, _ in ready:
-                    if task.unblocked is None or (task.active[block.index] == NEVER).all():
-                        task.hot.discard(number)
-                return []
         if cls.busy_units:
             possible &= ~cls.busy[block.index]
-        certain = self._certain(cls, block, ready)
         if certain is not None:
             if horizon is not None:
                 certain = certain | (best <= horizon)
-            uncertain = possible & ~certain
-            if uncertain.any():
+            if (possible & ~certain).any():
                 self.stalled[cls, number] = None
                 possible &= certain
         chosen: list[tuple[Task, UnitSet, Array]] = []
-        for position, (task, times) in enumerate(ready):
-            mask = possible if len(ready) == 1 else possible & (times == best)
-            if len(ready) > 1 and position + 1 < len(ready):
+        for position, (task, times, _) in enumerate(ready):
+            last = position + 1 == len(ready)
+            mask = possible if last else possible & (times == best)
+            if not last:
                 possible = possible & ~mask
             for units in [block] if mask.all() else from_mask(block, mask):
-                chosen.append((task, units, times if units is block else _sub(block, units, times)))
+                chosen.append((task, units, select(block, units, times)))
         return chosen
 
-    def _certain(self, cls: UnitClass, block: UnitSet, ready: list[tuple[Task, Array]]) -> Array | None:
+    def _certain(self, cls: UnitClass, block: UnitSet, ready: list[tuple[Task, Array, bool]]) -> Array | None:
         """Units for which no task can become ready earlier than those that are; None if that holds for all."""
         if cls.listening and not (len(cls.tasks) == 1 and len(ready) == 1):
             others = [task for task in cls.tasks.values() if task.kind == "data"]
@@ -672,8 +678,6 @@ class Machine:
             assert taken is not None
             message, mine = taken
             if mine is not part:
-                from .units import subtract
-
                 remaining += subtract(part, mine)
             raw = message.payload[:, message.position, :]
             head = message.head_time
@@ -773,19 +777,13 @@ class Machine:
         if block is None:
             return NEVER
         best = NEVER
-        for task in cls.tasks.values():
+        for task in cls.task_list:
             if number in task.hot:
                 times = task.ready(block)
                 if cls.busy_units:
                     times = np.where(cls.busy[block.index], NEVER, times)
                 best = min(best, int(times.min()))
         return best
-
-
-def _sub(outer: UnitSet, inner: UnitSet, values: Array) -> Array:
-    from .units import locate
-
-    return values[locate(outer, inner)]
 
 
 def _only_fabric(module: ModuleOp) -> flow.FabricOp:
@@ -858,4 +856,4 @@ def _check_data_task(op: flow.TaskOp, code: Code) -> None:
         )
 
 
-__all__ = ["Deadlock", "Exported", "Machine", "UnitClass", "union"]
+__all__ = ["Deadlock", "Exported", "Machine", "UnitClass"]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +139,7 @@ class _Body:
             return -1
 
         self.emit(finish)
+        self.code.variable = [slot for slot in range(len(self.code.template)) if slot not in self.known]
         return self.code
 
     def block(self, block: Block, *, top: bool = False) -> None:
@@ -767,9 +770,16 @@ def _fabric_uses(op: Operation) -> tuple[bool, bool]:
     return receives, sends
 
 
+@lru_cache(maxsize=4096)
+def element_cycles(timing: Timing, name: str, bits: int, strides: tuple[int, ...]) -> Fraction:
+    """Estimated cycles for one element of an operation."""
+    return timing.element_cycles(name, bits, strides)
+
+
+@lru_cache(maxsize=4096)
 def cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...], count: int) -> int:
     """Estimated cycles for `count` elements, without the setup."""
-    return ceil(count * timing.element_cycles(entry.name, entry.element_bits, strides))
+    return ceil(count * element_cycles(timing, entry.name, entry.element_bits, strides))
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {

@@ -19,6 +19,7 @@ from .units import UnitSet, assemble, from_mask, locate, select, union
 if TYPE_CHECKING:
     from .machine import UnitClass
 
+_PLAIN = (int, float, bool)
 REACHED = 0
 FINISHED = -1
 SUSPENDED = -2
@@ -36,6 +37,8 @@ class Code:
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     template: list[Any] = field(default_factory=list[Any])
     dtypes: list[np.dtype[Any] | None] = field(default_factory=list["np.dtype[Any] | None"])
+    variable: list[int] = field(default_factory=list[int])
+    """Slots that are not constant."""
     arguments: list[int] = field(default_factory=list[int])
     argument_kinds: list[str] = field(default_factory=list[str])
 
@@ -63,10 +66,14 @@ class Warp:
     def part(self, units: UnitSet) -> Warp:
         """A warp of a subset of the units, with their share of every value."""
         outer = self.units
-        if outer is units:
-            slots = self.slots.copy()
-        else:
-            slots = [restrict(outer, units, value) for value in self.slots]
+        slots = self.slots.copy()
+        if outer is not units:
+            for slot in self.code.variable:
+                value = slots[slot]
+                if type(value) is np.ndarray:
+                    slots[slot] = value[locate(outer, units)]
+                elif value is not None and type(value) not in _PLAIN:
+                    slots[slot] = restrict(outer, units, value)
         warp = Warp(self.cls, self.code, units, slots, select(outer, units, self.time), self.elapsed)
         warp.pc = self.pc
         return warp
