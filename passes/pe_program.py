@@ -159,17 +159,18 @@ class _Reader:
             case wse.UnblockOp():
                 yield from self._signals("unblock", op.symbol.string_value())
             case wse.CallOp():
-                yield skeleton.Call(op.callee.string_value(), op)
+                yield skeleton.Call(op.callee.string_value())
             case scf.IfOp() | scf.IndexSwitchOp():
-                yield skeleton.Branch(tuple(self.body(region) for region in op.regions), op)
+                yield skeleton.Branch(tuple(self.body(region) for region in op.regions))
             case scf.ForOp():
                 yield skeleton.Loop(self.body(op.body), _least_trips(op), op)
             case scf.WhileOp():
                 # The condition's region runs once more than the body's.
-                again = skeleton.Branch((self.body(op.after_region), ()))
+                again = skeleton.Branch((self.body(op.after_region), ()), separate=True)
                 yield skeleton.Loop((*self.body(op.before_region), again), 1, op)
             case _ if op.regions:
-                yield skeleton.Loop((skeleton.Branch(tuple(self.body(region) for region in op.regions)),), 0, op)
+                arms = tuple(self.body(region) for region in op.regions)
+                yield skeleton.Loop((skeleton.Branch(arms, separate=True),), 0, op)
             case _:
                 pass
 

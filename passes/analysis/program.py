@@ -38,20 +38,20 @@ class Call:
     """Runs a function of the same program to its end."""
 
     function: Hashable
-    key: Hashable = None
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Runs one of its arms; an arm may be empty."""
+    """Runs one of its arms; an arm may be empty. `separate` arms do not see what statements before them in the same
+    loop have made: they are the second part of a loop that is written in two."""
 
     arms: tuple[tuple[Statement, ...], ...]
-    key: Hashable = None
+    separate: bool = False
 
 
 @dataclass(frozen=True)
 class Loop:
-    """Repeats its body at least `at_least` times."""
+    """Repeats its body at least `at_least` times; `key` names the place before it, None if there is none."""
 
     body: tuple[Statement, ...]
     at_least: int = 0

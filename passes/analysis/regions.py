@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import gcd
 
 Region = tuple[range, range]
@@ -26,20 +26,22 @@ def first_common(one: range, other: range) -> int | None:
     return candidate if candidate <= min(one[-1], other[-1]) else None
 
 
-def first_overlap(regions: Sequence[Region]) -> tuple[int, int, tuple[int, int]] | None:
-    """The positions of two regions that share a PE, and that PE (x, y); None if no two do.
+def first_overlap(regions: Sequence[tuple[Hashable, Region]]) -> tuple[int, int, tuple[int, int]] | None:
+    """The positions of two regions of different owners that share a PE, and that PE (x, y); None if no two do.
 
-    Sweeps over the rows, so that regions far from each other are never compared.
+    Each region comes with its owner. Sweeps over the rows, so that regions far from each other are never compared.
     """
-    order = sorted((p for p, (columns, rows) in enumerate(regions) if columns and rows), key=lambda p: regions[p][1][0])
-    open_regions: list[int] = []
-    for position in order:
-        columns, rows = regions[position]
-        open_regions = [other for other in open_regions if regions[other][1][-1] >= rows[0]]
-        for other in open_regions:
-            x = first_common(regions[other][0], columns)
-            y = first_common(regions[other][1], rows)
+    places = [(p, owner, columns, rows) for p, (owner, (columns, rows)) in enumerate(regions) if columns and rows]
+    places.sort(key=lambda place: place[3][0])
+    open_places: list[tuple[int, Hashable, range, range]] = []
+    for place in places:
+        position, owner, columns, rows = place
+        open_places = [other for other in open_places if other[3][-1] >= rows[0]]
+        for other, other_owner, other_columns, other_rows in open_places:
+            if other_owner == owner:
+                continue
+            x, y = first_common(other_columns, columns), first_common(other_rows, rows)
             if x is not None and y is not None:
                 return min(other, position), max(other, position), (x, y)
-        open_regions.append(position)
+        open_places.append(place)
     return None
