@@ -126,7 +126,7 @@ class _ProgramLowering:
 
     def _check_placement(self) -> None:
         places = [(pe, region.resolve(*self.program.rectangle)) for pe in self.program.pes for region in pe.placement]
-        found = first_overlap([region for _, region in places])
+        found = first_overlap(places)
         if found is not None:
             (first, _), (second, _) = places[found[0]], places[found[1]]
             x, y = found[2]
@@ -143,7 +143,7 @@ class _ProgramLowering:
                 regions = [(op, region.resolve(*self.program.rectangle)) for region in op.placement]
                 by_color.setdefault(op.color.string_value(), []).extend(regions)
         for color, routes in by_color.items():
-            found = first_overlap([region for _, region in routes])
+            found = first_overlap(routes)
             if found is not None:
                 x, y = found[2]
                 raise _refuse(
@@ -279,7 +279,7 @@ class _PeLowering:
         name = queue.sym_name.data
         rectangle = self.pe.program.rectangle
         places = [(entry.color_name, region.resolve(*rectangle)) for entry in queue.colors for region in entry.regions]
-        found = first_overlap([region for _, region in places])
+        found = first_overlap(places)
         if found is not None:
             x, y = found[2]
             raise _refuse(

@@ -1,0 +1,112 @@
+// RUN: loom-opt -p lower-to-flow --split-input-file %s | filecheck %s
+// DSD operations become flow.apply, on descriptors or on registers.
+
+wse.program @operations target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @single on [:, :] {
+    wse.buffer @A : memref<64xf32>
+    wse.buffer @H : memref<64xf16>
+    wse.buffer @s : memref<f16>
+    wse.input_queue @in color @c id 0
+    wse.output_queue @out color @c id 0
+    wse.task @done local {
+      wse.return
+    }
+
+    // CHECK: flow.func @descriptors(%f: f32) {
+    wse.func @descriptors(%f: f32) {
+      %A = wse.get_buffer @A : memref<64xf32>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @A
+      %a = dsd.mem1d %A extent 32 : memref<64xf32>
+      // CHECK-NEXT: %[[I:.*]] = flow.queue_stream @in
+      %i = dsd.fabin @in extent 32 {priority = high} : !dsd.fabin<f32>
+      // CHECK-NEXT: %[[O:.*]] = flow.queue_stream @out
+      %o = dsd.fabout @out extent 32 : !dsd.fabout<f32>
+      // CHECK-NEXT: flow.apply fmacs %[[A]], %[[A]], %[[A]], %f : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>, f32
+      dsd.fmacs %a, %a, %a, %f : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      // CHECK-NEXT: flow.apply fadds %[[A]], %[[I]], %[[A]] async(microthread = 3, activate = @done, priority = high) :
+      dsd.fadds %a, %i, %a async(activate = @done, ut = 3) : !dsd.mem1d<f32>, !dsd.fabin<f32>, !dsd.mem1d<f32>
+      // CHECK-NEXT: flow.apply fmovs %[[O]], %[[A]] async(microthread = 1, unblock = @in) :
+      dsd.fmovs %o, %a async(unblock = @in, ut = 1) : !dsd.fabout<f32>, !dsd.mem1d<f32>
+      // A synchronous operation on the fabric has no microthread.
+      // CHECK-NEXT: flow.apply fmovs %[[A]], %[[I]] :
+      dsd.fmovs %a, %i : !dsd.mem1d<f32>, !dsd.fabin<f32>
+      wse.return
+    }
+
+    // CHECK: flow.func @registers(%f: f32) {
+    wse.func @registers(%f: f32) {
+      %A = wse.get_buffer @A : memref<64xf32>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0 strides [1] extents [32]
+      %a = dsd.mem1d %A extent 32 : memref<64xf32>
+      // CHECK-NEXT: %[[B:.*]] = flow.stream @A at 0 strides [2, 3] extents [4, 4]
+      %b = dsd.mem4d %A strides [2, 3] extents [4, 4] : memref<64xf32>
+      // CHECK-NEXT: %[[I:.*]] = flow.queue_stream @in
+      %i = dsd.fabin @in extent 32 : !dsd.fabin<f32>
+      %x = dsr.get_xdsr : !dsr.xdsr<0>
+      %s = dsr.get_sr : !dsr.sr<1>
+      %dst = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %src0 = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      %src1 = dsr.load %b xdsr %x srs [%s] : !dsd.mem4d<f32>, !dsr.xdsr<0>, !dsr.sr<1> -> !dsr.src1<f32, 0>
+      // CHECK-NEXT: flow.apply fmacs %[[A]], %[[A]], %[[B]], %f :
+      dsr.fmacs %dst, %src0, %src1, %f : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>, !dsr.src1<f32, 0>, f32
+      // An operation on a register that was loaded as asynchronous is asynchronous itself.
+      %in = dsr.load %i async(activate = @done, ut = 2) : !dsd.fabin<f32> -> !dsr.src0<f32, 1>
+      // CHECK-NEXT: flow.apply fmovs %[[A]], %[[I]] async(microthread = 2, activate = @done) :
+      dsr.fmovs %dst, %in : !dsr.dest<f32, 0>, !dsr.src0<f32, 1>
+      // CHECK-NEXT: flow.return
+      wse.return
+    }
+
+    // A pointer to a scalar is written over and over, once for each element of the sources.
+    // CHECK: flow.func @pointers(%h: f16, %n: i16) {
+    wse.func @pointers(%h: f16, %n: i16) {
+      %H = wse.get_buffer @H : memref<64xf16>
+      %s = wse.get_buffer @s : memref<f16>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @H
+      %a = dsd.mem1d %H stride 2 extent 4 : memref<64xf16>
+      // CHECK-NEXT: %[[S:.*]] = flow.stream @s at 0 strides [0] extents [65535] : !flow.stream<f16>
+      // CHECK-NEXT: flow.apply fmovh %[[S]], %[[A]] :
+      dsd.fmovh %s, %a : memref<f16>, !dsd.mem1d<f16>
+      // With scalars alone there is one element.
+      // CHECK-NEXT: %[[T:.*]] = flow.stream @s at 0 strides [0] extents [1] : !flow.stream<f16>
+      // CHECK-NEXT: flow.apply fscaleh %[[T]], %h, %n :
+      dsd.fscaleh %s, %h, %n : memref<f16>, f16, i16
+      wse.return
+    }
+
+    // An index moves the operands that ask for it, in 16-bit words.
+    // CHECK: flow.func @indexed(%n: i16) {
+    wse.func @indexed(%n: i16) {
+      %A = wse.get_buffer @A : memref<64xf32>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0
+      %a = dsd.mem1d %A extent 8 {wavelet_index_offset} : memref<64xf32>
+      // CHECK-NEXT: %[[B:.*]] = flow.stream @A at 9
+      %b = dsd.mem1d %A at 9 extent 8 : memref<64xf32>
+      // CHECK-NEXT: %[[M:.*]] = flow.advance %[[A]], %n : !flow.stream<f32>
+      // CHECK-NEXT: flow.apply fmovs %[[M]], %[[B]] :
+      dsd.fmovs %a, %b index(%n) : !dsd.mem1d<f32>, !dsd.mem1d<f32>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// On WSE-2 the operation has the priority.
+wse.program @priority target "wse2" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @single on [:, :] {
+    wse.buffer @A : memref<64xf32>
+    wse.input_queue @in color @c id 0
+    wse.func @receive() {
+      %A = wse.get_buffer @A : memref<64xf32>
+      %a = dsd.mem1d %A extent 32 : memref<64xf32>
+      %i = dsd.fabin @in extent 32 : !dsd.fabin<f32>
+      // On WSE-2 a color may be unblocked; flow names its queue.
+      // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 0, unblock = @in, priority = medium) :
+      dsd.fmovs %a, %i async(unblock = @c, ut = 0, priority = medium) : !dsd.mem1d<f32>, !dsd.fabin<f32>
+      wse.return
+    }
+  }
+}
