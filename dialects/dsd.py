@@ -486,7 +486,7 @@ def _verify_options(op: Operation) -> None:
     """Refuse an option of another kind of descriptor, which would otherwise be a mere attribute."""
     for name in op.attributes:
         if (owners := _OPTIONS.get(name)) is not None:
-            raise VerifyException(f"{op.name} has no option '{name}'; only {owners} have it")
+            raise VerifyException(f"{op.name} has no option '{name}', which belongs to {owners}; remove it")
 
 
 def _parse_integer(parser: Parser) -> Integer:
@@ -1804,7 +1804,7 @@ class DescriptorOperation(DsdOperation, ABC):
         row, type = self.definition, operand.type
         noun = "the destination" if source is None else f"source {source + 1}"
         if not isinstance(type, DescriptorType):
-            raise VerifyException(f"{noun} of {row.name} is a {type}; name a descriptor")
+            raise VerifyException(f"{noun} of {row.name} is of type {type}; name a descriptor")
         if isinstance(type, CircbufType):
             raise VerifyException(
                 f"{noun} of {row.name} is a circbuf, which works only in a register; load it with dsr.load"

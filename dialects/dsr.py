@@ -589,7 +589,7 @@ class RegisterOperation(DsdOperation, ABC):
         row, type = self.definition, operand.type
         noun = "the destination" if source is None else f"source {source + 1}"
         if not isinstance(type, DescriptorRegisterType):
-            raise VerifyException(f"{noun} of {row.name} is a {type}; load a descriptor with dsr.load")
+            raise VerifyException(f"{noun} of {row.name} is of type {type}; load a descriptor with dsr.load")
         if source is None and isinstance(type, Src1Type):
             raise VerifyException(
                 f"the destination of {row.name} is a src1 register, which holds sources only; use a dest or src0"
