@@ -1,0 +1,52 @@
+"""The example programs as a user runs them; each checks its own result against numpy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(EXAMPLES / name / "run.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("name", ["gemv", "gemv_grid", "stencil"])
+def test_runs_without_options(name: str) -> None:
+    result = run(name)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "NO" not in result.stdout
+    assert "yes" in result.stdout
+
+
+# One PE, a row, a column, and all four parities of corners.
+@pytest.mark.parametrize("size", [(1, 1), (7, 1), (1, 6), (2, 2), (3, 2), (2, 3), (5, 5)])
+def test_stencil_on_any_grid(size: tuple[int, int]) -> None:
+    width, height = map(str, size)
+    result = run("stencil", "--width", width, "--height", height, "--depth", "3", "--iterations", "5")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("iterations", ["0", "1"])
+def test_stencil_for_few_iterations(iterations: str) -> None:
+    result = run("stencil", "--iterations", iterations, "--depth", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_stencil_too_deep_for_a_pe() -> None:
+    result = run("stencil", "--depth", "3000")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "49,152: @u 24,016, @from_west 12,000" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_size_out_of_range() -> None:
+    result = run("stencil", "--width", "0")
+    assert result.returncode == 2
+    assert "0 is not between 1 and 4096" in result.stderr
