@@ -1,5 +1,6 @@
 """Scalar arithmetic on warps: every value is uniform (a Python number) or an array with one element a unit.
 
+Arrays have the shape of their unit set, [rows, columns], and the numpy type of their kind (`memory.DTYPES`).
 Integers are kept signed and wrap, floats are rounded to their type after every operation, booleans are bool. An
 operation is a pair of functions, one for Python numbers and one for arrays; both give bit-identical results.
 Knows the `arith` and `math` dialects and nothing else.
@@ -7,9 +8,10 @@ Knows the `arith` and `math` dialects and nothing else.
 
 from __future__ import annotations
 
-import math as _math
+import operator
 from array import array
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,15 +21,22 @@ from xdsl.ir import Attribute, Operation
 
 from ..diagnostics import LoomError, location_of
 from .memory import DTYPES
+from .units import Array
 
 Value: TypeAlias = Any
+"""A Python number, or an array [rows, columns]."""
+
+Unary: TypeAlias = Callable[[Value], Value]
+Binary: TypeAlias = Callable[[Value, Value], Value]
 Function: TypeAlias = Callable[..., Value]
+
+FLOATS = ("f32", "f16", "bf16")
 
 
 def kind_of(type: Attribute) -> str | None:
     """The scalar kind of an IR type ("i16", "f32", "index", ...), None if it is not a scalar the engine computes."""
     if isinstance(type, IntegerType):
-        name = f"i{type.width.data}"
+        name = f"i{type.bitwidth}"
         return name if name in DTYPES else None
     if isinstance(type, IndexType):
         return "index"
@@ -42,6 +51,7 @@ _single = array("f", [0.0])
 
 
 def _round32(value: float) -> float:
+    """Half the price of float(np.float32(value))."""
     _single[0] = value
     return _single[0]
 
@@ -53,7 +63,7 @@ def _rounder(kind: str) -> Callable[[float], float]:
     return lambda value: float(dtype(value))
 
 
-def wrapper(kind: str) -> Callable[[int], int]:
+def _wrapper(kind: str) -> Callable[[int], int]:
     """Wraps a Python integer into the signed range of a kind."""
     if kind == "i1":
         return lambda value: bool(value & 1)
@@ -66,64 +76,66 @@ def wrapper(kind: str) -> Callable[[int], int]:
 
 def normalize(kind: str, value: Any) -> Value:
     """A host number as a uniform value of a kind."""
-    if kind in ("f32", "f16", "bf16"):
+    if kind in FLOATS:
         return _rounder(kind)(float(value))
-    return wrapper(kind)(int(value))
+    return _wrapper(kind)(int(value))
 
 
 def constant(attribute: Attribute) -> Value:
     """The uniform value of a constant's attribute."""
-    if isinstance(attribute, IntegerAttr):
-        kind = kind_of(attribute.type)
-        return normalize(kind, attribute.value.data) if kind else attribute.value.data
-    if isinstance(attribute, FloatAttr):
-        kind = kind_of(attribute.type)
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        kind = kind_of(attribute.get_type())
         return normalize(kind, attribute.value.data) if kind else attribute.value.data
     raise LoomError(f"constant {attribute} has no scalar value the engine knows")
 
 
-def dual(uniform: Function, vector: Function) -> Function:
-    """A function that takes the scalar or the array path by its arguments."""
+def _dual_unary(uniform: Unary, vector: Unary) -> Unary:
+    """A function that takes the path of numbers or the path of arrays by its argument."""
     ndarray = np.ndarray
 
-    def apply(*values: Value) -> Value:
-        for value in values:
-            if type(value) is ndarray:
-                return vector(*values)
-        return uniform(*values)
+    def apply(a: Value) -> Value:
+        return vector(a) if type(a) is ndarray else uniform(a)
 
     return apply
 
 
-def _unsigned(kind: str) -> tuple[Callable[[int], int], Callable[[Value], Value]]:
+def _dual(uniform: Binary, vector: Binary) -> Binary:
+    """A function that takes the path of numbers, or the path of arrays if one of its arguments is an array."""
+    ndarray = np.ndarray
+
+    def apply(a: Value, b: Value) -> Value:
+        return vector(a, b) if type(a) is ndarray or type(b) is ndarray else uniform(a, b)
+
+    return apply
+
+
+def _unsigned(kind: str) -> tuple[Callable[[int], int], Unary]:
     """Reads a signed value as unsigned: for Python numbers, and for arrays (or numbers beside arrays)."""
     if kind == "index":
         return (lambda value: value), (lambda value: value)
-    bits = 1 if kind == "i1" else int(kind[1:])
-    mask = (1 << bits) - 1
     if kind == "i1":
         return int, lambda value: np.asarray(value).astype(np.uint8)
+    bits = int(kind[1:])
+    mask = (1 << bits) - 1
     dtype = np.dtype(f"u{bits // 8}")
     signed = DTYPES[kind]
     return (lambda value: value & mask), (lambda value: np.asarray(value, signed).view(dtype))
 
 
-def _integer(kind: str, uniform: Function, vector: Function) -> Function:
-    wrap = wrapper(kind)
+def _integer(kind: str, uniform: Binary, vector: Binary) -> Binary:
+    """Wraps the results of both paths to an integer kind."""
+    wrap = _wrapper(kind)
     dtype = DTYPES[kind]
-
-    def wrapped_vector(*values: Value) -> Value:
-        return np.asarray(vector(*values)).astype(dtype, copy=False)
-
-    return dual(lambda *values: wrap(uniform(*values)), wrapped_vector)
+    return _dual(lambda a, b: wrap(uniform(a, b)), lambda a, b: np.asarray(vector(a, b)).astype(dtype, copy=False))
 
 
-def _floating(kind: str, uniform: Function, vector: Function) -> Function:
+def _floating(kind: str, uniform: Binary, vector: Binary) -> Binary:
+    """Rounds the results of both paths to a float kind."""
     round_ = _rounder(kind)
     dtype = DTYPES[kind]
-    return dual(
-        lambda *values: round_(uniform(*values)),
-        lambda *values: vector(*(np.asarray(value, dtype) for value in values)).astype(dtype, copy=False),
+    return _dual(
+        lambda a, b: round_(uniform(a, b)),
+        lambda a, b: vector(np.asarray(a, dtype), np.asarray(b, dtype)).astype(dtype, copy=False),
     )
 
 
@@ -132,13 +144,12 @@ def _truncating_quotient(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _vector_quotient(a: Value, b: Value) -> Value:
-    a, b = np.asarray(a, np.int64), np.asarray(b, np.int64)
+def _vector_quotient(a: Array, b: Array) -> Array:
     quotient = np.abs(a) // np.abs(b)
     return np.where((a < 0) == (b < 0), quotient, -quotient)
 
 
-def _division(op: Operation, kind: str, signed: bool, remainder: bool) -> Function:
+def _division(op: Operation, kind: str, signed: bool, remainder: bool) -> Binary:
     where = location_of(op)
     unsigned, vector_unsigned = _unsigned(kind)
 
@@ -148,11 +159,11 @@ def _division(op: Operation, kind: str, signed: bool, remainder: bool) -> Functi
         quotient = _truncating_quotient(a, b)
         return a - quotient * b if remainder else quotient
 
-    def vector(a: Value, b: Value) -> Value:
-        a = np.asarray(a if signed else vector_unsigned(a), np.int64)
-        b = np.asarray(b if signed else vector_unsigned(b), np.int64)
-        quotient = _vector_quotient(a, b)
-        return a - quotient * b if remainder else quotient
+    def vector(a: Value, b: Value) -> Array:
+        dividend = np.asarray(a if signed else vector_unsigned(a), np.int64)
+        divisor = np.asarray(b if signed else vector_unsigned(b), np.int64)
+        quotient = _vector_quotient(dividend, divisor)
+        return dividend - quotient * divisor if remainder else quotient
 
     checked = _integer(kind, uniform, vector)
 
@@ -170,13 +181,12 @@ def _float_quotient(a: float, b: float) -> float:
     return a / b
 
 
-_ORDERED: dict[str, Function] = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
+_ORDERED: dict[str, Binary] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
 
 
-def _compare_integers(op: arith.CmpiOp) -> Function:
+def _compare_integers(op: arith.CmpiOp) -> Binary:
     kind = kind_of(op.lhs.type) or "i32"
     name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
     if name in ("eq", "ne"):
@@ -185,34 +195,36 @@ def _compare_integers(op: arith.CmpiOp) -> Function:
     if name[0] == "s":
         return compare
     uniform, vector = _unsigned(kind)
-    return dual(lambda a, b: compare(uniform(a), uniform(b)), lambda a, b: compare(vector(a), vector(b)))
+    return _dual(lambda a, b: compare(uniform(a), uniform(b)), lambda a, b: compare(vector(a), vector(b)))
 
 
-def _compare_floats(op: arith.CmpfOp) -> Function:
+def _unordered(a: Value, b: Value) -> Value:
+    """Whether one of two floats is a NaN."""
+    return (a != a) | (b != b)
+
+
+def _not(value: Value) -> Value:
+    return ~value if type(value) is np.ndarray else not value
+
+
+def _compare_floats(op: arith.CmpfOp) -> Binary:
     name = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     if name in ("false", "true"):
-        return lambda a, b: name == "true"
-
-    def unordered(a: Value, b: Value) -> Value:
-        return (a != a) | (b != b)
-
+        always = name == "true"
+        return lambda a, b: always
     if name == "ord":
-        return lambda a, b: _invert(unordered(a, b))
+        return lambda a, b: _not(_unordered(a, b))
     if name == "uno":
-        return unordered
+        return _unordered
     compare = _ORDERED[name[1:]]
     if name[0] == "u":
-        return lambda a, b: unordered(a, b) | compare(a, b)
+        return lambda a, b: _unordered(a, b) | compare(a, b)
     if name == "one":
-        return lambda a, b: _invert(unordered(a, b)) & (a != b)
+        return lambda a, b: _not(_unordered(a, b)) & (a != b)
     return compare
 
 
-def _invert(value: Value) -> Value:
-    return ~value if isinstance(value, np.ndarray) else not value
-
-
-def _shift(kind: str, name: str) -> Function:
+def _shift(kind: str, name: str) -> Binary:
     bits = int(kind[1:]) if kind != "index" else 64
     unsigned, vector_unsigned = _unsigned(kind)
 
@@ -224,7 +236,7 @@ def _shift(kind: str, name: str) -> Function:
             return 0
         return a << amount if name == "shli" else unsigned(a) >> amount
 
-    def vector(a: Value, b: Value) -> Value:
+    def vector(a: Value, b: Value) -> Array:
         amount = np.asarray(vector_unsigned(b), np.int64)
         if name == "shrsi":
             return np.asarray(a, np.int64) >> np.minimum(amount, bits - 1)
@@ -235,85 +247,91 @@ def _shift(kind: str, name: str) -> Function:
     return _integer(kind, uniform, vector)
 
 
-def _convert(op: Operation, source: str, result: str, signed: bool) -> Function:
-    if result in ("f32", "f16", "bf16"):
-        round_, dtype = _rounder(result), DTYPES[result]
-        if source in ("f32", "f16", "bf16") or signed:
-            return dual(lambda a: round_(float(a)), lambda a: a.astype(dtype))
-        unsigned, vector_unsigned = _unsigned(source)
-        return dual(lambda a: round_(float(unsigned(a))), lambda a: vector_unsigned(a).astype(dtype))
-    wrap, dtype = wrapper(result), DTYPES[result]
-    if source in ("f32", "f16", "bf16"):
-
-        def uniform(a: float) -> int:
-            return wrap(int(a)) if _math.isfinite(a) else 0
-
-        return dual(uniform, lambda a: np.where(np.isfinite(a), a, 0).astype(np.int64).astype(dtype))
-    if signed:
-        return dual(lambda a: wrap(int(a)), lambda a: a.astype(dtype))
-    unsigned, vector_unsigned = _unsigned(source)
-    return dual(lambda a: wrap(unsigned(a)), lambda a: vector_unsigned(a).astype(dtype))
+def _convert(source: str, result: str, signed: bool) -> Unary:
+    """Conversions between numbers; `signed` tells how an integer source is read."""
+    dtype = DTYPES[result]
+    number, numbers = _unsigned(source) if source not in FLOATS and not signed else (_itself, _itself)
+    if result in FLOATS:
+        round_ = _rounder(result)
+        return _dual_unary(lambda a: round_(float(number(a))), lambda a: numbers(a).astype(dtype))
+    wrap = _wrapper(result)
+    if source in FLOATS:
+        return _dual_unary(
+            lambda a: wrap(int(a)) if isfinite(a) else 0,
+            lambda a: np.where(np.isfinite(a), a, 0).astype(np.int64).astype(dtype),
+        )
+    return _dual_unary(lambda a: wrap(int(number(a))), lambda a: numbers(a).astype(dtype))
 
 
-def _bitcast(source: str, result: str) -> Function:
+def _itself(value: Value) -> Value:
+    return value
+
+
+def _bitcast(source: str, result: str) -> Unary:
     old, new = DTYPES[source], DTYPES[result]
 
-    def vector(a: Value) -> Value:
+    def vector(a: Value) -> Array:
         return np.ascontiguousarray(a, old).view(new)
 
-    return dual(lambda a: vector(np.array([a], old))[0].item(), vector)
+    return _dual_unary(lambda a: vector(np.array([a], old))[0].item(), vector)
 
 
 def _select(condition: Value, a: Value, b: Value) -> Value:
-    if isinstance(condition, np.ndarray):
-        first = next((v for v in (a, b) if isinstance(v, np.ndarray)), None)
-        chosen = np.where(condition, a, b)
-        return chosen if first is None else chosen.astype(first.dtype, copy=False)
-    return a if condition else b
+    if type(condition) is not np.ndarray:
+        return a if condition else b
+    # A number takes the type of the array beside it.
+    for value in (a, b):
+        if type(value) is np.ndarray:
+            dtype: np.dtype[Any] = value.dtype
+            return np.where(condition, np.asarray(a, dtype), np.asarray(b, dtype))
+    return np.where(condition, np.asarray(a), np.asarray(b))
 
 
-_INTEGER_BINARY: dict[str, tuple[Function, Function]] = {
-    "arith.addi": (lambda a, b: a + b, lambda a, b: a + b),
-    "arith.subi": (lambda a, b: a - b, lambda a, b: a - b),
-    "arith.muli": (lambda a, b: a * b, lambda a, b: a * b),
-    "arith.andi": (lambda a, b: a & b, lambda a, b: a & b),
-    "arith.ori": (lambda a, b: a | b, lambda a, b: a | b),
-    "arith.xori": (lambda a, b: a ^ b, lambda a, b: a ^ b),
+_INTEGER_BINARY: dict[str, tuple[Binary, Binary]] = {
+    "arith.addi": (operator.add, operator.add),
+    "arith.subi": (operator.sub, operator.sub),
+    "arith.muli": (operator.mul, operator.mul),
+    "arith.andi": (lambda a, b: a & b, np.bitwise_and),
+    "arith.ori": (lambda a, b: a | b, np.bitwise_or),
+    "arith.xori": (lambda a, b: a ^ b, np.bitwise_xor),
     "arith.minsi": (min, np.minimum),
     "arith.maxsi": (max, np.maximum),
 }
-_FLOAT_BINARY: dict[str, tuple[Function, Function]] = {
-    "arith.addf": (lambda a, b: a + b, np.add),
-    "arith.subf": (lambda a, b: a - b, np.subtract),
-    "arith.mulf": (lambda a, b: a * b, np.multiply),
+_FLOAT_BINARY: dict[str, tuple[Binary, Binary]] = {
+    "arith.addf": (operator.add, np.add),
+    "arith.subf": (operator.sub, np.subtract),
+    "arith.mulf": (operator.mul, np.multiply),
     "arith.divf": (_float_quotient, np.divide),
 }
-_FLOAT_CHOICES: dict[str, Any] = {
+_FLOAT_CHOICES: dict[str, np.ufunc] = {
     "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
 }  # fmt: skip
-_MATH: dict[str, Any] = {
+_MATH: dict[str, np.ufunc] = {
     "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.exp": np.exp, "math.exp2": np.exp2, "math.log": np.log,
     "math.log2": np.log2, "math.log10": np.log10, "math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan,
     "math.tanh": np.tanh, "math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc,
     "math.powf": np.power, "math.atan2": np.arctan2, "math.atan": np.arctan, "math.roundeven": np.rint,
     "math.copysign": np.copysign,
 }  # fmt: skip
-_WIDENINGS = {
-    "arith.extsi": True, "arith.extui": False, "arith.trunci": True, "arith.index_cast": True,
-    "arith.index_castui": False, "arith.sitofp": True, "arith.uitofp": False, "arith.fptosi": True,
-    "arith.fptoui": False, "arith.extf": True, "arith.truncf": True,
+_CONVERSIONS = {
+    "arith.extsi": True, "arith.extui": False, "arith.trunci": True, "arith.index_cast": True, "arith.sitofp": True,
+    "arith.uitofp": False, "arith.fptosi": True, "arith.fptoui": False, "arith.extf": True, "arith.truncf": True,
 }  # fmt: skip
+"""Whether each conversion reads an integer as signed."""
 
 
-def _through_numpy(kind: str, ufunc: Any) -> Function:
+def _through_numpy(kind: str, ufunc: np.ufunc) -> Function:
     """One ufunc for both paths: a uniform value takes it as an array of one element."""
     dtype = DTYPES[kind]
     compute = np.float32 if kind == "bf16" else dtype
 
-    def vector(*values: Value) -> Value:
+    def vector(*values: Value) -> Array:
         return ufunc(*(np.asarray(value, dtype).astype(compute) for value in values)).astype(dtype)
 
-    return dual(lambda *values: vector(*(np.array([v]) for v in values))[0].item(), vector)
+    def uniform(*values: Value) -> Value:
+        return vector(*(np.array([value]) for value in values))[0].item()
+
+    return _dual_unary(uniform, vector) if ufunc.nin == 1 else _dual(uniform, vector)
 
 
 def function_of(op: Operation) -> Function | None:
@@ -324,27 +342,28 @@ def function_of(op: Operation) -> Function | None:
         return None
     kind, source = str(kinds[-1]), str(kinds[0])
     if name in _INTEGER_BINARY:
-        uniform, vector = _INTEGER_BINARY[name]
-        return _integer(kind, uniform, vector)
+        return _integer(kind, *_INTEGER_BINARY[name])
     if name in _FLOAT_BINARY:
         return _floating(kind, *_FLOAT_BINARY[name])
     if name == "arith.negf":
-        return _floating(kind, lambda a: -a, np.negative)
+        return _dual_unary(operator.neg, np.negative)
     if name in _FLOAT_CHOICES:
         return _through_numpy(kind, _FLOAT_CHOICES[name])
     if name in _MATH:
         return _through_numpy(kind, _MATH[name])
     if name == "math.absi":
-        return _integer(kind, abs, np.absolute)
+        wrap = _wrapper(kind)
+        return _dual_unary(lambda a: wrap(abs(a)), np.absolute)
     if name in ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"):
         return _division(op, kind, name.endswith("si"), "rem" in name)
     if name in ("arith.minui", "arith.maxui"):
         unsigned, vector_unsigned = _unsigned(kind)
-        scalar, ufunc = (min, np.minimum) if "min" in name else (max, np.maximum)
+        signed, vector_signed = _INTEGER_BINARY[name.replace("ui", "si")]
         return _integer(
-            kind, lambda a, b: scalar(unsigned(a), unsigned(b)),
-            lambda a, b: ufunc(vector_unsigned(a), vector_unsigned(b)),
-        )  # fmt: skip
+            kind,
+            lambda a, b: signed(unsigned(a), unsigned(b)),
+            lambda a, b: vector_signed(vector_unsigned(a), vector_unsigned(b)),
+        )
     if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
         return _shift(kind, name.removeprefix("arith."))
     if isinstance(op, arith.CmpiOp):
@@ -353,8 +372,8 @@ def function_of(op: Operation) -> Function | None:
         return _compare_floats(op)
     if name == "arith.select":
         return _select
-    if name in _WIDENINGS:
-        return _convert(op, source, kind, _WIDENINGS[name] and not (source == "i1" and name != "arith.extsi"))
+    if name in _CONVERSIONS:
+        return _convert(source, kind, _CONVERSIONS[name] and not (source == "i1" and name != "arith.extsi"))
     if name == "arith.bitcast":
         return _bitcast(source, kind)
     return None
