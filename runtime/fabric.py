@@ -16,7 +16,7 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from ..targets.model import Timing
-from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, rectangle, shift
+from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_keys, rectangle, shift
 
 RAMP, NORTH, EAST, SOUTH, WEST = range(5)
 PORTS = ("ramp", "north", "east", "south", "west")
@@ -36,7 +36,9 @@ class Color:
     receive: Array
     transmit: Array
 
-    def set_route(self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]) -> None:
+    def set_route(
+        self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]
+    ) -> None:
         """Configure the routers of regions (columns, rows)."""
         receive_mask = sum(1 << PORTS.index(port) for port in set(receive))
         transmit_mask = sum(1 << PORTS.index(port) for port in set(transmit))
@@ -253,17 +255,13 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
     return _arrivals_by_pairs(delivery, senders, payload, time)
 
 
-def _keys(rows: Array, columns: Array) -> Array:
-    return (rows.astype(np.int64) << 32) | columns
-
-
 def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
     rows, columns = np.broadcast_arrays(*senders.cells())
-    keys = _keys(rows.ravel(), columns.ravel())
+    keys = position_keys(rows.ravel(), columns.ravel())
     order = np.argsort(keys)
     keys = keys[order]
     pair_rows, pair_columns, target_rows, target_columns, latency = _pairs(delivery)
-    wanted = _keys(pair_rows, pair_columns)
+    wanted = position_keys(pair_rows, pair_columns)
     position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     chosen = keys[position] == wanted
     member = order[position[chosen]]
@@ -273,7 +271,7 @@ def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, tim
     target_rows, target_columns = target_rows[chosen], target_columns[chosen]
     order = np.lexsort((when, target_columns, target_rows))
     target_rows, target_columns, values, when = (v[order] for v in (target_rows, target_columns, values, when))
-    targets = _keys(target_rows, target_columns)
+    targets = position_keys(target_rows, target_columns)
     result: list[Arrival] = []
     while len(targets):
         first = np.ones(len(targets), np.bool_)
@@ -316,8 +314,7 @@ def reach(delivery: Delivery, receivers: UnitSet) -> list[tuple[tuple[int, int],
         sources = np.stack([pair_rows, pair_columns], 1)
         targets = np.stack([target_rows, target_columns], 1)
     y, x = (v.ravel() for v in np.broadcast_arrays(*receivers.cells()))
-    wanted = np.isin(_keys(targets[:, 0], targets[:, 1]), _keys(y, x))
+    wanted = np.isin(position_keys(targets[:, 0], targets[:, 1]), position_keys(y, x))
     return [
-        ((s[0], s[1]), (t[0], t[1]))
-        for s, t in zip(sources[wanted].tolist(), targets[wanted].tolist(), strict=True)
+        ((s[0], s[1]), (t[0], t[1])) for s, t in zip(sources[wanted].tolist(), targets[wanted].tolist(), strict=True)
     ]

@@ -8,6 +8,7 @@ shortest way of a wavelet looks ahead.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +23,7 @@ from ..dialects import flow
 from ..dialects.region import RegionAttr
 from .arithmetic import Scratch
 from .deadlock import Deadlock, explain
-from .executor import Executor
+from .executor import Executor, decode
 from .fabric import Color, compress, trace
 from .memory import DTYPES, WIDE, Memory
 from .program import Compiler
@@ -32,6 +33,9 @@ from .streams import Buffer
 from .tasks import NEVER, Task
 from .units import Array, Rectangle, UnitSet, cells, from_mask, intersect, rectangle, select, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, run
+
+UNLIMITED = 1 << 62
+"""Steps of a run without a limit."""
 
 BLOCK_UNITS = 8192
 """Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
@@ -49,6 +53,7 @@ class UnitClass:
         height, width = self.shape
         words = op.words.value.data
         self.memory = Memory(height, max(2, words), width)
+        self.scalar_views: dict[str, Any] = {}
         self.clock = np.zeros(self.shape, np.int64)
         self.busy = np.zeros(self.shape, np.bool_)
         self.busy_units = 0
@@ -186,6 +191,8 @@ class Machine:
         self.height = fabric.height.value.data
         self.target = targets.get(fabric.target.data)
         self.scratch = Scratch()
+        self.rounding_cell = array("f", [0.0])
+        """Generated code rounds to float32 through it."""
         self.ready: deque[tuple[UnitClass, int]] = deque()
         self.queued: set[tuple[UnitClass, int]] = set()
         self.stalled: dict[tuple[UnitClass, int], None] = {}
@@ -586,9 +593,17 @@ class Machine:
             chosen = self._choose(cls, block, number, ready, horizon) if ready else []
             if not chosen:
                 return
+            # With one task ready and no other possible, wavelets that are there can be consumed in one go.
+            alone = len(ready) == 1 and len(chosen) == 1 and not cls.busy_units and self._only(cls, ready[0][0], number)
             for task, units, times in chosen:
-                self._start(cls, task, units, times)
+                self._start(cls, task, units, times, alone=alone and horizon is None)
             horizon = None
+
+    def _only(self, cls: UnitClass, task: Task, number: int) -> bool:
+        """Whether a data task is the only one that can become ready in a block for now."""
+        if task.kind != "data" or any(other.kind == "data" and other is not task for other in cls.task_list):
+            return False
+        return all(other is task or number not in other.hot for other in cls.task_list)
 
     def _ready(self, cls: UnitClass, block: UnitSet, number: int) -> list[tuple[Task, Array, bool]]:
         """The tasks some unit of a block could run: from when on, and whether that holds for every unit."""
@@ -646,9 +661,9 @@ class Machine:
             return None
         return waiting == 0
 
-    def _start(self, cls: UnitClass, task: Task, units: UnitSet, times: Array) -> None:
+    def _start(self, cls: UnitClass, task: Task, units: UnitSet, times: Array, *, alone: bool) -> None:
         if task.kind == "data":
-            self._start_data(cls, task, units)
+            self._start_data(cls, task, units, alone=alone)
             return
         begin = np.maximum(cls.clock[units.index], times)
         begin += self.target.timing.task_start
@@ -668,7 +683,7 @@ class Machine:
             if cls.busy_units:
                 self.release(warp)
 
-    def _start_data(self, cls: UnitClass, task: Task, units: UnitSet) -> None:
+    def _start_data(self, cls: UnitClass, task: Task, units: UnitSet, *, alone: bool) -> None:
         queue = task.queue
         assert queue is not None
         remaining: list[UnitSet] = [units]
@@ -679,6 +694,10 @@ class Machine:
             message, mine = taken
             if mine is not part:
                 remaining += subtract(part, mine)
+            if alone and task.code.isolated and message.remaining > 1:
+                self._consume(cls, task, message, mine)
+                task.active[mine.index] = queue.head_times(mine, NEVER) if queue.messages else NEVER
+                continue
             raw = message.payload[:, message.position, :]
             head = message.head_time
             message.position += 1
@@ -692,7 +711,52 @@ class Machine:
                 following = queue.head_times(mine, NEVER) if queue.messages else NEVER
             task.active[mine.index] = following
             begin = begin + self.target.timing.task_start
-            self._execute(cls, task, mine, begin, _payload(task.code, raw, mine))
+            values = _arguments(task.code, raw)
+            arguments = [value.item() for value in values] if mine.count == 1 else values
+            self._execute(cls, task, mine, begin, arguments)
+
+    def _consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
+        """Run an isolated data task for all wavelets of a message, one after another."""
+        code, count = task.code, message.remaining
+        raw = message.payload[:, message.position :, :]
+        first = message.head_time
+        if task.unblocked is not None:
+            first = np.maximum(first, task.unblocked[units.index])
+        clock: Any = cls.clock[units.index]
+        start = self.target.timing.task_start
+        self.task_runs += count * units.count
+        if units.count == 1 and code.alone is not None:
+            function, cost = code.alone
+            arrived, time = int(np.max(first)), int(clock[0, 0])
+            slots = code.template.copy()
+            warp = Warp(cls, code, units, slots, time)
+            base, budget, taken = cls.memory.base(units), self.budget(), 0
+            columns = [np.ravel(values).tolist() for values in _arguments(code, raw)]
+            for values in zip(*columns, strict=True):
+                for slot, value in zip(code.arguments, values, strict=True):
+                    slots[slot] = value
+                taken += 1
+                if taken > budget:
+                    raise self.overrun(warp)
+                elapsed, steps = function(warp, slots, base, budget - taken)
+                taken += steps
+                time = (arrived if arrived > time else time) + start + elapsed + cost
+                arrived += message.rate
+            self.steps += taken
+            cls.clock[units.index] = time
+        else:
+            arguments = _arguments(code, raw)
+            for k in range(count):
+                slots = code.template.copy()
+                for slot, values in zip(code.arguments, arguments, strict=True):
+                    value = values[:, k, :]
+                    slots[slot] = value.item() if units.count == 1 else value
+                warp = Warp(cls, code, units, slots, np.maximum(clock, first + k * message.rate) + start)
+                self.count_step(warp)
+                run(warp)
+                clock = warp.now
+            cls.clock[units.index] = clock
+        message.position += count
 
     # What instructions and operations call
 
@@ -700,10 +764,18 @@ class Machine:
         """Count a task start or a loop iteration. Raises LoomError at the step limit."""
         self.steps += 1
         if self.step_limit is not None and self.steps > self.step_limit:
-            raise LoomError(
-                f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
-                "the limit, or look for a loop or a task that never ends"
-            )
+            raise self.overrun(warp)
+
+    def budget(self) -> int:
+        """How many steps are left before the limit."""
+        return UNLIMITED if self.step_limit is None else self.step_limit - self.steps
+
+    def overrun(self, warp: Warp) -> LoomError:
+        """The error of a program that runs past its step limit."""
+        return LoomError(
+            f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
+            "the limit, or look for a loop or a task that never ends"
+        )
 
     def pause(self, warp: Warp) -> int | None:
         """Before the first send of a task: let the next block post its receives first."""
@@ -832,18 +904,18 @@ def _argument(name: str, kind: str, value: Any) -> Any:
     return normalize(kind, number)
 
 
-def _payload(code: Code, raw: Array, units: UnitSet) -> list[Any]:
-    """Arguments of a data task from raw wavelets [rows, columns]: one of 16 or 32 bits, or two halves."""
+def _arguments(code: Code, raw: Array) -> list[Array]:
+    """Arguments of a data task from raw wavelets of any shape: one of 16 or 32 bits, or two halves."""
     kinds = code.argument_kinds
+    if len(kinds) == 1:
+        return [decode(raw, kinds[0])]
     words = raw.astype(np.uint32)
-    halves = [words] if len(kinds) == 1 else [words & 0xFFFF, words >> 16]
-    values: list[Any] = []
-    for kind, word in zip(kinds, halves, strict=True):
-        dtype = DTYPES[kind]
-        bits = word if dtype.itemsize == 4 else word.astype(np.uint16)
-        value = np.ascontiguousarray(bits).view(dtype)
-        values.append(value.item() if units.count == 1 else value)
-    return values
+    halves = [words & 0xFFFF, words >> 16]
+    dtypes = [DTYPES[kind] for kind in kinds]
+    return [
+        np.ascontiguousarray(word.astype(np.uint16)).view(dtype)
+        for dtype, word in zip(dtypes, halves, strict=True)
+    ]
 
 
 def _check_data_task(op: flow.TaskOp, code: Code) -> None:

@@ -31,6 +31,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """numpy type of each scalar type; integers are kept signed."""
 
+_FORMATS = {"f32": "f", "i32": "i", "i16": "h"}
+
 WIDE = frozenset({"f32", "i32"})
 """Kinds that take two words of memory and a whole wavelet."""
 
@@ -89,6 +91,16 @@ class Memory:
                 self.typed[kind], self.raw[kind] = narrow.view(dtype), narrow
         self._columns = np.arange(padded)
         self._rows = np.arange(rows)
+
+    def base(self, units: UnitSet) -> int:
+        """Index of the first 32-bit word of a single unit in the flat memory; words are `stride` apart."""
+        row, column = (units.rows[0], units.columns[0])
+        return int(row) * self.wide * self.stride + int(column)
+
+    def scalars(self, kind: str) -> Any:
+        """The memory as a flat sequence of Python numbers of a kind; None if Python has no such view."""
+        code = _FORMATS.get(kind)
+        return None if code is None else memoryview(self.flat.reshape(-1)).cast("B").cast(code)
 
     def view(
         self, kind: str, units: UnitSet, address: Any, steps: Walk, low: int, high: int, *, raw: bool = False

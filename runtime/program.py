@@ -24,6 +24,7 @@ from ..dialects import flow
 from ..dialects.dsd_table import DsdOperation
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
+from .codegen import Generated, can_generate, generate, worth_generating
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .scalars import constant, function_of, kind_of
@@ -83,7 +84,8 @@ class _Body:
         """Slots whose initial value never changes."""
         self.pending = 0
         self.calls: list[str] = []
-        self.returns: list[tuple[list[int], list[int]]] = []
+        self.inside_generated = False
+        self.whole: tuple[Sequence[Operation], Generated] | None = None
 
     # Slots
 
@@ -122,6 +124,16 @@ class _Body:
         cost, self.pending = self.pending, 0
         return cost
 
+    def settle(self) -> None:
+        """Charge what is pending now, so that a loop does not charge it again and again."""
+        cost = self.charge()
+        if cost:
+
+            def settle(warp: Warp) -> None:
+                warp.elapsed += cost
+
+            self.emit(settle)
+
     # Bodies
 
     def compile(self, block: Block) -> Code:
@@ -139,20 +151,90 @@ class _Body:
             return -1
 
         self.emit(finish)
+        body = [op for op in block.ops if not isinstance(op, flow.ReturnOp)]
+        self.code.isolated = all(can_generate(op) for op in body)
+        if self.whole is not None and self.code.isolated and list(self.whole[0]) == body:
+            self.code.alone = (self.whole[1].function, cost)
         self.code.variable = [slot for slot in range(len(self.code.template)) if slot not in self.known]
         return self.code
 
     def block(self, block: Block, *, top: bool = False) -> None:
-        pausing = top and len(self.cls.blocks) > 1
-        received = False
-        for op in block.ops:
-            if pausing:
+        ops = list(block.ops)
+        if not top:
+            self.sequence(ops)
+            return
+        # What a unit knows of itself never changes, so it is read first: runs of scalar code stay whole.
+        own = [op for op in block.walk() if isinstance(op, flow.CoordinateOp | flow.GetParamOp)]
+        for op in own:
+            self.operation(op)
+        if len(self.cls.blocks) > 1:
+            received = False
+            for position, op in enumerate(ops):
                 receives, sends = _fabric_uses(op)
                 if received and sends:
+                    self.sequence(ops[:position])
                     self.emit(self.machine.pause)
-                    pausing = False
+                    ops = ops[position:]
+                    break
                 received |= receives
-            self.operation(op)
+        self.sequence(ops)
+
+    def sequence(self, ops: Sequence[Operation]) -> None:
+        """Operations of a block; runs of them that touch nothing but scalars also become generated code."""
+        position = 0
+        while position < len(ops):
+            end = position
+            while end < len(ops) and can_generate(ops[end], memory=not self.inside_generated):
+                end += 1
+            if worth_generating(ops[position:end]):
+                self.generated(ops[position:end])
+                position = end
+            else:
+                stop = max(end, position + 1)
+                for op in ops[position:stop]:
+                    self.operation(op)
+                position = stop
+
+    def generated(self, ops: Sequence[Operation]) -> None:
+        """A run of scalar operations, as generated code for single units and as instructions for the rest."""
+        cost = self.charge()
+        place = self.emit(_nothing)
+        if self.inside_generated or all(can_generate(op, memory=False) for op in ops):
+            for op in ops:
+                self.operation(op)
+        else:
+            # The rest of the warps still gain where a loop touches no memory and its values are uniform.
+            self.inside_generated = True
+            self.sequence(ops)
+            self.inside_generated = False
+        after = self.here
+        part = generate(
+            ops, self.slots, self.code.template, self.known, self.cls, self.machine, f"{self.code.name}_{place}"
+        )
+        machine = self.machine
+        function, inputs, memory = part.function, part.inputs, self.cls.memory if part.uses_memory else None
+
+        def enter(warp: Warp) -> int | None:
+            warp.elapsed += cost
+            units = warp.units
+            if memory is None:
+                slots = warp.slots
+                for slot in inputs:
+                    if type(slots[slot]) is np.ndarray:
+                        return None
+                base = 0
+            elif units.count == 1:
+                base = memory.base(units)
+            else:
+                return None
+            elapsed, steps = function(warp, warp.slots, base, machine.budget())
+            warp.elapsed += elapsed
+            machine.steps += steps
+            return after
+
+        self.code.instructions[place] = enter
+        if not cost and part.uses_memory:
+            self.whole = (ops, part)
 
     def operation(self, op: Operation) -> None:
         handler = _HANDLERS.get(type(op))
@@ -231,7 +313,7 @@ class _Body:
         join = 0
         other = 0
         start = self.here + 1
-        cache: dict[UnitSet, list[tuple[int, UnitSet]]] | None = {} if self.is_static(op.cond) else None
+        cache: dict[UnitSet, list[tuple[int, UnitSet, int]]] | None = {} if self.is_static(op.cond) else None
 
         def branch(warp: Warp) -> int | None:
             value = warp.slots[condition]
@@ -240,16 +322,16 @@ class _Body:
                 ways = cache.get(units) if cache is not None else None
                 if ways is None:
                     if value.all():
-                        ways = [(start, units)]
+                        ways = [(start, units, straight)]
                     elif not value.any():
-                        ways = [(other, units)]
+                        ways = [(other, units, taken)]
                     else:
-                        ways = [(start, part) for part in from_mask(units, value)]
-                        ways += [(other, part) for part in from_mask(units, ~value)]
+                        ways = [(start, part, straight) for part in from_mask(units, value)]
+                        ways += [(other, part, taken) for part in from_mask(units, ~value)]
                     if cache is not None and len(cache) < 4096:
                         cache[units] = ways
-                warp.elapsed += straight
                 if len(ways) == 1:
+                    warp.elapsed += ways[0][2]
                     return ways[0][0]
                 return diverge(warp, ways, join, results)
             if value:
@@ -290,6 +372,7 @@ class _Body:
         body = op.body.block
         index, *carried = [self.define(argument) for argument in body.args]
         results = [self.define(result) for result in op.results]
+        self.settle()
         self.emit(self.copies([lower, *(self.use(value) for value in op.iter_args)], [index, *carried]))
 
         def test(warp: Warp) -> Any:
@@ -323,6 +406,7 @@ class _Body:
         carried = [self.define(argument) for argument in before.args]
         passed = [self.define(argument) for argument in after.args]
         results = [self.define(result) for result in op.results]
+        self.settle()
         self.emit(self.copies([self.use(value) for value in op.arguments], carried))
         start = self.here
         self.block(before)
@@ -386,6 +470,8 @@ class _Body:
         return function_of(owner) is not None and all(self.is_static(operand) for operand in owner.operands)
 
     def coordinate(self, op: flow.CoordinateOp) -> None:
+        if op.result in self.slots:
+            return
         result = self.define(op.result)
         kind = str(kind_of(op.result.type))
         values = self.cls.coordinates(op.axis.data, DTYPES[kind])
@@ -402,6 +488,8 @@ class _Body:
         self.define_known(op.result, self.machine.width if op.axis.data == "x" else self.machine.height)
 
     def get_param(self, op: flow.GetParamOp) -> None:
+        if op.result in self.slots:
+            return
         values = self.cls.params.get(op.param.root_reference.data)
         if values is None:
             raise LoomError(f"{op.param} is no parameter of {self.cls.name}", location_of(op))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = tuple[Any, Any]
+"""Selects rows and columns: two slices, or two arrays that broadcast against each other."""
 
 MAX_PIECES = 4
 """A mask that needs more rectangles than this becomes cells."""
@@ -118,7 +120,7 @@ def _runs(mask: Array) -> list[range]:
 
 def _pieces(mask: Array) -> list[tuple[range, range]] | None:
     """A two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
-    rows_any = mask.any(axis=1)
+    rows_any: Array = mask.any(axis=1)
     rows = np.flatnonzero(rows_any)
     if not len(rows):
         return []
@@ -133,7 +135,7 @@ def _pieces(mask: Array) -> list[tuple[range, range]] | None:
     if len(changes) > 2 * MAX_PIECES:
         return None
     bounds = [0, *changes.tolist(), len(mask)]
-    for top, bottom in zip(bounds, bounds[1:], strict=False):
+    for top, bottom in pairwise(bounds):
         if rows_any[top]:
             pieces += [(range(top, bottom), run) for run in _runs(mask[top])]
         if len(pieces) > MAX_PIECES:
@@ -210,11 +212,11 @@ def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
 
 
 def contains(units: UnitSet, candidates: UnitSet) -> Array:
-    """For every unit of `candidates`, of its shape, whether it is in `units`."""
+    """Whether each unit of `candidates` is in `units`, bool of the shape of `candidates`."""
     rows, columns = candidates.cells()
     if isinstance(units, Rectangle):
         return _member(units.rows, rows) & _member(units.columns, columns)
-    keys, wanted = _keys(units.rows, units.columns), _keys(rows, columns)
+    keys, wanted = position_keys(units.rows, units.columns), position_keys(rows, columns)
     position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return keys[position] == wanted
 
@@ -224,7 +226,8 @@ def _member(indices: range, values: Array) -> Array:
     return (offset >= 0) & (values < indices.stop) & (offset % indices.step == 0)
 
 
-def _keys(rows: Array, columns: Array) -> Array:
+def position_keys(rows: Array, columns: Array) -> Array:
+    """A number for each (row, column), in the order of `Cells`."""
     return (rows.astype(np.int64) << 32) | columns
 
 
@@ -293,7 +296,7 @@ def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
 
 
 def locate(outer: UnitSet, inner: UnitSet) -> Index:
-    """The index that selects a subset's values out of an array of the outer set's shape."""
+    """Selects a subset's values, of the subset's shape, out of an array of the outer set's shape."""
     if outer is inner:
         return (slice(None), slice(None))
     cached = outer.cache.get(inner) if isinstance(inner, Rectangle) else None
@@ -309,7 +312,7 @@ def locate(outer: UnitSet, inner: UnitSet) -> Index:
             ((inner.columns - outer.columns.start) // outer.columns.step)[:, None],
         )
     rows, columns = inner.cells()
-    position = np.searchsorted(_keys(outer.rows, outer.columns), _keys(rows, columns))
+    position = np.searchsorted(position_keys(outer.rows, outer.columns), position_keys(rows, columns))
     return (position, np.zeros_like(position))
 
 
@@ -320,7 +323,7 @@ def _relative(outer: range, inner: range) -> slice:
 
 def select(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
     """A value of the outer set restricted to a subset; a uniform value stays itself."""
-    if outer is inner or not isinstance(value, np.ndarray):
+    if outer is inner or type(value) is not np.ndarray:
         return value
     return value[locate(outer, inner)]
 
@@ -330,12 +333,13 @@ def select_vector(outer: UnitSet, inner: UnitSet, value: Array) -> Array:
     if outer is inner:
         return value
     rows, columns = locate(outer, inner)
-    if isinstance(rows, slice):
+    if type(rows) is slice:
         return value[rows, :, columns]
+    # Two index arrays around a slice put their axes in front: [rows, columns, length].
     return np.moveaxis(value[rows, :, columns], 2, 1)
 
 
-def assemble(units: UnitSet, parts: Iterable[tuple[UnitSet, Any]], dtype: Any) -> Array:
+def assemble(units: UnitSet, parts: Iterable[tuple[UnitSet, Any]], dtype: npt.DTypeLike) -> Array:
     """An array of the set's shape put together from the values of disjoint subsets that cover it."""
     result = np.empty(units.shape, dtype)
     for part, value in parts:

@@ -39,6 +39,10 @@ class Code:
     dtypes: list[np.dtype[Any] | None] = field(default_factory=list["np.dtype[Any] | None"])
     variable: list[int] = field(default_factory=list[int])
     """Slots that are not constant."""
+    isolated: bool = False
+    """Whether it only computes, loads and stores: nothing outside its units can notice it run."""
+    alone: tuple[Any, int] | None = None
+    """For a single unit: the generated function of the whole body, and the cycles at its end."""
     arguments: list[int] = field(default_factory=list[int])
     argument_kinds: list[str] = field(default_factory=list[str])
 
@@ -109,16 +113,19 @@ def run(warp: Warp) -> int:
     return REACHED
 
 
-def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet]], join: int, results: Sequence[int] | None) -> int:
+def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet, int]], join: int, results: Sequence[int] | None) -> int:
     """Run parts of a warp from different program points to `join` and put them together again.
+
+    A way is a program counter, the units that go it and the cycles it costs them.
 
     `results` are the slots that the parts may have changed and that are read after the join; None means any. Parts
     that wait are left behind. Returns `join`, or SUSPENDED when no unit got there.
     """
     arrived: list[Warp] = []
-    for start, units in ways:
+    for start, units, cost in ways:
         part = warp.part(units)
         part.pc, part.stop = start, join
+        part.elapsed += cost
         if run(part) == REACHED:
             arrived.append(part)
     return _join(warp, arrived, join, results)

@@ -1,0 +1,421 @@
+"""Python source for runs of scalar code, for units that run alone.
+
+A warp pays for numpy at every instruction; a single unit should not. A run of operations that only compute on
+scalars, load and store is written out as one Python function over local variables and a flat view of the memory,
+and gives the same values, cycles and steps as the instructions it stands for. The source holds identifiers made
+here and numbers, never text from the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite, prod
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..diagnostics import LoomError, location_of
+from ..dialects import flow
+from .memory import WIDE
+from .scalars import function_of, kind_of
+from .warp import Warp
+
+if TYPE_CHECKING:
+    from .machine import Machine, UnitClass
+
+_SIMPLE = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
+_BITWISE = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}
+_FLOAT = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*"}
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+@dataclass
+class Generated:
+    """A generated function: `function(warp, slots, base, budget)` gives the cycles and steps it took."""
+
+    function: Callable[[Warp, list[Any], int, int], tuple[int, int]]
+    inputs: list[int]
+    uses_memory: bool
+
+
+def can_generate(op: Operation, *, memory: bool = True) -> bool:
+    """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores."""
+    if isinstance(op, scf.IfOp | scf.ForOp | scf.WhileOp):
+        return all(
+            can_generate(inner, memory=memory) or isinstance(inner, scf.YieldOp | scf.ConditionOp)
+            for region in op.regions
+            for block in region.blocks
+            for inner in block.ops
+        ) and all(kind_of(result.type) is not None for result in op.results)
+    if isinstance(op, flow.LoadOp | flow.StoreOp):
+        return memory
+    if isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp):
+        return True
+    return isinstance(op, arith.ConstantOp) or function_of(op) is not None
+
+
+def worth_generating(ops: Sequence[Operation]) -> bool:
+    """Whether a run is more than a few cheap operations."""
+    work = [op for op in ops if not isinstance(op, arith.ConstantOp | flow.CoordinateOp | flow.GetParamOp)]
+    return len(work) > 2 or any(isinstance(op, scf.ForOp | scf.WhileOp) for op in ops)
+
+
+def generate(
+    ops: Sequence[Operation],
+    slots: dict[SSAValue, int],
+    template: list[Any],
+    known: set[int],
+    cls: UnitClass,
+    machine: Machine,
+    name: str,
+) -> Generated:
+    """The function of a run of operations whose values have the given slots."""
+    return _Writer(slots, template, known, cls, machine).write(ops, name)
+
+
+class _Writer:
+    def __init__(
+        self, slots: dict[SSAValue, int], template: list[Any], known: set[int], cls: UnitClass, machine: Machine
+    ):
+        self.slots = slots
+        self.template = template
+        self.known = known
+        self.cls = cls
+        self.machine = machine
+        self.timing = machine.target.timing
+        self.lines: list[str] = []
+        self.depth = 1
+        self.pending = 0
+        self.bound: dict[str, Any] = {}
+        self.defined: set[int] = set()
+        self.inputs: list[int] = []
+        self.memory = False
+
+    def write(self, ops: Sequence[Operation], name: str) -> Generated:
+        inside = set(ops)
+        for op in ops:
+            self.operation(op)
+        body, self.lines = self.lines, []
+        outputs = [
+            self.slots[result]
+            for op in ops
+            for result in op.results
+            if self.slots[result] not in self.known
+            and any(_outermost(use.operation, ops) not in inside for use in result.uses)
+        ]
+        for slot in self.inputs:
+            self.line(f"v{slot} = s[{slot}]")
+        self.lines += body
+        for slot in outputs:
+            self.line(f"s[{slot}] = v{slot}")
+        self.line("return t, n")
+        parameters = ", ".join(f"{key}={key}" for key in self.bound)
+        source = f"def generated(w, s, b, budget{', ' + parameters if parameters else ''}):\n    t = n = 0\n"
+        source += "\n".join(self.lines) + "\n"
+        namespace = dict(self.bound)
+        exec(compile(source, f"<generated {len(self.lines)} lines>", "exec"), namespace)
+        del name
+        return Generated(namespace["generated"], self.inputs, self.memory)
+
+    # Text
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def bind(self, prefix: str, value: Any) -> str:
+        """A name for an object the function needs."""
+        for key, other in self.bound.items():
+            if other is value:
+                return key
+        key = f"{prefix}{len(self.bound)}"
+        self.bound[key] = value
+        return key
+
+    def charge(self) -> int:
+        cost, self.pending = self.pending, 0
+        return cost
+
+    def add_cycles(self, cost: int) -> None:
+        if cost:
+            self.line(f"t += {cost}")
+
+    def use(self, value: SSAValue) -> str:
+        slot = self.slots[value]
+        if slot in self.known:
+            number = self.template[slot]
+            if isinstance(number, bool | int):
+                return f"({number!r})"
+            if isinstance(number, float) and isfinite(number):
+                return f"({number!r})"
+            return self.bind("k", number)
+        if slot not in self.defined and slot not in self.inputs:
+            self.inputs.append(slot)
+        return f"v{slot}"
+
+    def define(self, value: SSAValue) -> str:
+        slot = self.slots[value]
+        self.defined.add(slot)
+        return f"v{slot}"
+
+    # Operations
+
+    def operation(self, op: Operation) -> None:
+        if isinstance(op, scf.IfOp):
+            self.if_(op)
+        elif isinstance(op, scf.ForOp):
+            self.for_(op)
+        elif isinstance(op, scf.WhileOp):
+            self.while_(op)
+        elif isinstance(op, flow.LoadOp):
+            self.load(op)
+        elif isinstance(op, flow.StoreOp):
+            self.store(op)
+        elif isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp | arith.ConstantOp):
+            return  # known, or read when the task starts
+        elif self.slots[op.results[0]] not in self.known:
+            self.scalar(op)
+
+    def scalar(self, op: Operation) -> None:
+        operands = [self.use(value) for value in op.operands]
+        kind = str(kind_of(op.results[0].type))
+        self.pending += self.timing.float_latency if kind[0] in "fb" else self.timing.instruction
+        text = self.expression(op, kind, operands)
+        target = self.define(op.results[0])
+        if text is None:
+            function = self.bind("f", function_of(op))
+            text = f"{function}({', '.join(operands)})"
+        if kind == "f32" and op.name in _FLOAT:
+            rounding = self.bind("r", _rounding_cell(self.machine))
+            self.line(f"{rounding}[0] = {text}")
+            text = f"{rounding}[0]"
+        self.line(f"{target} = {text}")
+
+    def expression(self, op: Operation, kind: str, operands: list[str]) -> str | None:
+        """The expression of a common operation, None for one that is left to its function."""
+        name = op.name
+        if kind in ("i16", "i32", "index") and name in _SIMPLE:
+            text = f"{operands[0]} {_SIMPLE[name]} {operands[1]}"
+            if kind == "index":
+                return text
+            half = 1 << (int(kind[1:]) - 1)
+            return f"(({text}) + {half} & {2 * half - 1}) - {half}"
+        if name in _BITWISE and kind in ("i16", "i32", "index"):
+            return f"{operands[0]} {_BITWISE[name]} {operands[1]}"
+        if name in _FLOAT and kind == "f32":
+            return f"{operands[0]} {_FLOAT[name]} {operands[1]}"
+        if isinstance(op, arith.CmpiOp):
+            predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+            if predicate in ("eq", "ne"):
+                return f"{operands[0]} {_COMPARE[predicate]} {operands[1]}"
+            source = str(kind_of(op.lhs.type))
+            if predicate[0] == "s" or source == "index":
+                return f"{operands[0]} {_COMPARE[predicate[1:]]} {operands[1]}"
+            if source in ("i16", "i32"):
+                mask = (1 << int(source[1:])) - 1
+                return f"({operands[0]} & {mask}) {_COMPARE[predicate[1:]]} ({operands[1]} & {mask})"
+        if name == "arith.select":
+            return f"{operands[1]} if {operands[0]} else {operands[2]}"
+        if name == "arith.index_cast" and kind == "index" and str(kind_of(op.operands[0].type)) != "i1":
+            return operands[0]
+        return None
+
+    def address(self, op: flow.LoadOp | flow.StoreOp) -> tuple[str, str]:
+        """The sequence and index of an element; bounds are tested before."""
+        name = op.buffer.root_reference.data
+        buffer = self.cls.buffers[name]
+        shape = buffer.shape
+        stride = self.cls.memory.stride
+        fixed, terms = 0, ""
+        for position, value in enumerate(op.indices):
+            scale = prod(shape[position + 1 :])
+            slot = self.slots[value]
+            if slot in self.known:
+                # The instructions of the same run were compiled first and have checked it.
+                fixed += self.template[slot] * scale
+                continue
+            text = self.use(value)
+            outside = self.bind("e", _outside(op, name, position, shape[position]))
+            self.line(f"if not 0 <= {text} < {shape[position]}:")
+            self.line(f"    raise {outside}(w, {text})")
+            terms += f" + {text}" if scale == 1 else f" + {text} * {scale}"
+        self.memory = True
+        view = self.cls.memory.scalars(buffer.kind)
+        if buffer.kind in WIDE:
+            sequence = self.bind("m", self.cached(buffer.kind, view))
+            first = (buffer.address >> 1) + fixed
+            return sequence, f"b + {first * stride}" if not terms else f"b + ({first}{terms}) * {stride}"
+        if view is None:
+            sequence = self.bind("m", self.cached(buffer.kind, self.cls.memory.typed[buffer.kind].reshape(-1)))
+        else:
+            sequence = self.bind("m", self.cached(buffer.kind, view))
+        first = buffer.address + fixed
+        if not terms:
+            return sequence, f"2 * b + {2 * stride * (first >> 1) + (first & 1)}"
+        self.line(f"a = {first}{terms}")
+        return sequence, f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
+
+    def cached(self, kind: str, view: Any) -> Any:
+        """One view of each kind for all functions of a class."""
+        return self.cls.scalar_views.setdefault(kind, view)
+
+    def load(self, op: flow.LoadOp) -> None:
+        sequence, index = self.address(op)
+        kind = self.cls.buffers[op.buffer.root_reference.data].kind
+        self.pending += self.timing.instruction
+        text = f"{sequence}[{index}]"
+        if kind not in ("f32", "i32", "i16"):
+            text = f"{text}.item()"
+        self.line(f"{self.define(op.result)} = {text}")
+
+    def store(self, op: flow.StoreOp) -> None:
+        sequence, index = self.address(op)
+        self.pending += self.timing.instruction
+        self.line(f"{sequence}[{index}] = {self.use(op.value)}")
+
+    # Control flow; cycles are charged where the instructions charge them
+
+    def if_(self, op: scf.IfOp) -> None:
+        cost = self.charge()
+        condition = self.use(op.cond)
+        before = set(self.defined)
+        self.line(f"if {condition}:")
+        self.depth += 1
+        self.line(f"t += {cost + self.timing.branch_not_taken}")
+        self.arm(op.true_region.block, op)
+        self.depth -= 1
+        self.defined = set(before)
+        self.line("else:")
+        self.depth += 1
+        self.line(f"t += {cost + self.timing.branch_taken}")
+        if op.false_region.blocks:
+            self.arm(op.false_region.block, op)
+        self.depth -= 1
+        self.defined = before | {self.slots[result] for result in op.results}
+
+    def arm(self, block: Block, op: scf.IfOp) -> None:
+        self.block(block)
+        self.add_cycles(self.charge())
+        terminator = block.last_op
+        if isinstance(terminator, scf.YieldOp) and op.results:
+            self.copies([self.use(value) for value in terminator.operands], [self.define(r) for r in op.results])
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            if not isinstance(op, scf.YieldOp | scf.ConditionOp):
+                self.operation(op)
+
+    def copies(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+        if targets:
+            self.line(f"{', '.join(targets)} = {', '.join(sources)}")
+
+    def step(self) -> None:
+        self.line("n += 1")
+        self.line("if n > budget:")
+        self.line(f"    raise {self.bind('o', self.machine.overrun)}(w)")
+
+    def for_(self, op: scf.ForOp) -> None:
+        self.add_cycles(self.charge())
+        body = op.body.block
+        sources = [self.use(value) for value in (op.lb, *op.iter_args)]
+        upper, step = self.use(op.ub), self.use(op.step)
+        self.copies(sources, [self.define(argument) for argument in body.args])
+        index, *carried = [self.define(argument) for argument in body.args]
+        test = self.timing.instruction + self.timing.branch_not_taken
+        step_slot = self.slots[op.step]
+        counted = step_slot in self.known and self.template[step_slot] > 0
+        before = set(self.defined)
+        place = 0
+        if counted:
+            self.line(f"i{self.depth} = range({index}, {upper}, {step})")
+            self.line(f"n += len(i{self.depth})")
+            self.line("if n > budget:")
+            self.line(f"    raise {self.bind('o', self.machine.overrun)}(w)")
+            place = len(self.lines)
+            self.line("")
+            self.line(f"for {index} in i{self.depth}:")
+            self.depth += 1
+        else:
+            self.line("while True:")
+            self.depth += 1
+            self.line(f"t += {test}")
+            self.line(f"if not {index} < {upper}: break")
+            self.step()
+        self.block(body)
+        terminator = body.last_op
+        assert terminator is not None
+        self.copies([self.use(value) for value in terminator.operands], carried)
+        cost = self.charge() + self.timing.instruction
+        if counted:
+            self.line("pass")
+            self.depth -= 1
+            self.lines[place] = "    " * self.depth + f"t += {test} + len(i{self.depth}) * {test + cost}"
+        else:
+            self.line(f"{index} += {step}")
+            self.line(f"t += {cost}")
+            self.depth -= 1
+        self.defined = before
+        self.copies(carried, [self.define(result) for result in op.results])
+
+    def while_(self, op: scf.WhileOp) -> None:
+        self.add_cycles(self.charge())
+        before, after = op.before_region.block, op.after_region.block
+        sources = [self.use(value) for value in op.arguments]
+        carried = [self.define(argument) for argument in before.args]
+        self.copies(sources, carried)
+        self.line("while True:")
+        self.depth += 1
+        outside = set(self.defined)
+        self.block(before)
+        terminator = before.last_op
+        assert isinstance(terminator, scf.ConditionOp)
+        arguments = [self.use(value) for value in terminator.arguments]
+        condition = self.use(terminator.cond)
+        self.line(f"t += {self.charge() + self.timing.branch_not_taken}")
+        self.line(f"if not {condition}:")
+        self.depth += 1
+        results = [f"v{self.slots[result]}" for result in op.results]
+        self.copies(arguments, results)
+        self.line("break")
+        self.depth -= 1
+        self.step()
+        self.copies(arguments, [self.define(argument) for argument in after.args])
+        self.block(after)
+        last = after.last_op
+        assert last is not None
+        self.copies([self.use(value) for value in last.operands], carried)
+        self.add_cycles(self.charge())
+        self.depth -= 1
+        self.defined = outside | {self.slots[result] for result in op.results}
+
+
+def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:
+    """The ancestor of an operation that stands in the block of `ops`."""
+    block = ops[0].parent
+    current = op
+    while current.parent is not block:
+        parent = current.parent_op()
+        if parent is None:
+            return op
+        current = parent
+    return current
+
+
+def _rounding_cell(machine: Machine) -> Any:
+    """One float32 cell: writing a Python number to it and reading it back rounds to nearest even."""
+    return machine.rounding_cell
+
+
+def _outside(
+    op: Operation, name: str, position: int, extent: int
+) -> Callable[[Warp, int], LoomError]:
+    where = location_of(op)
+
+    def outside(warp: Warp, index: int) -> LoomError:
+        return LoomError(
+            f"index {index} of dimension {position} is outside @{name}, which has {extent} elements there, on "
+            f"{warp.cls.describe(warp.units)}; check the loop bounds", where,
+        )  # fmt: skip
+
+    return outside
