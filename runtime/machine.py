@@ -58,11 +58,17 @@ class UnitClass:
         self.busy = np.zeros(self.shape, np.bool_)
         self.busy_units = 0
         self.unresolved = np.zeros(self.shape, np.int16)
-        per_block = height if height * width <= 2 * BLOCK_UNITS else max(1, min(height, round(BLOCK_UNITS / width)))
-        self.block_rows = per_block
+        self.block_rows, self.block_columns = _block_shape(height, width, machine.block_units)
+        self.blocks_across = -(-width // self.block_columns)
         self.blocks: list[UnitSet | None] = [
-            intersect(self.units, rectangle(range(top, min(height, top + per_block)), range(width)))
-            for top in range(0, height, per_block)
+            intersect(
+                self.units,
+                rectangle(
+                    range(top, min(height, top + self.block_rows)), range(left, min(width, left + self.block_columns))
+                ),
+            )
+            for top in range(0, height, self.block_rows)
+            for left in range(0, width, self.block_columns)
         ]
         self.buffers: dict[str, Buffer] = {}
         self.params: dict[str, Any] = {}
@@ -120,12 +126,15 @@ class UnitClass:
     def touch(self, units: UnitSet, task: Task) -> None:
         """Some units may now be able to run a task."""
         ready = self.machine.ready
-        if isinstance(units, Rectangle):
+        if isinstance(units, Rectangle) and self.blocks_across == 1:
             numbers: Sequence[int] = range(
                 units.rows[0] // self.block_rows, units.rows[-1] // self.block_rows + 1
             )
         else:
-            numbers = np.unique(units.rows // self.block_rows).tolist()
+            rows, columns = units.cells()
+            numbers = np.unique(
+                rows // self.block_rows * self.blocks_across + columns // self.block_columns
+            ).tolist()
         for number in numbers:
             task.hot.add(number)
             key = (self, number)
@@ -136,6 +145,15 @@ class UnitClass:
     def set_busy(self, units: UnitSet, busy: bool) -> None:
         self.busy[units.index] = busy
         self.busy_units += units.count if busy else -units.count
+
+
+def _block_shape(height: int, width: int, block_units: int | None) -> tuple[int, int]:
+    """Rows and columns of a block: whole rows, unless fewer units than a row has are asked for."""
+    if block_units is not None:
+        return max(1, min(height, block_units // width)), max(1, min(width, block_units))
+    if height * width <= 2 * BLOCK_UNITS:
+        return height, width
+    return max(1, min(height, round(BLOCK_UNITS / width))), width
 
 
 def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[range, range]]:
@@ -180,8 +198,8 @@ class Exported:
 class Machine:
     """Executes the `flow.fabric` of a module.
 
-    Raises LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a
-    circle).
+    `block_units` limits the units that start a task as one warp; results and clocks do not depend on it. Raises
+    LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle).
     """
 
     def __init__(self, module: ModuleOp | flow.FabricOp, *, block_units: int | None = None):
