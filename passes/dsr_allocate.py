@@ -64,9 +64,8 @@ def _allocate(pe: wse.PeOp) -> None:
     except OutOfRegisters as error:
         needing = cast(dsd.DsdOperation, error.operation)
         holding = ", ".join(described(cast(dsd.DsdOperation, op)) for op in error.live)
-        message = (
-            f"{target.name} has {sizes[error.file]} {error.file} registers, too few for {described(needing)}"
-            + (f" while these hold theirs: {holding}; let one of them end first" if holding else "")
+        message = f"{target.name} has {sizes[error.file]} {error.file} registers, too few for {described(needing)}" + (
+            f" while these hold theirs: {holding}; let one of them end first" if holding else ""
         )
         raise LoomError(message, location_of(needing)) from None
     _write(operations, plan)

@@ -246,10 +246,7 @@ class _Planner:
             self._follow(arm, after, dict(start))
             # What an arm overwrites is gone behind the branch, and what only an arm loads is not seen there.
             overwritten = {
-                register
-                for key, load in after.items()
-                if before.get(key) is not load
-                for register in load.registers
+                register for key, load in after.items() if before.get(key) is not load for register in load.registers
             }
             for key, load in list(cache.items()):
                 lost = key in start and after.get(key) is not load

@@ -8,7 +8,7 @@ no descriptor values and no memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,10 +30,6 @@ class AffineIndex:
     coefficients: tuple[int, ...]
     constant: int = 0
 
-    def at(self, point: Sequence[int]) -> int:
-        """The value with the induction variables at `point`."""
-        return self.constant + sum(c * x for c, x in zip(self.coefficients, point, strict=True))
-
 
 @dataclass(frozen=True)
 class Walk:
@@ -46,24 +42,6 @@ class Walk:
     offset: int
     strides: tuple[int, ...]
     extents: tuple[int, ...]
-
-    def addresses(self) -> Iterator[int]:
-        """The elements in the order they are visited, relative to the base."""
-        if 0 in self.extents:
-            return
-        counters = [0] * len(self.extents)
-        address = self.offset
-        while True:
-            yield address
-            for depth, stride in enumerate(self.strides):
-                dimension = len(counters) - 1 - depth
-                counters[dimension] += 1
-                if counters[dimension] < self.extents[dimension]:
-                    address += stride
-                    break
-                counters[dimension] = 0
-            else:
-                return
 
 
 def linearise(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineIndex:
@@ -131,13 +109,3 @@ def check_walk(kind: DescriptorKind, walk: Walk) -> None:
             )
     if walk.offset not in I16:
         raise WalkError(f"offset {walk.offset} does not fit an i16 ({I16[0]} to {I16[-1]})")
-
-
-def bounds(linear: AffineIndex, extents: Sequence[int]) -> tuple[int, int] | None:
-    """The smallest and the largest element number reached, or None if nothing is visited."""
-    if 0 in extents:
-        return None
-    reach = [c * (n - 1) for c, n in zip(linear.coefficients, extents, strict=True)]
-    return linear.constant + sum(min(0, r) for r in reach), linear.constant + sum(max(0, r) for r in reach)
-
-

@@ -164,9 +164,7 @@ def test_every_operand_is_where_it_is_read(case: tuple[Program, dict], seed: int
         return
     for run in range(5):
         machine = Machine(program, demands, plan, random.Random(seed + run))
-        machine.generation = {
-            demand.descriptor: 0 for needed in demands.values() for demand in needed
-        }
+        machine.generation = {demand.descriptor: 0 for needed in demands.values() for demand in needed}
         machine.run()
 
 

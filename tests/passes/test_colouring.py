@@ -1,0 +1,85 @@
+"""Colouring against a search through all assignments."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loomir.passes.analysis.colouring import Clash, Exhausted, colour
+
+
+def graph(nodes: int, *edges: tuple[int, int]) -> nx.Graph:
+    result = nx.Graph()
+    result.add_nodes_from(range(nodes))
+    result.add_edges_from(edges)
+    return result
+
+
+@st.composite
+def problems(draw):
+    nodes = draw(st.integers(0, 6))
+    edges = draw(st.sets(st.tuples(st.integers(0, max(nodes - 1, 0)), st.integers(0, max(nodes - 1, 0)))))
+    allowed = {node: sorted(draw(st.sets(st.integers(0, 3), min_size=1))) for node in range(nodes)}
+    fixed = {node: draw(st.integers(0, 3)) for node in range(nodes) if draw(st.integers(0, 3)) == 0}
+    preferred = {node: draw(st.integers(0, 3)) for node in range(nodes) if draw(st.booleans())}
+    return graph(nodes, *(edges if nodes else ())), allowed, fixed, preferred
+
+
+@given(problems())
+def test_a_colouring_is_found_exactly_when_there_is_one(problem) -> None:
+    g, allowed, fixed, preferred = problem
+    edges = [(a, b) for a, b in g.edges if a != b]
+    choices = [[fixed[node]] if node in fixed else allowed[node] for node in g]
+    exists = any(all(numbers[a] != numbers[b] for a, b in edges) for numbers in product(*choices))
+    try:
+        found = colour(g, allowed, fixed, preferred)
+    except Clash as clash:
+        assert fixed[clash.first] == fixed[clash.second] == clash.number
+        assert g.has_edge(clash.first, clash.second)
+        return
+    except Exhausted as error:
+        assert not exists
+        assert error.competitors
+        return
+    assert list(found) == list(g)
+    assert all(found[node] in choices[node] for node in g)
+    assert all(found[a] != found[b] for a, b in edges)
+
+
+def test_preferred_numbers_are_kept_where_they_fit() -> None:
+    assert colour(graph(3, (0, 1)), dict.fromkeys(range(3), range(4)), preferred={0: 2, 1: 2, 2: 2}) == {
+        0: 2,
+        1: 0,
+        2: 2,
+    }
+
+
+def test_preferred_numbers_are_given_up_for_a_solution() -> None:
+    # With 1 on both ends nothing would be left for the middle.
+    path = graph(3, (0, 1), (1, 2))
+    found = colour(path, {0: [0, 1], 1: [1], 2: [0, 1]}, preferred={0: 1})
+    assert found == {0: 0, 1: 1, 2: 0}
+
+
+def test_two_neighbours_with_one_number_are_named() -> None:
+    with pytest.raises(Clash) as error:
+        colour(graph(2, (0, 1)), dict.fromkeys(range(2), range(4)), {0: 3, 1: 3})
+    assert (error.value.first, error.value.second, error.value.number) == (0, 1, 3)
+
+
+def test_the_competitors_are_named() -> None:
+    crowd = nx.complete_graph(4)
+    crowd.add_node("bystander")
+    with pytest.raises(Exhausted) as error:
+        colour(crowd, dict.fromkeys(crowd, range(3)))
+    assert error.value.competitors == (0, 1, 2, 3)
+
+
+def test_a_large_crowd_is_refused_at_once() -> None:
+    # A search would try all orders of the first eight.
+    with pytest.raises(Exhausted):
+        colour(nx.complete_graph(30), dict.fromkeys(range(30), range(8)))
