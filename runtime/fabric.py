@@ -84,7 +84,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
             lost.append((sy[gone], sx[gone], y[gone], x[gone]))
             y, x, sy, sx, port, latency = (v[accepted] for v in (y, x, sy, sx, port, latency))
         outputs = color.transmit[y, x]
-        ramp = (outputs & 1 == 1) & ((port != RAMP) | (outputs == 1))
+        ramp = outputs & 1 == 1
         if ramp.any():
             pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp]))
         following: list[tuple[Array, ...]] = []
@@ -142,7 +142,10 @@ class Delivery:
     line: range = range(0)
     senders: tuple[Array, Array] | None = None
     receivers: tuple[Array, Array] | None = None
-    cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    shifted: dict[Rectangle, UnitSet] = field(default_factory=dict[Rectangle, UnitSet])
+    """Of a shift: the receivers for each set of senders met so far."""
+    line_pairs: tuple[Array, Array, Array, Array, Array] | None = None
+    """Of a spread: its pairs one by one, made when first needed."""
 
 
 def _masked(shape: tuple[int, int], points: Array) -> list[UnitSet]:
@@ -236,11 +239,12 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
     distinct; where several senders reach one unit there are several arrivals.
     """
     if delivery.kind == "shift":
-        receivers = delivery.cache.get(senders)
-        if receivers is None:
+        if isinstance(senders, Rectangle):
+            receivers = delivery.shifted.get(senders)
+            if receivers is None:
+                receivers = delivery.shifted[senders] = shift(senders, *delivery.offset)
+        else:
             receivers = shift(senders, *delivery.offset)
-            if isinstance(senders, Rectangle):
-                delivery.cache[senders] = receivers
         return [(receivers, payload, time + delivery.latency)]
     if delivery.kind == "spread" and isinstance(senders, Rectangle) and senders.shape[delivery.axis] == 1:
         if delivery.axis == 0:
@@ -256,7 +260,7 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
 
 
 def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
-    rows, columns = np.broadcast_arrays(*senders.cells())
+    rows, columns = senders.cells()
     keys = position_keys(rows.ravel(), columns.ravel())
     order = np.argsort(keys)
     keys = keys[order]
@@ -287,33 +291,35 @@ def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, tim
 
 
 def _pairs(delivery: Delivery) -> tuple[Array, Array, Array, Array, Array]:
+    """Sender's row and column, receiver's row and column and latency of every pair of a delivery by pairs or lines."""
     if delivery.kind == "pairs":
         assert delivery.senders is not None and delivery.receivers is not None
         return (*delivery.senders, *delivery.receivers, delivery.latency)
-    found = delivery.cache.get("pairs")
-    if found is None:
-        rows, columns = (v.ravel() for v in np.broadcast_arrays(*delivery.source.cells()))
+    if delivery.line_pairs is None:
+        rows, columns = (v.ravel() for v in delivery.source.cells())
         count, length = len(rows), len(delivery.line)
-        line = np.tile(np.asarray(delivery.line), count)
-        latency = np.tile(delivery.latency, count)
-        senders = np.repeat(rows, length), np.repeat(columns, length)
-        targets = (line, senders[1]) if delivery.axis == 0 else (senders[0], line)
-        found = delivery.cache["pairs"] = (*senders, *targets, latency)
-    return found
+        sender_rows, sender_columns = np.repeat(rows, length), np.repeat(columns, length)
+        line, latency = np.tile(np.asarray(delivery.line), count), np.tile(delivery.latency, count)
+        delivery.line_pairs = (
+            (sender_rows, sender_columns, line, sender_columns, latency)
+            if delivery.axis == 0
+            else (sender_rows, sender_columns, sender_rows, line, latency)
+        )
+    return delivery.line_pairs
 
 
 def reach(delivery: Delivery, receivers: UnitSet) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """(sender, receiver) pairs of a delivery that end in `receivers`, in class coordinates."""
     if delivery.kind == "shift":
         dy, dx = delivery.offset
-        rows, columns = (v.ravel() for v in np.broadcast_arrays(*delivery.source.cells()))
+        rows, columns = (v.ravel() for v in delivery.source.cells())
         targets = np.stack([rows + dy, columns + dx], 1)
         sources = np.stack([rows, columns], 1)
     else:
         pair_rows, pair_columns, target_rows, target_columns, _ = _pairs(delivery)
         sources = np.stack([pair_rows, pair_columns], 1)
         targets = np.stack([target_rows, target_columns], 1)
-    y, x = (v.ravel() for v in np.broadcast_arrays(*receivers.cells()))
+    y, x = (v.ravel() for v in receivers.cells())
     wanted = np.isin(position_keys(targets[:, 0], targets[:, 1]), position_keys(y, x))
     return [
         ((s[0], s[1]), (t[0], t[1])) for s, t in zip(sources[wanted].tolist(), targets[wanted].tolist(), strict=True)
