@@ -27,7 +27,7 @@ MAX_PIECES = 4
 class Rectangle:
     """The product of two non-empty ranges with positive steps; interned, so identity is equality."""
 
-    __slots__ = ("cache", "columns", "count", "index", "rows", "shape")
+    __slots__ = ("columns", "count", "index", "located", "rows", "shape")
 
     def __init__(self, rows: range, columns: range):
         self.rows = rows
@@ -38,7 +38,8 @@ class Rectangle:
             slice(rows.start, rows[-1] + 1, rows.step),
             slice(columns.start, columns[-1] + 1, columns.step),
         )
-        self.cache: dict[Any, Any] = {}
+        self.located: dict[Rectangle, Index] = {}
+        """Where subsets are, see `locate`."""
 
     def __repr__(self) -> str:
         return f"Rectangle(rows={self.rows}, columns={self.columns})"
@@ -52,7 +53,7 @@ class Rectangle:
 class Cells:
     """Any non-empty set of units, ordered by row, then column."""
 
-    __slots__ = ("cache", "columns", "count", "index", "rows", "shape")
+    __slots__ = ("columns", "count", "index", "rows", "shape")
 
     def __init__(self, rows: Array, columns: Array):
         self.rows = rows
@@ -60,7 +61,6 @@ class Cells:
         self.count = len(rows)
         self.shape = (self.count, 1)
         self.index: Index = (rows[:, None], columns[:, None])
-        self.cache: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"Cells({self.count})"
@@ -120,7 +120,7 @@ def _runs(mask: Array) -> list[range]:
 
 def _pieces(mask: Array) -> list[tuple[range, range]] | None:
     """A two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
-    rows_any: Array = mask.any(axis=1)
+    rows_any: Array = np.logical_or.reduce(mask, axis=1)
     rows = np.flatnonzero(rows_any)
     if not len(rows):
         return []
@@ -299,13 +299,12 @@ def locate(outer: UnitSet, inner: UnitSet) -> Index:
     """Selects a subset's values, of the subset's shape, out of an array of the outer set's shape."""
     if outer is inner:
         return (slice(None), slice(None))
-    cached = outer.cache.get(inner) if isinstance(inner, Rectangle) else None
-    if cached is not None:
-        return cached
     if isinstance(outer, Rectangle):
         if isinstance(inner, Rectangle):
-            index: Index = (_relative(outer.rows, inner.rows), _relative(outer.columns, inner.columns))
-            outer.cache[inner] = index
+            index = outer.located.get(inner)
+            if index is None:
+                index = (_relative(outer.rows, inner.rows), _relative(outer.columns, inner.columns))
+                outer.located[inner] = index
             return index
         return (
             ((inner.rows - outer.rows.start) // outer.rows.step)[:, None],
