@@ -56,7 +56,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -72,7 +72,17 @@ from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from . import dsd_table
-from .wse import ELEMENT_TYPES, InputQueueOp, OutputQueueOp, Scope, SymbolUser, TaskStates, element_count
+from .wse import (
+    ELEMENT_TYPES,
+    InputQueueOp,
+    OutputQueueOp,
+    Scope,
+    SymbolUser,
+    TaskStates,
+    element_count,
+    parse_element_type,
+    verify_element_type,
+)
 
 Integer = int | SSAValue
 """A field of a descriptor: a number known at compile time, or a value of type i16."""
@@ -102,9 +112,13 @@ class DescriptorType(ParametrizedAttribute, TypeAttribute, ABC):
 
     element_type: Attribute
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (parse_element_type(parser, "a descriptor"),)
+
     def verify(self) -> None:
-        if self.element_type not in ELEMENT_TYPES:
-            raise VerifyException(f"a descriptor cannot have elements of {self.element_type}; use f16, f32, i16 or i32")
+        verify_element_type(self.element_type, "a descriptor")
 
 
 class MemoryDescriptorType(DescriptorType, ABC):
@@ -225,6 +239,10 @@ class OnControlAttr(ParametrizedAttribute):
     @staticmethod
     def get(action: ControlAction, symbol: str | None = None) -> OnControlAttr:
         return OnControlAttr(StringAttr(action.value), NoneAttr() if symbol is None else SymbolRefAttr(symbol))
+
+    def verify(self) -> None:
+        if (self.task is None) != (self.control_action is ControlAction.TERMINATE):
+            raise VerifyException("on_control is neither terminate, activate @task nor unblock @task; use one of them")
 
     @property
     def control_action(self) -> ControlAction:
@@ -393,12 +411,6 @@ class AsyncAttr(ParametrizedAttribute):
         """Check what can be checked without knowing the program; called by the operations that carry it."""
         if self.activated is not None and self.unblocked is not None:
             raise VerifyException("activate and unblock are both given; keep one of them")
-        if (control := self.control) is not None:
-            named = control.task is not None
-            if named == (control.control_action is ControlAction.TERMINATE):
-                raise VerifyException(
-                    "on_control is neither terminate, activate @task nor unblock @task; use one of them"
-                )
 
     def verify_symbols(self, scope: Scope) -> None:
         """Check tasks, microthread and priority against the program and its target."""
@@ -513,6 +525,15 @@ def _parse_memref(parser: Parser) -> MemRefType:
     if not isa(type, MemRefType):
         parser.raise_error("a descriptor is made of a memref, for example memref<16xf32>", position)
     return type
+
+
+def resolve_all(
+    parser: Parser, operands: Sequence[UnresolvedOperand], types: Sequence[Attribute], position: int
+) -> Sequence[SSAValue]:
+    """Give each operand its type; an error at `position` if there are more of one than of the other."""
+    if len(operands) != len(types):
+        parser.raise_error(f"{len(operands)} operands have {len(types)} types; give one for each", position)
+    return parser.resolve_operands(operands, types, position)
 
 
 def _static(value: Integer | None) -> IntegerAttr | None:
@@ -1652,7 +1673,7 @@ class DsdOperation(SymbolUser, ABC):
         parser.parse_punctuation(":")
         position = parser.pos
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        destination, *sources = parser.resolve_operands(operands, types, position)
+        destination, *sources = resolve_all(parser, operands, types, position)
         op = cls(destination, sources, index=index, asynchronous=asynchronous)
         op.attributes.update(attributes)
         return op

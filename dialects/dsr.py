@@ -54,10 +54,11 @@ from .dsd import (
     FifoType,
     Mem4dType,
     MemoryDescriptorType,
+    resolve_all,
     strides_if_constant,
     table_operations,
 )
-from .wse import ELEMENT_TYPES, CallOp, Scope, SymbolUser
+from .wse import CallOp, Scope, SymbolUser, parse_element_type, verify_element_type
 
 MAX_STRIDE_REGISTERS = 3
 """Most stride registers of one descriptor (DSR-058)."""
@@ -129,7 +130,7 @@ class DescriptorRegisterType(RegisterType, ABC):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            element_type = parser.parse_type()
+            element_type = parse_element_type(parser, "a register")
             index: IntAttr | NoneAttr = NoneAttr()
             if parser.parse_optional_punctuation(",") is not None:
                 index = IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
@@ -142,8 +143,7 @@ class DescriptorRegisterType(RegisterType, ABC):
                 printer.print_string(f", {self.number}")
 
     def verify(self) -> None:
-        if self.element_type not in ELEMENT_TYPES:
-            raise VerifyException(f"a register cannot hold elements of {self.element_type}; use f16, f32, i16 or i32")
+        verify_element_type(self.element_type, "a register")
 
 
 @irdl_attr_definition
@@ -408,7 +408,7 @@ class LoadOp(SymbolUser):
         parser.parse_punctuation(":")
         position = parser.pos
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        descriptor, *extensions = parser.resolve_operands(operands, types, position)
+        descriptor, *extensions = resolve_all(parser, operands, types, position)
         parser.parse_punctuation("->")
         position = parser.pos
         register = parser.parse_type()

@@ -781,7 +781,7 @@ class BufferOp(IRDLOperation):
         _print_attributes(printer, self)
 
     def verify_(self) -> None:
-        _verify_element_type(self.type.get_element_type(), "a buffer")
+        verify_element_type(self.type.get_element_type(), "a buffer")
         if not self.type.has_static_shape():
             raise VerifyException(
                 f"buffer type {self.type} has an open extent; a PE's memory is laid out at compile "
@@ -861,7 +861,7 @@ class ParamOp(SymbolUser):
         _print_attributes(printer, self)
 
     def verify_(self) -> None:
-        _verify_element_type(self.type, "a parameter")
+        verify_element_type(self.type, "a parameter")
         shape = self.value.get_shape()
         if shape and len(shape) != 2:
             raise VerifyException(
@@ -887,7 +887,17 @@ def _parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) 
     return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
 
 
-def _verify_element_type(type: Attribute, owner: str) -> None:
+def parse_element_type(parser: AttrParser, owner: str) -> Attribute:
+    """Parse one of `ELEMENT_TYPES`; anything else is an error that says `owner` cannot have it."""
+    position = parser.pos
+    type = parser.parse_type()
+    if type not in ELEMENT_TYPES:
+        parser.raise_error(f"{owner} cannot hold {type}; use f16, f32, i16 or i32", position)
+    return type
+
+
+def verify_element_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
     if type not in ELEMENT_TYPES:
         raise VerifyException(f"{owner} cannot hold {type}; use f16, f32, i16 or i32")
 
@@ -1314,7 +1324,7 @@ class TaskOp(SymbolUser):
                 "argument, or two of 16 bits"
             )
         for type in types:
-            _verify_element_type(type, "a wavelet")
+            verify_element_type(type, "a wavelet")
         if self.id is not None and self.task_kind is TaskKind.DATA:
             raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
         if self.task_kind is TaskKind.CONTROL and self.id is None:

@@ -107,6 +107,15 @@ wse.program @p target "wse3" rectangle 3 x 2 {
   }
 }
 // -----
+// CHECK: error: values of shape [2] do not fit a rectangle; give one value or a row of values for each row of PEs{{$}}
+"builtin.module"() ({
+  "wse.program"() <{sym_name = "p", target = "wse3", width = 2 : i64, height = 1 : i64}> ({
+    "wse.pe"() <{sym_name = "e", placement = [#wse.region<[:, :]>]}> ({
+      "wse.param"() <{sym_name = "c", value = dense<0> : tensor<2xi16>}> : () -> ()
+    }) : () -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
 // CHECK: error: queue @q has no color; name the color it serves{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {

@@ -1,0 +1,45 @@
+// RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
+// Text that is no program, each with its error.
+
+// CHECK: a buffer has a memref type, for example memref<64xf32>{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.buffer @u : f32
+  }
+}
+// -----
+// CHECK: i64 takes no initial value; use f16, f32, i16 or i32{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.buffer @u : memref<4xi64> = dense<0>
+  }
+}
+// -----
+// CHECK: Shape mismatch in dense literal. Expected [2, 3] shape from the type, but got [3, 2] shape.{{$}}
+wse.program @p target "wse3" rectangle 3 x 2 {
+  wse.pe @e on [:, :] {
+    wse.param @row : i16 over 3 x 2 = dense<[[0, 0], [1, 1], [2, 2]]>
+  }
+}
+// -----
+// CHECK: coordinates and extents are of type i16{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.func @main() {
+      %x = wse.coordinate x : i32
+      wse.return
+    }
+  }
+}
+// -----
+// CHECK: Expected `ramp`, `north`, `south`, `east`, or `west`
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.route @c on [:, :] from [ramp] to [up]
+}
+// -----
+// CHECK: expected an index or a slice, for example 0:4, ::2 or 3{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [x, :] {
+  }
+}
