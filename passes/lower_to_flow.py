@@ -312,6 +312,45 @@ def _lowered(type: Attribute) -> Attribute:
     return type
 
 
+class _Registers:
+    """What the registers hold at the current point of a body, as far as it is known.
+
+    Lowering gives every operation the descriptor that the SSA value stands for; that is right only while the
+    register has not been loaded with another one.
+    """
+
+    def __init__(self) -> None:
+        self.holders: dict[tuple[str, int | None], dsr.LoadOp | None] = {}
+
+    @staticmethod
+    def _register(load: dsr.LoadOp) -> tuple[str, int | None]:
+        return load.register.file(), load.register.number
+
+    def load(self, load: dsr.LoadOp) -> None:
+        self.holders[self._register(load)] = load
+
+    def forget_loads_in(self, op: Operation) -> None:
+        """From a loop on, and after a branch, what is loaded inside may be there or not."""
+        for inner in op.walk():
+            if isinstance(inner, dsr.LoadOp):
+                self.holders[self._register(inner)] = None
+
+    def check(self, op: dsd.DsdOperation) -> None:
+        """Raise LoomError if a register that `op` reads may hold another descriptor than the one it asks for."""
+        for operand in (op.destination, *op.sources):
+            load = operand.owner
+            if not isinstance(load, dsr.LoadOp):
+                continue
+            holder = self.holders.get(self._register(load))
+            if holder is None or (holder is not load and holder.descriptor is not load.descriptor):
+                file, number = self._register(load)
+                raise _refuse(
+                    op,
+                    f"{op.name} takes a descriptor from {file} register {number}, which may hold another one by then; "
+                    "load it again before the operation or into another register",
+                )
+
+
 @dataclass
 class _BodyLowering:
     """Lowers the body of one function or task, operation by operation, in order."""
@@ -324,6 +363,7 @@ class _BodyLowering:
     block: Block = field(default_factory=Block)
     """Where new operations go."""
     constants: list[Operation] = field(default_factory=list[Operation])
+    registers: _Registers = field(default_factory=lambda: _Registers())
 
     def lower(self, body: Region) -> Region:
         new = self._region(body)
@@ -465,12 +505,24 @@ class _BodyLowering:
 
     def _copy(self, op: Operation) -> None:
         """Scalar code and its structure stay as they are, on the new values."""
+        operands = [self._value(op, operand) for operand in op.operands]
+        if op.regions and not isinstance(op, scf.IfOp):
+            # An earlier trip of the loop may have been there before.
+            self.registers.forget_loads_in(op)
+        before = self.registers.holders
+        regions: list[Region] = []
+        for region in op.regions:
+            self.registers.holders = dict(before)
+            regions.append(self._region(region))
+        self.registers.holders = before
+        if op.regions:
+            self.registers.forget_loads_in(op)
         new = type(op).create(
-            operands=[self._value(op, operand) for operand in op.operands],
+            operands=operands,
             result_types=[_lowered(type) for type in op.result_types],
             properties=op.properties,
             attributes=op.attributes,
-            regions=[self._region(region) for region in op.regions],
+            regions=regions,
         )
         if any(isinstance(result, MemRefType) for result in new.result_types):
             self._refuse_array(op)
@@ -567,6 +619,7 @@ class _BodyLowering:
                             f"dsr.load uses a {type.file()} register without a number; run dsr-allocate before "
                             "lower-to-flow",
                         )
+                self.registers.load(op)
                 self.values[op.result] = self._value(op, op.descriptor)
             case dsr.GetXdsrOp() | dsr.GetSrOp():
                 # Names a register for a load, and holds nothing by itself.
@@ -577,6 +630,7 @@ class _BodyLowering:
                 )
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
+        self.registers.check(op)
         streams = [self._operand(op, operand) for operand in (op.destination, *op.sources)]
         if isinstance(op.destination.type, MemRefType):
             streams[0] = self._pointer(op, streams[1:])

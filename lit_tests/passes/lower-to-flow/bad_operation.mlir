@@ -227,3 +227,43 @@ wse.program @other_structure target "wse3" rectangle 1 x 1 {
     }
   }
 }
+
+// -----
+
+wse.program @overwritten target "wse3" rectangle 1 x 1 {
+  wse.pe @a on [:, :] {
+    wse.buffer @A : memref<8xf32>
+    wse.func @f() {
+      %A = wse.get_buffer @A : memref<8xf32>
+      %a = dsd.mem1d %A extent 5 : memref<8xf32>
+      %b = dsd.mem1d %A extent 6 : memref<8xf32>
+      %d = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %r = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
+      %s = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
+      // CHECK: dsr.fmovs takes a descriptor from src0 register 3, which may hold another one by then; load it again before the operation or into another register
+      dsr.fmovs %d, %r : !dsr.dest<f32, 0>, !dsr.src0<f32, 3>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+wse.program @overwritten_by_the_trip_before target "wse3" rectangle 1 x 1 {
+  wse.pe @a on [:, :] {
+    wse.buffer @A : memref<8xf32>
+    wse.func @f(%n: index) {
+      %A = wse.get_buffer @A : memref<8xf32>
+      %a = dsd.mem1d %A extent 5 : memref<8xf32>
+      %b = dsd.mem1d %A extent 6 : memref<8xf32>
+      %d = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %r = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
+      scf.for %k = %n to %n step %n {
+        // CHECK: dsr.fmovs takes a descriptor from src0 register 3, which may hold another one by then
+        dsr.fmovs %d, %r : !dsr.dest<f32, 0>, !dsr.src0<f32, 3>
+        %s = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
+      }
+      wse.return
+    }
+  }
+}

@@ -58,6 +58,31 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
+    // A register may be loaded again with the same descriptor, or in the other branch.
+    // CHECK: flow.func @loaded_again(%c: i1) {
+    wse.func @loaded_again(%c: i1) {
+      %A = wse.get_buffer @A : memref<64xf32>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0
+      %a = dsd.mem1d %A extent 32 : memref<64xf32>
+      // CHECK-NEXT: %[[B:.*]] = flow.stream @A at 9
+      %b = dsd.mem1d %A at 9 extent 32 : memref<64xf32>
+      %dst = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %one = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      %two = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      // CHECK-NEXT: flow.apply fmovs %[[A]], %[[B]] :
+      dsr.fmovs %dst, %one : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
+      // CHECK-NEXT: scf.if %c {
+      scf.if %c {
+        %three = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+        // CHECK-NEXT: flow.apply fmovs %[[A]], %[[A]] :
+        dsr.fmovs %dst, %three : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
+      } else {
+        // CHECK: flow.apply fmovs %[[A]], %[[B]] :
+        dsr.fmovs %dst, %two : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
+      }
+      wse.return
+    }
+
     // A pointer to a scalar is written over and over, once for each element of the sources.
     // CHECK: flow.func @pointers(%h: f16, %n: i16) {
     wse.func @pointers(%h: f16, %n: i16) {
