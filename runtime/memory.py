@@ -9,15 +9,13 @@ would make every element of a vector fall into the same cache sets.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from .units import Array, Rectangle, UnitSet
-
-Kind: TypeAlias = Literal["f32", "f16", "bf16", "i32", "i16", "i8"]
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
@@ -31,7 +29,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """numpy type of each scalar type; integers are kept signed."""
 
-_FORMATS = {"f32": "f", "i32": "i", "i16": "h"}
+_FORMATS: dict[str, Literal["f", "i", "h"]] = {"f32": "f", "i32": "i", "i16": "h"}
+"""memoryview format of each kind that has one."""
 
 WIDE = frozenset({"f32", "i32"})
 """Kinds that take two words of memory and a whole wavelet."""
@@ -73,7 +72,12 @@ def walk(strides: tuple[int, ...], extents: tuple[int, ...]) -> Walk:
 
 
 class Memory:
-    """Memory of `rows` x `columns` units with `words` 16-bit words each, zero at first."""
+    """Memory of `rows` x `columns` units with `words` 16-bit words each, zero at first.
+
+    `typed` and `raw` are views of it for each kind, as numbers of the kind and as unsigned words: [rows, 32-bit
+    words, columns] for kinds of 32 bits, [rows, 32-bit words, columns, half] for kinds of 16 bits. Columns include
+    the padding.
+    """
 
     def __init__(self, rows: int, words: int, columns: int):
         self.words = words
@@ -89,18 +93,15 @@ class Memory:
                 self.typed[kind], self.raw[kind] = self.flat.view(dtype), self.flat
             elif dtype.itemsize == 2:
                 self.typed[kind], self.raw[kind] = narrow.view(dtype), narrow
-        self._columns = np.arange(padded)
-        self._rows = np.arange(rows)
 
     def base(self, units: UnitSet) -> int:
         """Index of the first 32-bit word of a single unit in the flat memory; words are `stride` apart."""
-        row, column = (units.rows[0], units.columns[0])
-        return int(row) * self.wide * self.stride + int(column)
+        return int(units.rows[0]) * self.wide * self.stride + int(units.columns[0])
 
     def scalars(self, kind: str) -> Any:
         """The memory as a flat sequence of Python numbers of a kind; None if Python has no such view."""
         code = _FORMATS.get(kind)
-        return None if code is None else memoryview(self.flat.reshape(-1)).cast("B").cast(code)
+        return None if code is None else self.flat.reshape(-1).data.cast("B").cast(code)
 
     def view(
         self, kind: str, units: UnitSet, address: Any, steps: Walk, low: int, high: int, *, raw: bool = False
@@ -160,8 +161,8 @@ class Memory:
     def _index(self, kind: str, units: UnitSet, address: Any, table: Array) -> tuple[Any, ...]:
         rows, columns = units.cells()
         rows, columns = rows[:, None, :], columns[:, None, :]
-        first = address[:, None, :] if isinstance(address, np.ndarray) else address
-        words = first + table[None, :, None] * (2 if kind in WIDE else 1)
+        first: Any = address[:, None, :] if type(address) is np.ndarray else address
+        words: Array = first + table[None, :, None] * (2 if kind in WIDE else 1)
         return (rows, words >> 1, columns) if kind in WIDE else (rows, words >> 1, columns, words & 1)
 
     def load(self, kind: str, units: UnitSet, address: Any) -> Array:
