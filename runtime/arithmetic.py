@@ -8,6 +8,7 @@ even and saturate: the documents do not say, so this is our choice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..dialects.dsd_table import DsdOperation
 from .units import Array
 
 Kernel: TypeAlias = Callable[..., None]
+"""`kernel(out, *sources)` writes `out`, [rows, elements, columns], from arrays of that shape and scalars."""
 
 ROW_ELEMENTS = 1 << 15
 """A block whose rows are longer than this is worked through row by row, so that intermediates stay in cache."""
@@ -45,7 +47,7 @@ def unavailable(entry: DsdOperation) -> str | None:
 
 
 def kernel(entry: DsdOperation, scratch: Scratch) -> Kernel:
-    """The function `kernel(out, *sources)` of an entry; sources are arrays or scalars of the table's types."""
+    """The kernel of an entry; sources have the table's types, a scalar of every unit is an array [rows, 1, columns]."""
     function = entry.function
     if function == "multiply_add":
         return _multiply_add(entry, scratch)
@@ -99,11 +101,7 @@ def _mixed_add(out: Array, first: Any, second: Any) -> None:
 
 def _convert(entry: DsdOperation) -> Kernel:
     if entry.destination != "i16":
-
-        def to_float(out: Array, source: Any) -> None:
-            out[...] = source
-
-        return to_float
+        return _move
 
     def to_integer(out: Array, source: Any) -> None:
         wide = np.clip(np.rint(np.asarray(source, np.float32)), -32768, 32767)
@@ -137,7 +135,7 @@ def _scale(out: Array, value: Any, exponent: Any) -> None:
 
 
 def _count(function: str) -> Kernel:
-    table = _COUNTS[function]
+    table = _count_tables()[function]
 
     def count(out: Array, source: Any) -> None:
         out[...] = table[np.asarray(source, np.int16).view(np.uint16)]
@@ -145,7 +143,9 @@ def _count(function: str) -> Kernel:
     return count
 
 
+@cache
 def _count_tables() -> dict[str, Array]:
+    """The counts of all 65,536 words; made at first use, they would cost every start of the tools."""
     values = np.arange(1 << 16, dtype=np.uint32)
     bits = (values[:, None] >> np.arange(16, dtype=np.uint32)) & 1
     nonzero = bits.any(axis=1)
@@ -156,21 +156,8 @@ def _count_tables() -> dict[str, Array]:
     }
 
 
-class _LazyCounts(dict[str, Array]):
-    """The tables of 65,536 counts, made at first use: they would cost every start of the tools."""
-
-    names = frozenset({"population_count", "count_trailing_zeros", "count_leading_zeros"})
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.names
-
-    def __missing__(self, key: str) -> Array:
-        self.update(_count_tables())
-        return self[key]
-
-
-_COUNTS = _LazyCounts()
-_UFUNCS: dict[str, Any] = {
+_COUNTS = frozenset({"population_count", "count_trailing_zeros", "count_leading_zeros"})
+_UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,

@@ -32,9 +32,7 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, Un
                 application = transfer.application
                 if transfer.warp is None and (allow_pending or not application.has_completion):
                     continue
-                who = (
-                    f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
-                )
+                who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
                 location = f" ({application.where})" if application.where else ""
                 found.append(
                     (
@@ -104,7 +102,9 @@ def _graph(machine: Machine, waits: list[Any]) -> nx.DiGraph[Any]:
         if transfer is None or len(waiting) > MAX_GRAPH_UNITS:
             continue
         rows, columns = np.broadcast_arrays(*units.cells())
-        waiting |= {cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)}
+        waiting |= {
+            cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
+        }
         edges.append((cls, units, transfer))
     for cls, units, transfer in edges:
         for sender, delivery in _senders(machine, transfer.queue):

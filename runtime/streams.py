@@ -43,9 +43,7 @@ class MemoryStream:
 
     __slots__ = ("address", "buffer", "extents", "kind", "strides", "walk")
 
-    def __init__(
-        self, buffer: Buffer, kind: str, address: Any, strides: tuple[int, ...], extents: tuple[int, ...]
-    ):
+    def __init__(self, buffer: Buffer, kind: str, address: Any, strides: tuple[int, ...], extents: tuple[int, ...]):
         self.buffer = buffer
         self.kind = kind
         self.address = address

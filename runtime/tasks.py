@@ -56,9 +56,7 @@ class Task:
             time = np.broadcast_to(np.asarray(time), units.shape)
             self.active[index] = np.minimum(current, time)
             waiting = current != NEVER
-            self.later += [
-                (part, select(units, part, np.maximum(current, time))) for part in from_mask(units, waiting)
-            ]
+            self.later += [(part, select(units, part, np.maximum(current, time))) for part in from_mask(units, waiting)]
         self.cls.touch(units, self)
 
     def start(self, units: UnitSet, time: Any) -> None:
@@ -124,4 +122,3 @@ class Task:
         if self.unblocked is None:
             return self.active[units.index]
         return np.maximum(self.active[units.index], self.unblocked[units.index])
-
