@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from ..diagnostics import LoomError
-from .queues import InputQueue, Transfer
+from .queues import InputQueue
 from .tasks import NEVER
 from .units import UnitSet, from_mask
 
@@ -24,14 +24,16 @@ class Deadlock(LoomError):
     """The program waits for what never comes; the message is the report."""
 
 
-def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, UnitSet, str, Transfer | None]]:
-    found: list[tuple[UnitClass, UnitSet, str, Transfer | None]] = []
+def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, UnitSet, str, InputQueue | None]]:
+    found: list[tuple[UnitClass, UnitSet, str, InputQueue | None]] = []
     for cls in machine.classes:
         for queue in cls.inputs.values():
             for transfer in queue.waiting:
                 application = transfer.application
                 if transfer.warp is None and (allow_pending or not application.has_completion):
                     continue
+                if queue.messages and queue.first(transfer.units) is not None:
+                    continue  # it is another input that lacks wavelets
                 who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
                 location = f" ({application.where})" if application.where else ""
                 found.append(
@@ -39,7 +41,7 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, Un
                         cls, transfer.units,
                         f"{who}: {application.text}{location} waits on input queue @{queue.name} (id {queue.number}, "
                         f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
-                        f"{transfer.count} wavelets", transfer,
+                        f"{transfer.count} wavelets", queue,
                     )
                 )  # fmt: skip
         if allow_pending:
@@ -97,17 +99,17 @@ def _graph(machine: Machine, waits: list[Any]) -> nx.DiGraph[Any]:
 
     graph: nx.DiGraph[Any] = nx.DiGraph()
     waiting: set[tuple[int, int]] = set()
-    edges: list[tuple[UnitClass, UnitSet, Transfer]] = []
-    for cls, units, _, transfer in waits:
-        if transfer is None or len(waiting) > MAX_GRAPH_UNITS:
+    edges: list[tuple[UnitClass, UnitSet, InputQueue]] = []
+    for cls, units, _, queue in waits:
+        if queue is None or len(waiting) > MAX_GRAPH_UNITS:
             continue
         rows, columns = np.broadcast_arrays(*units.cells())
         waiting |= {
             cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
         }
-        edges.append((cls, units, transfer))
-    for cls, units, transfer in edges:
-        for sender, delivery in _senders(machine, transfer.queue):
+        edges.append((cls, units, queue))
+    for cls, units, queue in edges:
+        for sender, delivery in _senders(machine, queue):
             for (sy, sx), (ty, tx) in reach(delivery, units):
                 source, target = sender.grid_position(sy, sx), cls.grid_position(ty, tx)
                 if source in waiting:
@@ -125,13 +127,13 @@ def _cycle(machine: Machine, waits: list[Any]) -> list[tuple[int, int]]:
 
 def _silent(machine: Machine, waits: list[Any]) -> str | None:
     """A hint when nobody who could send to a waiting unit is left to do so."""
-    for cls, units, _, transfer in waits:
-        if transfer is None:
+    for cls, units, _, queue in waits:
+        if queue is None:
             continue
-        if not _senders(machine, transfer.queue):
-            return f"no route leads to input queue @{transfer.queue.name}; add one from a PE that sends"
+        if not _senders(machine, queue):
+            return f"no route leads to input queue @{queue.name}; add one from a PE that sends"
         return (
-            f"the PEs that send to input queue @{transfer.queue.name} of {cls.describe(units)} have finished; "
+            f"the PEs that send to input queue @{queue.name} of {cls.describe(units)} have finished; "
             "they sent too little, or the receiver expects too much"
         )
     return None

@@ -237,34 +237,47 @@ class Executor:
             task.active[message.units.index] = fresh
             queue.cls.touch(message.units, task)
             return
+        for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1]:
+            common = intersect(transfer.units, message.units)
+            if common is None:
+                continue
+            # The other input may lack wavelets still: queue this one and see what both have.
+            queue.messages.append(message.part(common).keep())
+            for other in transfer.queues:
+                other.waiting.remove(transfer)
+            self._post(transfer)
+            rest = subtract(message.units, common)
+            for units in rest:
+                self.admit(queue, message.part(units))
+            return
+        self._serve(queue, message)
+
+    def _serve(self, queue: InputQueue, message: Message) -> None:
+        """Hand a message to the waiting operations that read this queue alone, and queue the rest."""
         rest: list[Message] = [message]
-        index = 0
         waiting = queue.waiting
+        index = 0
         while index < len(waiting) and rest:
             transfer = waiting[index]
-            following: list[Message] = []
-            matched = False
-            for piece in rest:
+            for position, piece in enumerate(rest):
                 common = intersect(transfer.units, piece.units)
-                if common is None:
-                    following.append(piece)
-                    continue
-                matched = True
-                following += [piece.part(other) for other in subtract(piece.units, common)]
-                del waiting[index]
-                others = subtract(transfer.units, common)
-                waiting[index:index] = [transfer.part(other) for other in others]
-                active, mine = transfer.part(common), piece.part(common)
-                self._feed(active, mine)
-                if active.position < active.count:
-                    waiting.insert(index, active)
-                elif mine.remaining:
-                    following.append(mine)
-                following += rest[rest.index(piece) + 1 :]
-                break
-            rest = following
-            if not matched:
+                if common is not None:
+                    break
+            else:
                 index += 1
+                continue
+            others = [] if common is piece.units else [piece.part(units) for units in subtract(piece.units, common)]
+            active, mine = transfer.part(common), piece.part(common)
+            remaining = [transfer.part(units) for units in subtract(transfer.units, common)]
+            waiting[index : index + 1] = remaining
+            self._feed_elements(active, [mine])
+            if active.position < active.count:
+                waiting.insert(index + len(remaining), active)
+            else:
+                self._complete(active)
+                if mine.remaining:
+                    others.append(mine)
+            rest[position : position + 1] = others
         for piece in rest:
             queue.messages.append(piece.keep())
 
@@ -277,22 +290,25 @@ class Executor:
         inputs: list[QueueStream],
         count: int,
     ) -> int | None:
-        if len(inputs) > 1:
-            raise LoomError(
-                f"{application.text} reads two queues; the engine does not provide two fabric inputs yet",
-                application.where,
-            )
-        queue = inputs[0].queue
-        assert isinstance(queue, InputQueue)
+        queues: list[InputQueue] = []
+        for stream in inputs:
+            assert isinstance(stream.queue, InputQueue)
+            if stream.queue in queues:
+                raise LoomError(
+                    f"{application.text} reads input queue @{stream.queue.name} twice; two fabric inputs need two queues",
+                    application.where,
+                )
+            queues.append(stream.queue)
         timing, entry = self.timing, application.entry
         strides = (*_strides([destination]), *_strides(sources))
         rate = max(1, cycles(timing, entry, strides, 1))
         ready = warp.now + timing.dsd_setup
         transfer = Transfer(
-            application, warp.units, queue, destination, sources, count, ready, rate,
+            application, warp.units, queues, destination, sources, count, ready, rate,
             None if application.is_async else warp,
         )  # fmt: skip
-        self._check_free(queue, transfer)
+        for queue in queues:
+            self._check_free(queue, transfer)
         if application.is_async:
             warp.elapsed += timing.async_issue
             if application.has_completion:
@@ -306,20 +322,13 @@ class Executor:
         if transfer.count == 0:
             warp.elapsed += self.timing.dsd_setup
             return None
-        queue = transfer.queue
         while transfer.position < transfer.count:
-            if not queue.messages:
-                break
-            taken = queue.take(transfer.units)
-            if taken is None:
-                break
-            message, units = taken
+            messages, units = self._take(transfer)
             if units is not transfer.units:
-                queue.put_back(message)
+                self._put_back(transfer, messages)
                 break
-            self._feed_elements(transfer, message)
-            if message.remaining:
-                queue.put_back(message)
+            self._feed_elements(transfer, messages)
+            self._put_back(transfer, messages)
         if transfer.position == transfer.count:
             warp.time, warp.elapsed = transfer.time, 0
             return None
@@ -329,28 +338,43 @@ class Executor:
         self._post(transfer)
         return SUSPENDED
 
+    def _take(self, transfer: Transfer) -> tuple[list[Message], UnitSet | None]:
+        """The next message of every input, cut to the units that have one on all of them; no units if none has."""
+        units: UnitSet = transfer.units
+        for queue in transfer.queues:
+            found = queue.first(units) if queue.messages else None
+            if found is None:
+                return [], None
+            units = found
+        return [queue.take(units) for queue in transfer.queues], units
+
+    def _put_back(self, transfer: Transfer, messages: list[Message]) -> None:
+        for queue, message in zip(transfer.queues, messages, strict=False):
+            if message.remaining:
+                queue.put_back(message)
+
     def _post(self, transfer: Transfer) -> None:
         """Let a new transfer consume what is queued and wait for the rest."""
-        queue = transfer.queue
         open_: list[Transfer] = [transfer]
         while open_:
             current = open_.pop()
             if current.count == 0:
                 self._complete(current)
                 continue
-            taken = queue.take(current.units) if queue.messages else None
-            if taken is None:
-                queue.waiting.append(current)
+            messages, units = self._take(current)
+            if units is None:
+                for queue in current.queues:
+                    queue.waiting.append(current)
                 continue
-            message, units = taken
             if units is not current.units:
                 open_ += [current.part(other) for other in subtract(current.units, units)]
                 current = current.part(units)
-            self._feed(current, message)
-            if message.remaining:
-                queue.put_back(message)
+            self._feed_elements(current, messages)
+            self._put_back(current, messages)
             if current.position < current.count:
                 open_.append(current)
+            else:
+                self._complete(current)
 
     def _check_free(self, queue: InputQueue, transfer: Transfer) -> None:
         for other in queue.waiting:
@@ -363,40 +387,38 @@ class Executor:
                     transfer.application.where,
                 )
 
-    def _feed(self, transfer: Transfer, message: Message) -> None:
-        """Advance a transfer by a message for the same units, and complete it if that was the last element."""
-        self._feed_elements(transfer, message)
-        if transfer.position == transfer.count:
-            self._complete(transfer)
-
-    def _feed_elements(self, transfer: Transfer, message: Message) -> None:
+    def _feed_elements(self, transfer: Transfer, messages: list[Message]) -> None:
+        """Advance a transfer by one message for each input, for the same units."""
         units, application = transfer.units, transfer.application
         low = transfer.position
-        count = min(transfer.count - low, message.remaining)
-        start = message.position
-        raw = message.payload[:, start : start + count, :]
-        # Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck throughout,
-        # never too early otherwise.
-        rate = max(transfer.rate, message.rate)
-        begin = np.maximum(transfer.time, message.head_time)
+        count = transfer.count - low
+        rate, begin = transfer.rate, transfer.time
+        for message in messages:
+            count = min(count, message.remaining)
+            # Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck
+            # throughout, never too early otherwise.
+            rate = max(rate, message.rate)
+            begin = np.maximum(begin, message.head_time)
         destination, entry = transfer.destination, application.entry
-        cls = transfer.queue.cls
+        cls = transfer.queues[0].cls
+        raws = [message.payload[:, message.position : message.position + count, :] for message in messages]
         if (
             entry.function == "move"
             and type(destination) is MemoryStream
             and (view := self._raw_view(cls, units, application, destination, low, low + count)) is not None
         ):
-            if raw.dtype != view.dtype:
-                raw = raw.astype(view.dtype)
-            _copy(view, raw)
+            raw = raws[0]
+            _copy(view, raw if raw.dtype == view.dtype else raw.astype(view.dtype))
         else:
-            position = next(i for i, source in enumerate(transfer.sources) if type(source) is QueueStream)
+            positions = [i for i, source in enumerate(transfer.sources) if type(source) is QueueStream]
+            payloads = dict(zip(positions, raws, strict=True))
             result = self.compute(
-                cls, units, application, destination, transfer.sources, low, low + count, {position: raw}
+                cls, units, application, destination, transfer.sources, low, low + count, payloads
             )
             if result is not None:
                 self.transmit(application, destination, units, result, begin + self.timing.inject, rate, owned=True)
-        message.position += count
+        for message in messages:
+            message.position += count
         transfer.position += count
         transfer.time = begin + (count - 1) * rate + transfer.rate
 
@@ -410,7 +432,7 @@ class Executor:
 
     def _complete(self, transfer: Transfer) -> None:
         application, units = transfer.application, transfer.units
-        cls = transfer.queue.cls
+        cls = transfer.queues[0].cls
         if transfer.warp is not None:
             self.machine.resume(transfer.warp.part(units), transfer.time)
             return

@@ -707,9 +707,9 @@ class Machine:
         remaining: list[UnitSet] = [units]
         while remaining:
             part = remaining.pop()
-            taken = queue.take(part)
-            assert taken is not None
-            message, mine = taken
+            mine = queue.first(part)
+            assert mine is not None
+            message = queue.take(mine)
             if mine is not part:
                 remaining += subtract(part, mine)
             if alone and task.code.isolated and message.remaining > 1:

@@ -73,19 +73,19 @@ class Message:
 
 
 class Transfer:
-    """A DSD operation of some units under way that reads one input queue.
+    """A DSD operation of some units under way that reads input queues.
 
     `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
     """
 
-    __slots__ = ("application", "count", "destination", "issued", "position", "queue", "rate", "sources", "time",
+    __slots__ = ("application", "count", "destination", "issued", "position", "queues", "rate", "sources", "time",
                  "units", "warp")  # fmt: skip
 
     def __init__(
         self,
         application: Application,
         units: UnitSet,
-        queue: InputQueue,
+        queues: list[InputQueue],
         destination: Any,
         sources: list[Any],
         count: int,
@@ -95,7 +95,7 @@ class Transfer:
     ):
         self.application = application
         self.units = units
-        self.queue = queue
+        self.queues = queues
         self.destination = destination
         self.sources = sources
         self.count = count
@@ -113,7 +113,7 @@ class Transfer:
 
         outer = self.units
         part = Transfer(
-            self.application, units, self.queue, restrict(outer, units, self.destination),
+            self.application, units, self.queues, restrict(outer, units, self.destination),
             [restrict(outer, units, source) for source in self.sources], self.count,
             select(outer, units, self.time), self.rate, self.warp,
         )  # fmt: skip
@@ -139,15 +139,23 @@ class InputQueue:
     task: Task | None = None
     senders: int = 0
 
-    def take(self, units: UnitSet) -> tuple[Message, UnitSet] | None:
-        """The first message for any of the units, cut to those it is for; it leaves the queue."""
+    def first(self, units: UnitSet) -> UnitSet | None:
+        """Those of some units that the first message for any of them is for."""
+        for message in self.messages:
+            common = intersect(message.units, units)
+            if common is not None:
+                return common
+        return None
+
+    def take(self, units: UnitSet) -> Message:
+        """The first message for some units, cut to them; it leaves the queue. `first` has found it for all."""
         for index, message in enumerate(self.messages):
             common = intersect(message.units, units)
             if common is not None:
                 rest = subtract(message.units, common)
                 self.messages[index : index + 1] = [message.part(other) for other in rest]
-                return message.part(common), common
-        return None
+                return message.part(common)
+        raise AssertionError("no message for these units")
 
     def put_back(self, message: Message) -> None:
         """Return the unconsumed rest of a message that was taken: it stays in front."""
