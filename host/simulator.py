@@ -75,7 +75,7 @@ class Simulator:
 
     def stats(self) -> dict[str, Any]:
         """What the run cost so far, in estimated cycles and in work of the engine."""
-        return self._machine.statistics
+        return self._machine.statistics()
 
     def buffer(self, name: str) -> ExportedSymbol:
         """The exported buffer `name`; raises LoomError naming those there are."""
