@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from math import gcd
 
 Region = tuple[range, range]
@@ -26,22 +27,45 @@ def first_common(one: range, other: range) -> int | None:
     return candidate if candidate <= min(one[-1], other[-1]) else None
 
 
+@dataclass(frozen=True)
+class _Place:
+    position: int
+    owner: Hashable
+    columns: range
+    rows: range
+
+
 def first_overlap(regions: Sequence[tuple[Hashable, Region]]) -> tuple[int, int, tuple[int, int]] | None:
     """The positions of two regions of different owners that share a PE, and that PE (x, y); None if no two do.
 
-    Each region comes with its owner. Sweeps over the rows, so that regions far from each other are never compared.
+    Each region comes with its owner. Sweeps over the rows and keeps regions one column wide apart by column, so that
+    a layout of very many small regions costs no more than a few steps for each.
     """
-    places = [(p, owner, columns, rows) for p, (owner, (columns, rows)) in enumerate(regions) if columns and rows]
-    places.sort(key=lambda place: place[3][0])
-    open_places: list[tuple[int, Hashable, range, range]] = []
+    places = [_Place(p, owner, columns, rows) for p, (owner, (columns, rows)) in enumerate(regions) if columns and rows]
+    places.sort(key=lambda place: place.rows[0])
+    narrow: dict[int, list[_Place]] = {}
+    wide: list[_Place] = []
     for place in places:
-        position, owner, columns, rows = place
-        open_places = [other for other in open_places if other[3][-1] >= rows[0]]
-        for other, other_owner, other_columns, other_rows in open_places:
-            if other_owner == owner:
+        wide = _open(wide, place)
+        candidates = [*wide]
+        few = len(place.columns) <= len(narrow)
+        for x in place.columns if few else [x for x in narrow if x in place.columns]:
+            if x in narrow:
+                narrow[x] = _open(narrow[x], place)
+                candidates += narrow[x]
+        for other in candidates:
+            if other.owner == place.owner:
                 continue
-            x, y = first_common(other_columns, columns), first_common(other_rows, rows)
+            x, y = first_common(other.columns, place.columns), first_common(other.rows, place.rows)
             if x is not None and y is not None:
-                return min(other, position), max(other, position), (x, y)
-        open_places.append(place)
+                return min(other.position, place.position), max(other.position, place.position), (x, y)
+        if len(place.columns) == 1:
+            narrow.setdefault(place.columns[0], []).append(place)
+        else:
+            wide.append(place)
     return None
+
+
+def _open(places: list[_Place], current: _Place) -> list[_Place]:
+    """Those that reach the first row of `current`; none below it starts higher."""
+    return [place for place in places if place.rows[-1] >= current.rows[0]]
