@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import networkx as nx
 import numpy as np
 
 from ..diagnostics import LoomError
+from .fabric import Delivery, reach
 from .queues import InputQueue
 from .tasks import NEVER
 from .units import UnitSet, from_mask
@@ -20,12 +21,25 @@ MAX_GRAPH_UNITS = 4096
 """Beyond this many waiting units the wait-for graph is built over the first of them."""
 
 
+Place: TypeAlias = tuple[int, int]
+"""(x, y) of a unit in the grid."""
+
+
 class Deadlock(LoomError):
     """The program waits for what never comes; the message is the report."""
 
 
-def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, UnitSet, str, InputQueue | None]]:
-    found: list[tuple[UnitClass, UnitSet, str, InputQueue | None]] = []
+class Wait(NamedTuple):
+    """Units that wait: for what, in words, and on which queue if it is one."""
+
+    cls: UnitClass
+    units: UnitSet
+    text: str
+    queue: InputQueue | None
+
+
+def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
+    found: list[Wait] = []
     for cls in machine.classes:
         for queue in cls.inputs.values():
             for transfer in queue.waiting:
@@ -37,7 +51,7 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, Un
                 who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
                 location = f" ({application.where})" if application.where else ""
                 found.append(
-                    (
+                    Wait(
                         cls, transfer.units,
                         f"{who}: {application.text}{location} waits on input queue @{queue.name} (id {queue.number}, "
                         f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
@@ -51,7 +65,9 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[tuple[UnitClass, Un
                 continue
             stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
             for units in from_mask(cls.units, stuck):
-                found.append((cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it", None))
+                found.append(
+                    Wait(cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it", None)
+                )
     return found
 
 
@@ -83,7 +99,7 @@ def explain(machine: Machine, *, allow_pending: bool) -> str | None:
     return "\n".join(lines)
 
 
-def _senders(machine: Machine, queue: InputQueue) -> list[tuple[Any, Any]]:
+def _senders(machine: Machine, queue: InputQueue) -> list[tuple[UnitClass, Delivery]]:
     return [
         (sender.cls, delivery)
         for cls in machine.classes
@@ -93,17 +109,15 @@ def _senders(machine: Machine, queue: InputQueue) -> list[tuple[Any, Any]]:
     ]
 
 
-def _graph(machine: Machine, waits: list[Any]) -> nx.DiGraph[Any]:
+def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
     """Units wait for the units whose output reaches the queue they wait on; only waiting units are nodes."""
-    from .fabric import reach
-
-    graph: nx.DiGraph[Any] = nx.DiGraph()
-    waiting: set[tuple[int, int]] = set()
+    graph: nx.DiGraph[Place] = nx.DiGraph()
+    waiting: set[Place] = set()
     edges: list[tuple[UnitClass, UnitSet, InputQueue]] = []
     for cls, units, _, queue in waits:
         if queue is None or len(waiting) > MAX_GRAPH_UNITS:
             continue
-        rows, columns = np.broadcast_arrays(*units.cells())
+        rows, columns = units.cells()
         waiting |= {
             cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
         }
@@ -117,15 +131,17 @@ def _graph(machine: Machine, waits: list[Any]) -> nx.DiGraph[Any]:
     return graph
 
 
-def _cycle(machine: Machine, waits: list[Any]) -> list[tuple[int, int]]:
+def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:
+    """Units that wait for each other in a circle, in its order; none if there is no circle."""
     graph = _graph(machine, waits)
     try:
-        return [edge[0] for edge in nx.find_cycle(graph)]
+        edges = cast("list[tuple[Place, Place]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
     except nx.NetworkXNoCycle:
         return []
+    return [place for place, _ in edges]
 
 
-def _silent(machine: Machine, waits: list[Any]) -> str | None:
+def _silent(machine: Machine, waits: list[Wait]) -> str | None:
     """A hint when nobody who could send to a waiting unit is left to do so."""
     for cls, units, _, queue in waits:
         if queue is None:

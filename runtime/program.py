@@ -30,7 +30,7 @@ from .queues import InputQueue, OutputQueue
 from .scalars import constant, function_of, kind_of
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, from_mask
-from .warp import SUSPENDED, Code, Instruction, LoopTest, Warp, diverge
+from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
     from .machine import Machine, UnitClass
@@ -819,8 +819,6 @@ def part_ways(
     warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Warp], None] | None = None
 ) -> int:
     """Run parts of a warp one after another from `start` to where the warp itself would stop."""
-    from .warp import REACHED, _join, run  # pyright: ignore[reportPrivateUsage]
-
     stop = warp.stop
     arrived: list[Warp] = []
     for units in sets:
@@ -835,7 +833,7 @@ def part_ways(
             warp.cls.machine.finish(part)
     if stop < 0:
         return SUSPENDED
-    return _join(warp, arrived, stop, None)
+    return rejoin(warp, arrived, stop, None)
 
 
 def _first(warp: Warp, slot: int) -> None:

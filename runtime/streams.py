@@ -7,15 +7,19 @@ extents) is uniform, because a warp with unequal lengths has parted before it ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .memory import WIDE, Walk, walk
-from .units import UnitSet, assemble, select
+from .units import UnitSet, assemble, intersect, select
 
 if TYPE_CHECKING:
     from .queues import InputQueue, OutputQueue
+
+
+Parts: TypeAlias = list[tuple[UnitSet, Any]]
+"""Disjoint sets of units, each with its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,11 @@ class Buffer:
 
 
 class MemoryStream:
-    """A walk over a buffer. `address` is the word address of its first element, a number or one per unit."""
+    """A walk over a buffer of elements of `kind`.
+
+    `address` is the word address of its first element, a number or an array [rows, columns]. Strides are in elements
+    and innermost first, extents are outermost first.
+    """
 
     __slots__ = ("address", "buffer", "extents", "kind", "strides", "walk")
 
@@ -65,7 +73,8 @@ class MemoryStream:
         return MemoryStream(self.buffer, self.kind, select(outer, inner, self.address), self.strides, self.extents)
 
     @staticmethod
-    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
+    def merge(units: UnitSet, parts: Parts) -> MemoryStream | Mixed:
+        """The stream of a joined warp: one stream where only addresses differ."""
         first = parts[0][1]
         if any(
             type(part) is not MemoryStream
@@ -81,7 +90,7 @@ class MemoryStream:
 
 
 class QueueStream:
-    """A run of wavelets of an input or output queue."""
+    """A run of `count` wavelets of an input or output queue; `control` marks them as control wavelets."""
 
     __slots__ = ("control", "count", "kind", "queue")
 
@@ -92,7 +101,7 @@ class QueueStream:
         self.control = control
 
     @staticmethod
-    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
+    def merge(units: UnitSet, parts: Parts) -> Mixed:
         return Mixed(parts)
 
 
@@ -101,18 +110,16 @@ class Mixed:
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: list[tuple[UnitSet, Any]]):
+    def __init__(self, parts: Parts):
         self.parts = parts
 
     @staticmethod
-    def merge(units: UnitSet, parts: list[tuple[UnitSet, Any]]) -> Any:
-        flat: list[tuple[UnitSet, Any]] = []
+    def merge(units: UnitSet, parts: Parts) -> Mixed:
+        flat: Parts = []
         for part, value in parts:
             flat += value.parts if type(value) is Mixed else [(part, value)]
         return Mixed(flat)
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> Any:
-        from .units import intersect
-
         found = [(common, value) for part, value in self.parts if (common := intersect(part, inner)) is not None]
         return found[0][1] if len(found) == 1 else Mixed(found)

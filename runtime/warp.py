@@ -55,9 +55,9 @@ class Warp:
     def __init__(self, cls: UnitClass, code: Code, units: UnitSet, slots: list[Any], time: Any, elapsed: int = 0):
         self.cls = cls
         self.code = code
-        self.units = units
-        self.slots = slots
-        self.time = time
+        self.units: UnitSet = units
+        self.slots: list[Any] = slots
+        self.time: Any = time
         self.elapsed = elapsed
         self.pc = 0
         self.stop = -1
@@ -128,10 +128,14 @@ def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet, int]], join: int, res
         part.elapsed += cost
         if run(part) == REACHED:
             arrived.append(part)
-    return _join(warp, arrived, join, results)
+    return rejoin(warp, arrived, join, results)
 
 
-def _join(warp: Warp, arrived: list[Warp], join: int, results: Sequence[int] | None) -> int:
+def rejoin(warp: Warp, arrived: Sequence[Warp], join: int, results: Sequence[int] | None) -> int:
+    """Make a warp the union of the parts of it that arrived at `join`.
+
+    `results` as for `diverge`. Returns `join`, or SUSPENDED when no unit got there.
+    """
     if not arrived:
         return SUSPENDED
     if len(arrived) > 1 or arrived[0].units is not warp.units:
@@ -170,7 +174,7 @@ def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any
         return first
     if dtype is not None:
         return assemble(units, parts, dtype)
-    method = getattr(type(first), "merge", None)
+    method = getattr(first, "merge", None)
     return first if method is None else method(units, parts)
 
 
@@ -241,4 +245,4 @@ class LoopTest:
             if type(condition) is not np.ndarray:
                 condition = np.full(part.units.shape, condition)
             sort(part, condition)
-        return _join(warp, done, self.exit, self.results)
+        return rejoin(warp, done, self.exit, self.results)
