@@ -1599,10 +1599,15 @@ class DsdOperation(SymbolUser, ABC):
             properties={"async": asynchronous},
         )
 
+    @classmethod
+    def table_row(cls) -> dsd_table.DsdOperation:
+        """The operation's row in the table."""
+        return dsd_table.OPERATIONS[cls.name.partition(".")[2]]
+
     @property
     def definition(self) -> dsd_table.DsdOperation:
         """The operation's row in the table."""
-        return dsd_table.OPERATIONS[self.name.partition(".")[2]]
+        return self.table_row()
 
     @property
     def settings(self) -> AsyncAttr | None:
@@ -1644,17 +1649,13 @@ class DsdOperation(SymbolUser, ABC):
     def effects(self) -> set[EffectInstance]:
         """See `DsdOperationEffects`."""
         read, write = MemoryEffectKind.READ, MemoryEffectKind.WRITE
-        found: set[EffectInstance] = set()
-        fabric = self.fabric_operands
-        for operand in (self.destination, *self.sources):
-            if operand in fabric:
-                # Sending and receiving both change what the queue holds.
-                found.add(EffectInstance(read, operand, Queues()))
-                found.add(EffectInstance(write, operand, Queues()))
-            elif operand is self.destination:
-                found.add(EffectInstance(write, operand))
-            elif operand.type not in ELEMENT_TYPES:
-                found.add(EffectInstance(read, operand))
+        # Sending and receiving both change what a queue holds.
+        found = {EffectInstance(kind, operand, Queues()) for operand in self.fabric_operands for kind in (read, write)}
+        if self.destination not in self.fabric_operands:
+            found.add(EffectInstance(write, self.destination))
+        for source in self.sources:
+            if source not in self.fabric_operands and source.type not in ELEMENT_TYPES:
+                found.add(EffectInstance(read, source))
         if self.is_async:
             found.add(EffectInstance(write, resource=TaskStates()))
         return found
