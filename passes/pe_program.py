@@ -102,8 +102,12 @@ def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
 
 
 def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
-    """The skeleton of one PE program; its DSD operations are the keys of the skeleton's operations."""
+    """The skeleton of one PE program; its DSD operations are the keys of the skeleton's operations.
+
+    A function that nothing calls is taken to be launched by the host, exported or not.
+    """
     exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
+    called = {op.callee.string_value() for op in pe.walk() if isinstance(op, wse.CallOp)}
     reader = _Reader(_unblocked_tasks(pe))
     result = skeleton.Program()
     for op in pe.body.block.ops:
@@ -116,7 +120,9 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
             )
         elif isinstance(op, wse.FuncOp):
             name = op.sym_name.data
-            result.functions[name] = skeleton.Function(reader.body(op.body), exported=name in exported)
+            result.functions[name] = skeleton.Function(
+                reader.body(op.body), exported=name in exported or name not in called
+            )
     return result
 
 

@@ -1,0 +1,142 @@
+// RUN: loom-opt -p dsd-assign-microthreads --split-input-file --verify-diagnostics %s | filecheck %s
+// Programs that no assignment of microthreads suits; errors name the operations.
+
+// DSD-223, DSD-209, in the words of the rule: output queue 0 and input queue 0 in one task.
+wse.program @clash target "wse2" rectangle 1 x 1 {
+  wse.color @c
+  wse.color @d
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.output_queue @out color @c id 0
+    wse.input_queue @in color @d id 0
+    wse.task @t local active {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 10 : memref<20xi16>
+      %b = dsd.mem1d %A at 10 extent 10 : memref<20xi16>
+      %o = dsd.fabout @out extent 10 : !dsd.fabout<i16>
+      %i = dsd.fabin @in extent 10 : !dsd.fabin<i16>
+      dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in task @t ({{.*}}:18:7) and mov16 in task @t ({{.*}}:[[# @LINE + 1]]:7) run at the same time on the same microthread 0; start the second from a task that the end of the first activates, or give it another microthread
+      dsd.mov16 %b, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// DSD-209, with numbers given.
+wse.program @given target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.color @d
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.output_queue @out color @c id 0
+    wse.input_queue @in color @d id 1
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 10 : memref<20xi16>
+      %b = dsd.mem1d %A at 10 extent 10 : memref<20xi16>
+      %o = dsd.fabout @out extent 10 : !dsd.fabout<i16>
+      %i = dsd.fabin @in extent 10 : !dsd.fabin<i16>
+      dsd.mov16 %o, %a async(ut = 4) : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      // CHECK: error: mov16 in function @main ({{.*}}) and mov16 in function @main ({{.*}}) run at the same time on the same microthread 4; start
+      dsd.mov16 %b, %i async(ut = 4) : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// DSD-209, the same operation in a loop.
+wse.program @loop target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.output_queue @out color @c id 0
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 10 : memref<20xi16>
+      %o = dsd.fabout @out extent 10 : !dsd.fabout<i16>
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      scf.for %k = %zero to %two step %one {
+        // CHECK: error: mov16 in function @main ({{.*}}) is started again while it may still run, on the same microthread 4; start it again from a task that its end activates
+        dsd.mov16 %o, %a async(ut = 4) : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      }
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// DSD-222: there are eight, and nine operations are under way.
+wse.program @too_many target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.input_queue @in color @c id 0
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: wse3 has 8 microthreads, too few for the operations that may run at the same time: mov16 in function @main ({{.*}}), {{.*}}, mov16 in function @main ({{.*}}); start one from a task that the end of another activates, or give operations that never meet the same ut
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+wse.program @no_id target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.input_queue @in color @c
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+      // CHECK: error: mov16 in function @main ({{.*}}) has no queue with an id; run dsd-assign-queues first
+      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// On WSE-2 the microthread cannot be chosen (DSD-223); here the verifier did not know the queue's descriptor.
+wse.program @not_chosen target "wse2" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.input_queue @in color @c id 3
+    wse.func @main(%short: i1) {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %i = scf.if %short -> (!dsd.fabin<i16>) {
+        %j = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+        scf.yield %j : !dsd.fabin<i16>
+      } else {
+        %k = dsd.fabin @in extent 4 : !dsd.fabin<i16>
+        scf.yield %k : !dsd.fabin<i16>
+      }
+      // CHECK: error: on wse2 mov16 in function @main ({{.*}}) runs on the microthread of its queue, 3, not 5; remove ut
+      dsd.mov16 %a, %i async(ut = 5) : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      wse.return
+    }
+  }
+}
