@@ -47,7 +47,7 @@ def names(op: Operation, kind: MemoryEffectKind, resource: str) -> Iterator[str 
 
 
 def test_a_memory_operation_reads_its_sources_and_writes_its_destination() -> None:
-    op = operation("dsd.fmacs %d, %e, %d, %c : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32")
+    op = operation("dsd.fmacs %d, %e, %e, %c : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32")
     assert set(names(op, READ, "<Default>")) == {"e"}
     assert set(names(op, WRITE, "<Default>")) == {"d"}
     assert not list(names(op, READ, "<Queues>"))
