@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics import LoomError
 from ..runtime import Machine
+from ..runtime.trace import TracingMachine
 from .arrays import as_array, convert, spread
 from .compilation import ExportedSymbol, Program, describe
 
@@ -18,15 +19,16 @@ class Simulator:
     """One fabric running one program.
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
-    all PEs that take it together); None means never. Cycles are estimates of the target's cost model.
+    all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
+    each step, see `loomir.runtime.trace`. Cycles are estimates of the target's cost model.
     """
 
-    def __init__(self, program: Program, step_limit: int | None = None) -> None:
+    def __init__(self, program: Program, step_limit: int | None = None, trace: IO[bytes] | None = None) -> None:
         if step_limit is not None and step_limit < 1:
             raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
         self.program = program
         self.step_limit = step_limit
-        self._machine = Machine(program.module)
+        self._machine = Machine(program.module) if trace is None else TracingMachine(program.module, trace)
 
     def set(self, name: str, value: ArrayLike) -> None:
         """Writes buffer `name` on every PE.

@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         help="write an exported buffer after the run: [height, width, *shape]",
     )
     run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
+    run.add_argument("--trace", metavar="FILE", help="write what the PEs did and when, one JSON object a line")
     run.add_argument("--step-limit", type=_positive, metavar="N", help="end with an error after N engine steps")
     return parser
 
@@ -177,7 +178,8 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         defines=defines,
         progress=lambda name: progress(f"compiling: {name}"),
     )
-    simulator = Simulator(program, step_limit=arguments.step_limit)
+    trace = outputs.open(arguments.trace) if arguments.trace else None
+    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace)
 
     # All that can be wrong with the flags is found before the run, which may take long.
     launches = [(name, _launch_arguments(simulator, name, texts)) for name, *texts in arguments.launch]

@@ -28,7 +28,8 @@ def run_loom(capfd: pytest.CaptureFixture[str]) -> Run:
         except SystemExit as exit:
             assert isinstance(exit.code, int)
             status = exit.code
-        return Outcome(status, *capfd.readouterr())
+        captured = capfd.readouterr()
+        return Outcome(status, captured.out, captured.err)
 
     return run
 
@@ -41,7 +42,8 @@ def run_opt(capfd: pytest.CaptureFixture[str]) -> Run:
             loom_opt.main([str(argument) for argument in arguments])
         except SystemExit as exit:
             status = exit.code if isinstance(exit.code, int) else 0
-        return Outcome(status, *capfd.readouterr())
+        captured = capfd.readouterr()
+        return Outcome(status, captured.out, captured.err)
 
     return run
 

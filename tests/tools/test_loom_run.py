@@ -183,6 +183,40 @@ def test_every_level_runs_alike(run_loom: Run, run_opt: Run, write: Write, array
         expected = result
 
 
+def test_trace(run_loom: Run, write: Write, arrays: Path) -> None:
+    path = write(SCALE)
+    trace = arrays / "trace"
+    outcome = run_loom("run", path, "--launch", "main", "--launch", "add", "1", "1", "--trace", trace)
+    assert outcome.status == 0, outcome.err
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [(line["event"], line["name"].split()[0]) for line in lines] == [
+        ("task", "main"),
+        ("operation", "fmuls"),
+        ("task", "add"),
+    ]
+    assert all("6 PEs" in line["pes"] for line in lines)
+    assert lines[1]["where"] == f"{path}:18:7"
+    cycles = [line["cycle"] for line in lines]
+    assert cycles == sorted(cycles) and all(line["last_cycle"] == line["cycle"] for line in lines)
+
+
+def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "examples" / "stencil" / "stencil.mlir"
+    np.save(tmp_path / "u.npy", np.random.default_rng(0).random((4, 4, 2, 66), np.float32))
+    results: list[bytes] = []
+    for extra in ([], ["--trace", tmp_path / "trace"]):
+        outcome = run_loom(
+            *("run", program, "--set", f"u={tmp_path}/u.npy", "--launch", "main", "3"),
+            *("--get", f"u={tmp_path}/result.npy", "--stats", tmp_path / "stats.json", *extra),
+        )
+        assert outcome.status == 0, outcome.err
+        cycles = json.loads((tmp_path / "stats.json").read_text())["cycles_estimated"]
+        results.append((tmp_path / "result.npy").read_bytes() + str(cycles).encode())
+    assert results[0] == results[1]
+    events = {json.loads(line)["event"] for line in (tmp_path / "trace").read_text().splitlines()}
+    assert events == {"task", "operation", "completed"}
+
+
 def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> None:
     one_error(run_loom("run", tmp_path / "none.mlir"), "none.mlir: error: cannot be read: No such file")
     one_error(run_loom("run", tmp_path), "cannot be read: Is a directory")
