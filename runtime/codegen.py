@@ -370,8 +370,8 @@ class _Writer:
         self.block(before)
         terminator = before.last_op
         assert isinstance(terminator, scf.ConditionOp)
-        arguments = [self.use(value) for value in terminator.arguments]
-        condition = self.use(terminator.cond)
+        arguments = [self.use(value) for value in terminator.args]
+        condition = self.use(terminator.condition)
         self.line(f"t += {self.charge() + self.timing.branch_not_taken}")
         self.line(f"if not {condition}:")
         self.depth += 1

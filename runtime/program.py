@@ -412,8 +412,8 @@ class _Body:
         self.block(before)
         terminator = before.last_op
         assert isinstance(terminator, scf.ConditionOp)
-        condition = self.use(terminator.cond)
-        arguments = [self.use(value) for value in terminator.arguments]
+        condition = self.use(terminator.condition)
+        arguments = [self.use(value) for value in terminator.args]
         loop = LoopTest(
             lambda warp: warp.slots[condition], self.copies(arguments, passed), self.copies(arguments, results),
             self.here, results, self.machine.count_step, self.charge() + self.timing.branch_not_taken,
