@@ -46,6 +46,10 @@ class DsdOperation:
         return 16 if self.destination in ("f16", "i16") else 32
 
 
+_ELEMENTS: dict[str, Element] = {"h": "f16", "s": "f32", "w": "i16", "d": "i32"}
+"""Letters of the signatures below."""
+
+
 def _operation(
     name: str,
     function: Function,
@@ -57,10 +61,10 @@ def _operation(
     pointer: bool = False,
     simd: tuple[int, int] = (1, 1),
 ) -> DsdOperation:
-    elements: dict[str, Element] = {"h": "f16", "s": "f32", "w": "i16", "d": "i32"}
-    destination, *sources = (elements[letter] for letter in signature)
+    """A row of the table; `signature` has a letter for the element of the destination, then of each source."""
+    destination, *sources = signature
     return DsdOperation(
-        name, function, destination, tuple(sources), summary,
+        name, function, _ELEMENTS[destination], tuple(_ELEMENTS[letter] for letter in sources), summary,
         frozenset(scalars) | frozenset(scalar_only), frozenset(scalar_only), pointer, simd,
     )  # fmt: skip
 

@@ -61,6 +61,7 @@ from xdsl.traits import (
     SymbolTable,
 )
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .dsd_table import OPERATIONS, DsdOperation
 from .region import RegionAttr, parse_region_list, print_region
@@ -70,6 +71,9 @@ DYNAMIC = -(1 << 63)
 
 DIRECTIONS = ("ramp", "north", "east", "south", "west")
 """Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
+
+ELEMENTS = "elements of type f16, bf16, f32, i16 or i32"
+"""What memory holds, for error messages."""
 
 Scalar = IntegerType | AnyFloat | IndexType
 
@@ -95,9 +99,7 @@ class _Integers:
 
     @staticmethod
     def parse_list(parser: Parser, operands: list[UnresolvedOperand]) -> list[int]:
-        return parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: _Integers.parse_one(parser, operands)
-        )
+        return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _Integers.parse_one(parser, operands))
 
     @staticmethod
     def print(printer: Printer, values: Sequence[int], operands: Sequence[SSAValue]) -> None:
@@ -331,12 +333,13 @@ class BufferOp(IRDLOperation):
         address = parser.parse_integer(allow_boolean=False)
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        if not isinstance(type, MemRefType):
+        if not isa(type, MemRefType[Attribute]):
             parser.raise_error("a flow.buffer has a memref type")
         initial = None
         if parser.parse_optional_punctuation("=") is not None:
             parser.parse_keyword("dense")
-            element_words(type.element_type)
+            if not isa(type, MemRefType[Scalar]):
+                parser.raise_error(f"memory holds {ELEMENTS}, not {type.element_type}")
             initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
         return cls(name, address, type, initial)
 
@@ -362,7 +365,7 @@ def element_words(type: Attribute) -> int:
     """16-bit words an element of `type` takes in memory; raises VerifyException for other types."""
     width = getattr(type, "bitwidth", None)
     if width not in (8, 16, 32):
-        raise VerifyException(f"memory holds f16, bf16, f32, i16 and i32 elements, not {type}")
+        raise VerifyException(f"memory holds {ELEMENTS}, not {type}")
     return 2 if width == 32 else 1
 
 
@@ -401,9 +404,7 @@ class ExportOp(IRDLOperation):
             }
         )
 
-    assembly_format = (
-        "$symbol `as` $visible_name (`unsigned` $unsigned^)? (`read_only` $read_only^)? attr-dict"
-    )
+    assembly_format = "$symbol `as` $visible_name (`unsigned` $unsigned^)? (`read_only` $read_only^)? attr-dict"
 
 
 @irdl_op_definition
@@ -635,12 +636,12 @@ class CallOp(IRDLOperation):
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results_)"
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], results: Sequence[Attribute]):
-        super().__init__(
-            operands=[arguments], properties={"callee": SymbolRefAttr(callee)}, result_types=[results]
-        )
+        super().__init__(operands=[arguments], properties={"callee": SymbolRefAttr(callee)}, result_types=[results])
 
 
 class _AxisOp(IRDLOperation):
+    """Shared by what gives a number for `x` or `y`; the result is i16 unless the type says otherwise."""
+
     axis = prop_def(StringAttr)
     result = result_def(Scalar)
     traits = traits_def(Pure())
@@ -718,6 +719,8 @@ class StoreOp(IRDLOperation):
 
 
 class _TaskControlOp(IRDLOperation):
+    """Shared by what changes the state of the task `symbol`, or of the data task of the input queue `symbol`."""
+
     symbol = prop_def(SymbolRefAttr)
     assembly_format = "$symbol attr-dict"
 
@@ -758,8 +761,8 @@ class StreamOp(IRDLOperation):
     name = "flow.stream"
     buffer = prop_def(SymbolRefAttr)
     static_offset = prop_def(IntegerAttr)
-    static_strides = prop_def(DenseArrayBase)
-    static_extents = prop_def(DenseArrayBase)
+    static_strides = prop_def(DenseArrayBase.constr(i64))
+    static_extents = prop_def(DenseArrayBase.constr(i64))
     offset = opt_operand_def(IntegerType(16))
     strides = var_operand_def(IntegerType(16))
     extents = var_operand_def(IntegerType(16))
@@ -888,11 +891,12 @@ class QueueStreamOp(IRDLOperation):
 
 
 class _StreamUpdateOp(IRDLOperation):
+    """Shared by what makes a stream from a stream and an i16 `amount`; both streams have one type."""
+
     stream = operand_def(StreamType)
     amount = operand_def(IntegerType(16))
     result = result_def(StreamType)
     traits = traits_def(Pure())
-    assembly_format = "$stream `,` $amount attr-dict `:` type($stream)"
 
     def __init__(self, stream: SSAValue, amount: SSAValue):
         super().__init__(operands=[stream, amount], result_types=[stream.type])
@@ -920,7 +924,6 @@ class AdvanceOp(_StreamUpdateOp):
     """The same walk moved by a signed number of 16-bit words (DSD-168, DSD-169)."""
 
     name = "flow.advance"
-    assembly_format = None
 
 
 @irdl_op_definition
@@ -928,7 +931,6 @@ class ResizeOp(_StreamUpdateOp):
     """The same one-dimensional stream with another length, unsigned (DSD-175)."""
 
     name = "flow.resize"
-    assembly_format = None
 
 
 @irdl_op_definition
@@ -936,7 +938,6 @@ class RestrideOp(_StreamUpdateOp):
     """The same one-dimensional walk with another stride in elements, signed (DSD-179)."""
 
     name = "flow.restride"
-    assembly_format = None
 
 
 PRIORITIES = ("low", "medium", "high")

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fabric import Delivery
-from .units import Array, UnitSet, intersect, select, select_vector, subtract
+from .units import Array, UnitSet, intersect, locate, select, select_vector, subtract
+from .warp import Warp, restrict
 
 if TYPE_CHECKING:
-    from .machine import UnitClass
+    from .unit_class import UnitClass
     from .program import Application
     from .tasks import Task
-    from .warp import Warp
 
 
 class Message:
@@ -78,7 +78,7 @@ class Transfer:
     `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
     """
 
-    __slots__ = ("application", "count", "destination", "issued", "position", "queues", "rate", "sources", "time",
+    __slots__ = ("application", "count", "destination", "position", "queues", "rate", "sources", "time",
                  "units", "warp")  # fmt: skip
 
     def __init__(
@@ -101,7 +101,6 @@ class Transfer:
         self.count = count
         self.position = 0
         self.time = time
-        self.issued = time
         self.rate = rate
         self.warp = warp
 
@@ -109,8 +108,6 @@ class Transfer:
         """The same operation for a subset of the units."""
         if units is self.units:
             return self
-        from .warp import restrict
-
         outer = self.units
         part = Transfer(
             self.application, units, self.queues, restrict(outer, units, self.destination),
@@ -118,7 +115,6 @@ class Transfer:
             select(outer, units, self.time), self.rate, self.warp,
         )  # fmt: skip
         part.position = self.position
-        part.issued = select(outer, units, self.issued)
         return part
 
 
@@ -126,7 +122,7 @@ class Transfer:
 class InputQueue:
     """An input queue of a class: messages not yet consumed, and operations waiting for more.
 
-    No unit has both. `senders` is the largest number of units that send to one unit of this queue: with several,
+    A unit has both only while its operation waits for another queue. `senders` is the largest number of units that send to one unit of this queue: with several,
     what arrives first depends on time, and the scheduler hands messages over in that order.
     """
 
@@ -165,8 +161,6 @@ class InputQueue:
         """When the next wavelet of each unit is there, `absent` where none is queued."""
         result = np.full(units.shape, absent, np.int64)
         found = np.zeros(units.shape, np.bool_)
-        from .units import locate
-
         for message in self.messages:
             common = intersect(message.units, units)
             if common is None:
