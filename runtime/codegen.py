@@ -23,7 +23,8 @@ from .scalars import function_of, kind_of
 from .warp import Warp
 
 if TYPE_CHECKING:
-    from .machine import Machine, UnitClass
+    from .machine import Machine
+    from .unit_class import UnitClass
 
 _SIMPLE = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 _BITWISE = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}
@@ -102,7 +103,7 @@ class _Writer:
             self.slots[result]
             for op in ops
             for result in op.results
-            if self.slots[result] not in self.known
+            if self.slots[result] in self.defined
             and any(_outermost(use.operation, ops) not in inside for use in result.uses)
         ]
         for slot in self.inputs:
@@ -313,7 +314,7 @@ class _Writer:
     def step(self) -> None:
         self.line("n += 1")
         self.line("if n > budget:")
-        self.line(f"    raise {self.bind('o', self.machine.overrun)}(w)")
+        self.line(f"    raise {self.bind('o', self.machine.scheduler.overrun)}(w)")
 
     def for_(self, op: scf.ForOp) -> None:
         self.add_cycles(self.charge())
@@ -331,7 +332,7 @@ class _Writer:
             self.line(f"i{self.depth} = range({index}, {upper}, {step})")
             self.line(f"n += len(i{self.depth})")
             self.line("if n > budget:")
-            self.line(f"    raise {self.bind('o', self.machine.overrun)}(w)")
+            self.line(f"    raise {self.bind('o', self.machine.scheduler.overrun)}(w)")
             place = len(self.lines)
             self.line("")
             self.line(f"for {index} in i{self.depth}:")

@@ -33,7 +33,8 @@ from .units import UnitSet, from_mask
 from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
-    from .machine import Machine, UnitClass
+    from .machine import Machine
+    from .unit_class import UnitClass
     from .tasks import Task
 
 
@@ -163,21 +164,24 @@ class _Body:
         if not top:
             self.sequence(ops)
             return
-        # What a unit knows of itself never changes, so it is read first: runs of scalar code stay whole.
-        own = [op for op in block.walk() if isinstance(op, flow.CoordinateOp | flow.GetParamOp)]
-        for op in own:
-            self.operation(op)
+        self.own_values(block)
         if len(self.cls.blocks) > 1:
             received = False
             for position, op in enumerate(ops):
                 receives, sends = _fabric_uses(op)
                 if received and sends:
                     self.sequence(ops[:position])
-                    self.emit(self.machine.pause)
+                    self.emit(self.machine.scheduler.pause)
                     ops = ops[position:]
                     break
                 received |= receives
         self.sequence(ops)
+
+    def own_values(self, block: Block) -> None:
+        """What a unit knows of itself never changes, so it is read first: runs of scalar code stay whole."""
+        for op in block.walk():
+            if isinstance(op, flow.CoordinateOp | flow.GetParamOp):
+                self.operation(op)
 
     def sequence(self, ops: Sequence[Operation]) -> None:
         """Operations of a block; runs of them that touch nothing but scalars also become generated code."""
@@ -211,7 +215,7 @@ class _Body:
         part = generate(
             ops, self.slots, self.code.template, self.known, self.cls, self.machine, f"{self.code.name}_{place}"
         )
-        machine = self.machine
+        scheduler = self.machine.scheduler
         function, inputs, memory = part.function, part.inputs, self.cls.memory if part.uses_memory else None
 
         def enter(warp: Warp) -> int | None:
@@ -227,9 +231,9 @@ class _Body:
                 base = memory.base(units)
             else:
                 return None
-            elapsed, steps = function(warp, warp.slots, base, machine.budget())
+            elapsed, steps = function(warp, warp.slots, base, scheduler.budget())
             warp.elapsed += elapsed
-            machine.steps += steps
+            scheduler.steps += steps
             return after
 
         self.code.instructions[place] = enter
@@ -379,7 +383,7 @@ class _Body:
             return warp.slots[index] < warp.slots[upper]
 
         loop = LoopTest(
-            test, _nothing, self.copies(carried, results), self.here, results, self.machine.count_step,
+            test, _nothing, self.copies(carried, results), self.here, results, self.machine.scheduler.count_step,
             self.charge() + self.timing.instruction + self.timing.branch_not_taken,
         )  # fmt: skip
         self.emit(loop)
@@ -416,7 +420,7 @@ class _Body:
         arguments = [self.use(value) for value in terminator.args]
         loop = LoopTest(
             lambda warp: warp.slots[condition], self.copies(arguments, passed), self.copies(arguments, results),
-            self.here, results, self.machine.count_step, self.charge() + self.timing.branch_not_taken,
+            self.here, results, self.machine.scheduler.count_step, self.charge() + self.timing.branch_not_taken,
         )  # fmt: skip
         self.emit(loop)
         loop.body = self.here
@@ -451,6 +455,7 @@ class _Body:
         self.pending += self.timing.branch_taken
         results = [self.define(result) for result in op.results_]
         outer, self.slots = self.slots, {**self.slots}
+        self.own_values(block)
         self.block(block)
         terminator = block.last_op
         if isinstance(terminator, flow.ReturnOp) and results:
@@ -474,7 +479,7 @@ class _Body:
             return
         result = self.define(op.result)
         kind = str(kind_of(op.result.type))
-        values = self.cls.coordinates(op.axis.data, DTYPES[kind])
+        values = self.cls.placement.coordinates(op.axis.data, DTYPES[kind])
         self.pending += self.timing.instruction
 
         def load(warp: Warp) -> None:
@@ -830,7 +835,7 @@ def part_ways(
         if status == REACHED:
             arrived.append(part)
         elif status == -1:
-            warp.cls.machine.finish(part)
+            warp.cls.machine.scheduler.finish(part)
     if stop < 0:
         return SUSPENDED
     return rejoin(warp, arrived, stop, None)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .units import UnitSet, assemble, from_mask, locate, select, union
+from .units import Rectangle, UnitSet, assemble, from_mask, locate, select, union
 
 if TYPE_CHECKING:
-    from .machine import UnitClass
+    from .unit_class import UnitClass
 
 _PLAIN = (int, float, bool)
 REACHED = 0
@@ -75,7 +75,9 @@ class Warp:
             for slot in self.code.variable:
                 value = slots[slot]
                 if type(value) is np.ndarray:
-                    slots[slot] = value[locate(outer, units)]
+                    share = value[locate(outer, units)]
+                    # Generated code wants the values of a single unit as numbers.
+                    slots[slot] = share.item() if units.count == 1 else share
                 elif value is not None and type(value) not in _PLAIN:
                     slots[slot] = restrict(outer, units, value)
         warp = Warp(self.cls, self.code, units, slots, select(outer, units, self.time), self.elapsed)
@@ -246,3 +248,24 @@ class LoopTest:
                 condition = np.full(part.units.shape, condition)
             sort(part, condition)
         return rejoin(warp, done, self.exit, self.results)
+
+
+def gather(warps: list[Warp]) -> list[Warp]:
+    """Warps of one class at one program point as one warp, where their units form a rectangle."""
+    if len(warps) == 1:
+        return warps
+    units = union([warp.units for warp in warps])
+    if not isinstance(units, Rectangle):
+        return warps
+    first = warps[0]
+    slots = first.slots.copy()
+    for slot in first.code.variable:
+        parts = [(warp.units, warp.slots[slot]) for warp in warps]
+        if all(value is parts[0][1] for _, value in parts):
+            continue
+        slots[slot] = None if any(value is None for _, value in parts) else merged(
+            units, parts, first.code.dtypes[slot]
+        )  # fmt: skip
+    joined = Warp(first.cls, first.code, units, slots, merged(units, [(w.units, w.now) for w in warps], CLOCK))
+    joined.pc = first.pc
+    return [joined]
