@@ -14,7 +14,8 @@ from .tasks import NEVER
 from .units import UnitSet, from_mask
 
 if TYPE_CHECKING:
-    from .machine import Machine, UnitClass
+    from .machine import Machine
+    from .unit_class import UnitClass
 
 MAX_LINES = 20
 MAX_GRAPH_UNITS = 4096

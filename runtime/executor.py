@@ -25,7 +25,8 @@ from .units import Array, UnitSet, intersect, select, select_vector, subtract
 from .warp import SUSPENDED, Warp
 
 if TYPE_CHECKING:
-    from .machine import Machine, UnitClass
+    from .machine import Machine
+    from .unit_class import UnitClass
 
 
 class Executor:
@@ -191,7 +192,7 @@ class Executor:
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
         self._covered(application, queue, units)
-        self.machine.wavelets += payload.shape[1] * units.count
+        self.machine.scheduler.wavelets += payload.shape[1] * units.count
         for delivery in queue.deliveries:
             common = intersect(units, delivery.source)
             if common is None:
@@ -222,7 +223,7 @@ class Executor:
     def arrive(self, queue: InputQueue, message: Message) -> None:
         """Hand a message to the operations that wait for it, and queue the rest."""
         if queue.senders > 1:
-            self.machine.hold(queue, message.keep())
+            self.machine.scheduler.hold(queue, message.keep())
             return
         self.admit(queue, message)
 
@@ -334,7 +335,7 @@ class Executor:
             return None
         warp.pc += 1
         warp.stop = -1
-        self.machine.suspend(warp)
+        self.machine.scheduler.suspend(warp)
         self._post(transfer)
         return SUSPENDED
 
@@ -434,7 +435,7 @@ class Executor:
         application, units = transfer.application, transfer.units
         cls = transfer.queues[0].cls
         if transfer.warp is not None:
-            self.machine.resume(transfer.warp.part(units), transfer.time)
+            self.machine.scheduler.resume(transfer.warp.part(units), transfer.time)
             return
         if application.has_completion:
             cls.unresolved[units.index] -= 1

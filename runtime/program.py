@@ -34,8 +34,8 @@ from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge
 
 if TYPE_CHECKING:
     from .machine import Machine
-    from .unit_class import UnitClass
     from .tasks import Task
+    from .unit_class import UnitClass
 
 
 @dataclass(eq=False)

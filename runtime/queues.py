@@ -17,9 +17,9 @@ from .units import Array, UnitSet, intersect, locate, select, select_vector, sub
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
-    from .unit_class import UnitClass
     from .program import Application
     from .tasks import Task
+    from .unit_class import UnitClass
 
 
 class Message:

@@ -15,8 +15,8 @@ import numpy as np
 from .units import Array, UnitSet, from_mask, intersect, select, subtract
 
 if TYPE_CHECKING:
-    from .machine import UnitClass
     from .queues import InputQueue
+    from .unit_class import UnitClass
     from .warp import Code
 
 NEVER = 1 << 62

@@ -1,0 +1,309 @@
+"""Loads a `flow.fabric` into a machine: classes, buffers, queues, tasks, exports, and the routes between them.
+
+Runs once for a program; its cost grows with the grid only by whole-array operations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
+from xdsl.ir import Operation
+
+from ..diagnostics import LoomError, location_of
+from ..dialects import flow
+from ..dialects.region import RegionAttr
+from .fabric import Color, compress, trace
+from .memory import DTYPES, WIDE
+from .program import Compiler
+from .queues import InputQueue, OutputQueue
+from .scalars import kind_of, normalize
+from .streams import Buffer
+from .tasks import NEVER, Task
+from .unit_class import UnitClass
+from .units import Array, rectangle
+from .warp import Code
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+class Exported:
+    """A symbol the host sees: a buffer (kind, numpy dtype, shape) or a function (argument kinds)."""
+
+    def __init__(self, name: str, kind: str, dtype: np.dtype[Any] | None, shape: tuple[int, ...], read_only: bool):
+        self.name = name
+        self.kind = kind
+        self.dtype = dtype
+        self.shape = shape
+        self.read_only = read_only
+        self.places: list[tuple[UnitClass, Buffer]] = []
+        self.launchers: list[tuple[UnitClass, Task]] = []
+
+
+class Loader:
+    """Loads the fabric of a machine."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+
+    def load(self) -> None:
+        """Read colors and routes, make the classes, compile their tasks, connect their queues."""
+        shape = (self.machine.height, self.machine.width)
+        for op in self.machine.op.body.block.ops:
+            if isinstance(op, flow.ColorOp):
+                name = op.sym_name.data
+                self.machine.colors[name] = Color(name, op.color.value.data, np.zeros(shape, np.uint8), np.zeros(shape, np.uint8))
+        for op in self.machine.op.body.block.ops:
+            if isinstance(op, flow.RouteOp):
+                self._color(op, op.color.root_reference.data).set_route(
+                    _ranges(self.machine, op.regions_attr), [port.data for port in op.receive],
+                    [port.data for port in op.transmit],
+                )  # fmt: skip
+            elif isinstance(op, flow.UnitsOp):
+                self.machine.classes.append(UnitClass(self.machine, op))
+            elif not isinstance(op, flow.ColorOp):
+                raise LoomError(f"{op.name} does not belong in a flow.fabric", location_of(op))
+        taken = np.zeros(shape, np.bool_)
+        for cls in self.machine.classes:
+            place = cls.placement.on_grid(np.ones(cls.shape, np.bool_))
+            if (taken & place).any():
+                raise LoomError(f"units @{cls.name} share PEs with another class", location_of(cls.op))
+            taken |= place
+        for cls in self.machine.classes:
+            self._load_class(cls)
+        self._connect()
+
+    def _color(self, op: Operation, name: str) -> Color:
+        color = self.machine.colors.get(name)
+        if color is None:
+            raise LoomError(f"@{name} is no color of the fabric", location_of(op))
+        return color
+
+    def _load_class(self, cls: UnitClass) -> None:
+        operations = list(cls.op.body.block.ops)
+        for op in operations:
+            if isinstance(op, flow.BufferOp):
+                self._load_buffer(cls, op)
+            elif isinstance(op, flow.ParamOp):
+                self._load_param(cls, op)
+            elif isinstance(op, flow.QueueOp):
+                self._load_queue(cls, op)
+            elif isinstance(op, flow.FuncOp):
+                cls.functions[op.sym_name.data] = op
+        tasks = [op for op in operations if isinstance(op, flow.TaskOp)]
+        changed = {
+            symbol.root_reference.data
+            for op in cls.op.walk()
+            if isinstance(op, flow.BlockOp | flow.UnblockOp | flow.ApplyOp)
+            and (symbol := op.symbol if not isinstance(op, flow.ApplyOp) else op.unblock) is not None
+        }
+        for op in tasks:
+            self._load_task(cls, op, changed)
+        compiler = Compiler(self.machine, cls)
+        for op in tasks:
+            task = cls.tasks[op.sym_name.data]
+            task.code = compiler.compile(task.name, op.body.block)
+            if task.kind == "data":
+                _check_data_task(op, task.code)
+        for op in operations:
+            if isinstance(op, flow.ExportOp):
+                self._load_export(cls, op, compiler)
+        for task in cls.tasks.values():
+            if task.kind == "local" and (task.active[cls.units.index] != NEVER).any():
+                cls.touch(cls.units, task)
+        cls.task_list = list(cls.tasks.values())
+        cls.listening = any(task.kind in ("data", "control") for task in cls.task_list)
+
+    def _load_buffer(self, cls: UnitClass, op: flow.BufferOp) -> None:
+        kind = kind_of(op.type.element_type)
+        if kind is None or kind not in cls.memory.typed:
+            raise LoomError(f"buffer @{op.sym_name.data} holds {op.type.element_type}, which memory does not",
+                            location_of(op))  # fmt: skip
+        shape = tuple(op.type.get_shape())
+        elements = int(np.prod(shape, dtype=np.int64))
+        buffer = Buffer(op.sym_name.data, kind, op.address.value.data, shape, elements)
+        if buffer.address < 0 or buffer.end > cls.memory.words:
+            raise LoomError(
+                f"buffer @{buffer.name} ends at word {buffer.end}, beyond the {cls.memory.words} words of its units",
+                location_of(op),
+            )
+        cls.buffers[buffer.name] = buffer
+        if op.initial is not None:
+            values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
+            if values.any():
+                write_buffer(cls, buffer, np.broadcast_to(values, (*cls.shape, *shape)))
+
+    def _load_param(self, cls: UnitClass, op: flow.ParamOp) -> None:
+        kind = str(kind_of(op.values.get_element_type()))
+        values = dense_values(op.values)
+        shape = tuple(op.values.get_shape())
+        if values.size == 1:
+            cls.params[op.sym_name.data] = normalize(kind, values.ravel()[0].item())
+            return
+        if shape != (self.machine.height, self.machine.width):
+            raise LoomError(
+                f"param @{op.sym_name.data} has shape {list(shape)}; give one value, or one per PE, "
+                f"[{self.machine.height}, {self.machine.width}]", location_of(op),
+            )  # fmt: skip
+        cls.params[op.sym_name.data] = cls.placement.from_grid(values.astype(DTYPES[kind]))
+
+    def _load_queue(self, cls: UnitClass, op: flow.QueueOp) -> None:
+        colors = np.full((self.machine.height, self.machine.width), -1, np.int16)
+        names = list(self.machine.colors)
+        for symbol, regions in zip(op.colors, op.color_regions, strict=True):
+            color = self._color(op, symbol.root_reference.data)
+            for columns, rows in _ranges(self.machine, regions):
+                colors[rectangle(rows, columns).index] = names.index(color.name)
+        mine = cls.placement.from_grid(colors)
+        name, number = op.sym_name.data, op.queue_id.value.data
+        if op.direction.data == "input":
+            cls.inputs[name] = InputQueue(cls, name, number, mine)
+        else:
+            cls.outputs[name] = OutputQueue(cls, name, number, mine)
+
+    def _load_task(self, cls: UnitClass, op: flow.TaskOp, changed: set[str]) -> None:
+        name = op.sym_name.data
+        queue = None
+        if op.queue is not None:
+            queue = cls.inputs.get(op.queue.root_reference.data)
+            if queue is None:
+                raise LoomError(f"{op.queue} is no input queue of {cls.name}", location_of(op))
+        blockable = op.blocked is not None or name in changed or (queue is not None and queue.name in changed)
+        active = np.full(cls.shape, NEVER, np.int64)
+        if op.active is not None:
+            active[cls.units.index] = 0
+        unblocked = None
+        if blockable:
+            unblocked = np.full(cls.shape, NEVER if op.blocked is not None else 0, np.int64)
+        if op.kind.data == "control":
+            raise LoomError("control tasks are not provided by the engine yet", location_of(op))
+        task = Task(cls, name, op.kind.data, op.task_id.value.data, Code(name), active, unblocked, queue)
+        cls.tasks[name] = task
+        if queue is not None:
+            if queue.task is not None:
+                raise LoomError(f"input queue @{queue.name} has two data tasks, @{queue.task.name} and @{name}",
+                                location_of(op))  # fmt: skip
+            queue.task = task
+
+    def _load_export(self, cls: UnitClass, op: flow.ExportOp, compiler: Compiler) -> None:
+        name, visible = op.symbol.root_reference.data, op.visible_name.data
+        buffer, function = cls.buffers.get(name), cls.functions.get(name)
+        if buffer is not None:
+            dtype = DTYPES[buffer.kind]
+            if op.unsigned is not None and dtype.kind == "i":
+                dtype = np.dtype(f"u{dtype.itemsize}")
+            exported = self.machine.exports.setdefault(
+                visible, Exported(visible, "buffer", dtype, buffer.shape, op.read_only is not None)
+            )
+            if exported.kind != "buffer" or (exported.dtype, exported.shape) != (dtype, buffer.shape):
+                raise LoomError(f"@{visible} is exported with two different types", location_of(op))
+            exported.places.append((cls, buffer))
+        elif function is not None:
+            exported = self.machine.exports.setdefault(visible, Exported(visible, "function", None, (), True))
+            code = compiler.compile(name, function.body.block)
+            active = np.full(cls.shape, NEVER, np.int64)
+            task = Task(cls, name, "launch", -1, code, active, None)
+            cls.tasks[f"launch {visible}"] = task
+            exported.launchers.append((cls, task))
+        else:
+            raise LoomError(f"@{name} is exported but is no buffer and no function", location_of(op))
+
+    def _connect(self) -> None:
+        """Trace every color and hang the result on the output queues."""
+        readers: dict[int, list[InputQueue]] = {}
+        for cls in self.machine.classes:
+            for queue in cls.inputs.values():
+                for number in np.unique(queue.colors[queue.colors >= 0]).tolist():
+                    readers.setdefault(number, []).append(queue)
+        counts: dict[InputQueue, Array] = {}
+        collected: dict[tuple[OutputQueue, InputQueue], list[tuple[Array, Array, Array]]] = {}
+        for number, color in enumerate(self.machine.colors.values()):
+            outputs: list[tuple[OutputQueue, Array]] = []
+            for cls in self.machine.classes:
+                for queue in cls.outputs.values():
+                    mask = cls.placement.on_grid(queue.colors == number)
+                    if mask.any():
+                        outputs.append((queue, mask))
+            if not outputs:
+                continue
+            senders = np.logical_or.reduce([mask for _, mask in outputs])
+            paths = trace(color, senders, self.machine.target.timing)
+            claimed = np.zeros(len(paths.source), np.bool_)
+            for reader in readers.get(number, []):
+                here = reader.cls.placement.on_grid(reader.colors == number)[paths.target[:, 0], paths.target[:, 1]]
+                claimed |= here
+                inside = reader.cls.placement.local(paths.target[here])
+                size = reader.cls.shape[0] * reader.cls.shape[1]
+                tally = counts.setdefault(reader, np.zeros(size, np.int64))
+                tally += np.bincount(inside[:, 0] * reader.cls.shape[1] + inside[:, 1], minlength=size)
+                for queue, mask in outputs:
+                    mine = here & mask[paths.source[:, 0], paths.source[:, 1]]
+                    if mine.any():
+                        collected.setdefault((queue, reader), []).append(
+                            (
+                                queue.cls.placement.local(paths.source[mine]),
+                                reader.cls.placement.local(paths.target[mine]),
+                                paths.latency[mine],
+                            )
+                        )  # fmt: skip
+            for queue, mask in outputs:
+                self._note_losses(queue, mask, paths.lost, paths.lost_at)
+                unread = ~claimed
+                self._note_losses(queue, mask, paths.source[unread], paths.target[unread])
+        for (queue, reader), parts in collected.items():
+            source, target, latency = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+            queue.deliveries += compress(source, target, latency, queue.cls.shape, reader)
+        for reader, tally in counts.items():
+            reader.senders = int(tally.max())
+
+    def _note_losses(self, queue: OutputQueue, mask: Array, sources: Array, places: Array) -> None:
+        mine = mask[sources[:, 0], sources[:, 1]] if len(sources) else np.zeros(0, np.bool_)
+        if not mine.any():
+            return
+        if queue.lost is None:
+            queue.lost = np.zeros(queue.cls.shape, np.bool_)
+        local = queue.cls.placement.local(sources[mine])
+        queue.lost[local[:, 0], local[:, 1]] = True
+        for unit, place in zip(local.tolist(), places[mine].tolist(), strict=True):
+            queue.lost_at.setdefault((unit[0], unit[1]), (place[0], place[1]))
+
+
+def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[range, range]]:
+    found = [region.resolve(machine.width, machine.height) for region in regions]
+    return [(columns, rows) for columns, rows in found if columns and rows]
+
+
+def write_buffer(cls: UnitClass, buffer: Buffer, values: Array) -> None:
+    """Write a buffer of every unit of a class from [rows, columns, *shape]."""
+    rows, columns = cls.shape
+    flat = values.reshape(rows, columns, buffer.elements)
+    typed = cls.memory.typed[buffer.kind]
+    if buffer.kind in WIDE:
+        first = buffer.address >> 1
+        target = typed[:, first : first + buffer.elements, :columns]
+        for row in range(rows):
+            target[row] = flat[row].T.astype(target.dtype, copy=False)
+        return
+    for k in range(buffer.elements):
+        word = buffer.address + k
+        typed[:, word >> 1, :columns, word & 1] = flat[:, :, k].astype(typed.dtype, copy=False)
+
+
+def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:
+    """The elements of a dense attribute, of its shape (a splat is repeated)."""
+    shape = tuple(attribute.get_shape())
+    values = np.asarray(list(attribute.get_values()))
+    count = int(np.prod(shape, dtype=np.int64))
+    return (np.full(count, values[0]) if len(values) == 1 else values).reshape(shape)
+
+
+def _check_data_task(op: flow.TaskOp, code: Code) -> None:
+    wide = [kind for kind in code.argument_kinds if kind in WIDE]
+    if any(kind not in DTYPES or DTYPES[kind].itemsize not in (2, 4) for kind in code.argument_kinds) or (
+        len(code.argument_kinds) == 2 and wide
+    ):
+        raise LoomError(
+            f"data task @{op.sym_name.data} takes one argument of 16 or 32 bits, or two of 16 bits", location_of(op)
+        )

@@ -1,0 +1,88 @@
+"""Where the units of a class stand: between grid coordinates and the class's own.
+
+A class covers ranges of grid columns and rows. Its own coordinates are dense, and transposed where the class is tall
+and narrow: vectors of units run along class columns, and a column one or two units wide would leave numpy loops of
+that length. Everything that crosses between the two worlds goes through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..diagnostics import LoomError
+from .units import Array, Rectangle, UnitSet, cells, rectangle
+
+NARROW = 64
+"""A class fewer units wide than this is transposed if it is taller than wide."""
+
+
+class Placement:
+    """Ranges of grid columns (`across`) and rows (`down`), and the units among them in class coordinates.
+
+    Raises LoomError if the regions, given as (columns, rows), select no unit of the grid.
+    """
+
+    def __init__(self, name: str, regions: Sequence[tuple[range, range]], width: int, height: int, where: str | None):
+        self.width = width
+        self.height = height
+        regions = [(columns, rows) for columns, rows in regions if columns and rows]
+        if not regions:
+            raise LoomError(f"units @{name} stand on no PE of the grid", where)
+        whole: UnitSet
+        if len(regions) == 1:
+            columns, rows = regions[0]
+            whole = rectangle(rows, columns)
+        else:
+            mask = np.zeros((height, width), np.bool_)
+            for columns, rows in regions:
+                mask[rectangle(rows, columns).index] = True
+            whole = cells(*np.nonzero(mask))
+        if isinstance(whole, Rectangle):
+            self.down, self.across = whole.rows, whole.columns
+        else:
+            self.down = range(int(whole.rows.min()), int(whole.rows.max()) + 1)
+            self.across = range(int(whole.columns.min()), int(whole.columns.max()) + 1)
+        self._index = rectangle(self.down, self.across).index
+        self.transposed = len(self.across) < NARROW and len(self.across) < len(self.down)
+        self.shape = (
+            (len(self.across), len(self.down)) if self.transposed else (len(self.down), len(self.across))
+        )
+        self.units: UnitSet = rectangle(range(self.shape[0]), range(self.shape[1]))
+        if not isinstance(whole, Rectangle):
+            inside = self.local(np.stack(whole.cells(), axis=-1).reshape(-1, 2))
+            self.units = cells(inside[:, 0], inside[:, 1])
+
+    def from_grid(self, values: Array) -> Array:
+        """The class's share, [rows, columns, ...], of values [grid rows, grid columns, ...]; a view."""
+        part = values[self._index]
+        return part.swapaxes(0, 1) if self.transposed else part
+
+    def on_grid(self, member: Array) -> Array:
+        """A mask [rows, columns] of the class as one of the grid, false outside the class's units."""
+        here = np.zeros(self.shape, np.bool_)
+        here[self.units.index] = True
+        mask = np.zeros((self.height, self.width), np.bool_)
+        here &= member
+        mask[self._index] = here.T if self.transposed else here
+        return mask
+
+    def local(self, points: Array) -> Array:
+        """Grid points [n, 2] (row, column) in class coordinates."""
+        down = (points[:, 0] - self.down.start) // self.down.step
+        across = (points[:, 1] - self.across.start) // self.across.step
+        return np.stack([across, down] if self.transposed else [down, across], 1)
+
+    def position(self, row: int, column: int) -> tuple[int, int]:
+        """(x, y) in the grid of a unit of the class."""
+        if self.transposed:
+            row, column = column, row
+        return self.across[column], self.down[row]
+
+    def coordinates(self, axis: str, dtype: np.dtype[Any]) -> Array:
+        """Grid column (`x`) or row (`y`) of every unit, [rows, columns]."""
+        values = np.asarray(self.across if axis == "x" else self.down, dtype)
+        along_columns = (axis == "x") != self.transposed
+        return np.broadcast_to(values[None, :] if along_columns else values[:, None], self.shape)

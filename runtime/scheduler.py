@@ -1,0 +1,378 @@
+"""The scheduler: which task runs next on which units.
+
+It keeps a list of the blocks of units in which something changed and never scans the grid. In a block it runs, for
+every unit, the earliest of its ready tasks, all units that start the same task as one warp. A unit for which
+something earlier may still arrive waits until nothing else can run; then the earliest go, as far as the shortest way
+of a wavelet looks ahead. So results and clocks do not depend on how units are batched.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics import LoomError
+from .executor import decode
+from .memory import DTYPES
+from .queues import InputQueue, Message
+from .tasks import NEVER, Task
+from .unit_class import UnitClass
+from .units import Array, UnitSet, from_mask, select, subtract
+from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+UNLIMITED = 1 << 62
+"""Steps of a run without a limit."""
+
+
+class Scheduler:
+    """Schedules the units of one machine."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+        self.timing = machine.target.timing
+        self.lookahead = self.timing.inject
+        self.ready: deque[tuple[UnitClass, int]] = deque()
+        self.queued: set[tuple[UnitClass, int]] = set()
+        self.stalled: dict[tuple[UnitClass, int], None] = {}
+        self.resumed: dict[tuple[UnitClass, Code, int], list[Warp]] = {}
+        self.paused: deque[Warp] = deque()
+        self.held: list[tuple[InputQueue, Message]] = []
+        self.steps = 0
+        self.step_limit: int | None = None
+        self.wavelets = 0
+        self.task_runs = 0
+
+    def wake(self, cls: UnitClass, number: int) -> None:
+        """Something changed in a block."""
+        key = (cls, number)
+        if key not in self.queued:
+            self.queued.add(key)
+            self.ready.append(key)
+
+    def run(self, step_limit: int | None) -> None:
+        """Run until nothing can happen any more, or for `step_limit` steps. Raises LoomError at the limit."""
+        self.step_limit = None if step_limit is None else self.steps + step_limit
+        while self._advance():
+            pass
+
+    def _advance(self) -> bool:
+        if self.resumed:
+            # Warps that meet at one program point go on as one.
+            for warp in gather(self.resumed.pop(next(iter(self.resumed)))):
+                self._drain(warp)
+            return True
+        if self.ready:
+            key = self.ready.popleft()
+            self.queued.discard(key)
+            before = len(self.paused)
+            self._visit(*key, horizon=None)
+            if before and self.paused:
+                # One block behind: the block just visited has posted its receives.
+                self._drain_paused()
+            return True
+        if self.paused:
+            self._drain_paused()
+            return True
+        return self._advance_time()
+
+    def _drain_paused(self) -> None:
+        warp = self.paused.popleft()
+        self._drain(warp)
+
+    def _drain(self, warp: Warp) -> None:
+        if run(warp) == FINISHED:
+            self.finish(warp)
+
+    def _visit(self, cls: UnitClass, number: int, horizon: int | None) -> None:
+        """Run the tasks of a block until no unit of it can start one."""
+        block = cls.blocks[number]
+        if block is None:
+            return
+        while True:
+            ready = self._ready(cls, block, number)
+            chosen = self._choose(cls, block, number, ready, horizon) if ready else []
+            if not chosen:
+                return
+            # With one task ready and no other possible, wavelets that are there can be consumed in one go.
+            alone = len(ready) == 1 and len(chosen) == 1 and not cls.busy_units and self._only(cls, ready[0][0], number)
+            for task, units, times in chosen:
+                self._start(cls, task, units, times, alone=alone and horizon is None)
+            horizon = None
+
+    def _only(self, cls: UnitClass, task: Task, number: int) -> bool:
+        """Whether a data task is the only one that can become ready in a block for now."""
+        if task.kind != "data" or any(other.kind == "data" and other is not task for other in cls.task_list):
+            return False
+        return all(other is task or number not in other.hot for other in cls.task_list)
+
+    def _ready(self, cls: UnitClass, block: UnitSet, number: int) -> list[tuple[Task, Array, bool]]:
+        """The tasks some unit of a block could run: from when on, and whether that holds for every unit."""
+        found: list[tuple[Task, Array, bool]] = []
+        for task in cls.task_list:
+            if number not in task.hot:
+                continue
+            times = task.ready(block)
+            if int(times.min()) < NEVER:
+                found.append((task, times, int(times.max()) < NEVER))
+            elif task.unblocked is None or int(task.active[block.index].min()) >= NEVER:
+                task.hot.discard(number)
+        return found
+
+    def _choose(
+        self, cls: UnitClass, block: UnitSet, number: int, ready: list[tuple[Task, Array, bool]], horizon: int | None
+    ) -> list[tuple[Task, UnitSet, Array]]:
+        """For every unit the earliest of its ready tasks, as far as nothing earlier can come."""
+        certain = self._certain(cls, block, ready)
+        if len(ready) == 1:
+            task, best, all_ready = ready[0]
+            if all_ready and certain is None and not cls.busy_units:
+                return [(task, block, best)]
+        else:
+            best = ready[0][1]
+            for _, times, _ in ready[1:]:
+                best = np.minimum(best, times)
+        possible = best < NEVER
+        if cls.busy_units:
+            possible &= ~cls.busy[block.index]
+        if certain is not None:
+            if horizon is not None:
+                certain = certain | (best <= horizon)
+            if (possible & ~certain).any():
+                self.stalled[cls, number] = None
+                possible &= certain
+        chosen: list[tuple[Task, UnitSet, Array]] = []
+        for position, (task, times, _) in enumerate(ready):
+            last = position + 1 == len(ready)
+            mask = possible if last else possible & (times == best)
+            if not last:
+                possible = possible & ~mask
+            for units in [block] if mask.all() else from_mask(block, mask):
+                chosen.append((task, units, select(block, units, times)))
+        return chosen
+
+    def _certain(self, cls: UnitClass, block: UnitSet, ready: list[tuple[Task, Array, bool]]) -> Array | None:
+        """Units for which no task can become ready earlier than those that are; None if that holds for all."""
+        if cls.listening and not (len(cls.tasks) == 1 and len(ready) == 1):
+            others = [task for task in cls.tasks.values() if task.kind == "data"]
+            if len(ready) != 1 or others != [ready[0][0]]:
+                return np.zeros(block.shape, np.bool_)
+        waiting = cls.unresolved[block.index]
+        if not waiting.any():
+            return None
+        return waiting == 0
+
+    def _start(self, cls: UnitClass, task: Task, units: UnitSet, times: Array, *, alone: bool) -> None:
+        if task.kind == "data":
+            self._start_data(cls, task, units, alone=alone)
+            return
+        begin = np.maximum(cls.clock[units.index], times)
+        begin += self.timing.task_start
+        task.start(units, begin)
+        self._execute(cls, task, units, begin, ())
+
+    def _execute(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
+        code = task.code
+        slots = code.template.copy()
+        for slot, value in zip(code.arguments, arguments, strict=False):
+            slots[slot] = value
+        warp = Warp(cls, code, units, slots, begin)
+        self.task_runs += units.count
+        self.count_step(warp)
+        if run(warp) == FINISHED:
+            cls.clock[warp.units.index] = warp.now
+            if cls.busy_units:
+                self.release(warp)
+
+    def _start_data(self, cls: UnitClass, task: Task, units: UnitSet, *, alone: bool) -> None:
+        queue = task.queue
+        assert queue is not None
+        remaining: list[UnitSet] = [units]
+        while remaining:
+            part = remaining.pop()
+            mine = queue.first(part)
+            assert mine is not None
+            message = queue.take(mine)
+            if mine is not part:
+                remaining += subtract(part, mine)
+            if alone and task.code.isolated and message.remaining > 1:
+                self._consume(cls, task, message, mine)
+                task.active[mine.index] = queue.head_times(mine, NEVER) if queue.messages else NEVER
+                continue
+            raw = message.payload[:, message.position, :]
+            head = message.head_time
+            message.position += 1
+            begin = np.maximum(cls.clock[mine.index], head)
+            if task.unblocked is not None:
+                begin = np.maximum(begin, task.unblocked[mine.index])
+            if message.remaining:
+                following: Any = message.head_time
+                queue.put_back(message)
+            else:
+                following = queue.head_times(mine, NEVER) if queue.messages else NEVER
+            task.active[mine.index] = following
+            begin = begin + self.timing.task_start
+            values = _arguments(task.code, raw)
+            arguments = [value.item() for value in values] if mine.count == 1 else values
+            self._execute(cls, task, mine, begin, arguments)
+
+    def _consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
+        """Run an isolated data task for all wavelets of a message, one after another."""
+        code, count = task.code, message.remaining
+        raw = message.payload[:, message.position :, :]
+        first = message.head_time
+        if task.unblocked is not None:
+            first = np.maximum(first, task.unblocked[units.index])
+        clock: Any = cls.clock[units.index]
+        start = self.timing.task_start
+        self.task_runs += count * units.count
+        if units.count == 1 and code.alone is not None:
+            function, cost = code.alone
+            arrived, time = int(np.max(first)), int(clock[0, 0])
+            slots = code.template.copy()
+            warp = Warp(cls, code, units, slots, time)
+            base, budget, taken = cls.memory.base(units), self.budget(), 0
+            columns = [np.ravel(values).tolist() for values in _arguments(code, raw)]
+            for values in zip(*columns, strict=True):
+                for slot, value in zip(code.arguments, values, strict=True):
+                    slots[slot] = value
+                taken += 1
+                if taken > budget:
+                    raise self.overrun(warp)
+                elapsed, steps = function(warp, slots, base, budget - taken)
+                taken += steps
+                time = (arrived if arrived > time else time) + start + elapsed + cost
+                arrived += message.rate
+            self.steps += taken
+            cls.clock[units.index] = time
+        else:
+            arguments = _arguments(code, raw)
+            for k in range(count):
+                slots = code.template.copy()
+                for slot, values in zip(code.arguments, arguments, strict=True):
+                    value = values[:, k, :]
+                    slots[slot] = value.item() if units.count == 1 else value
+                warp = Warp(cls, code, units, slots, np.maximum(clock, first + k * message.rate) + start)
+                self.count_step(warp)
+                run(warp)
+                clock = warp.now
+            cls.clock[units.index] = clock
+        message.position += count
+
+    # What instructions and operations call
+
+    def count_step(self, warp: Warp) -> None:
+        """Count a task start or a loop iteration. Raises LoomError at the step limit."""
+        self.steps += 1
+        if self.step_limit is not None and self.steps > self.step_limit:
+            raise self.overrun(warp)
+
+    def budget(self) -> int:
+        """How many steps are left before the limit."""
+        return UNLIMITED if self.step_limit is None else self.step_limit - self.steps
+
+    def overrun(self, warp: Warp) -> LoomError:
+        """The error of a program that runs past its step limit."""
+        return LoomError(
+            f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
+            "the limit, or look for a loop or a task that never ends"
+        )
+
+    def pause(self, warp: Warp) -> int | None:
+        """Before the first send of a task: let the next block post its receives first."""
+        if warp.stop >= 0:
+            return None
+        warp.pc = warp.code.instructions.index(self.pause) + 1
+        self.suspend(warp)
+        self.paused.append(warp)
+        return SUSPENDED
+
+    def suspend(self, warp: Warp) -> None:
+        """A warp stops in the middle of its task."""
+        warp.cls.set_busy(warp.units, True)
+
+    def resume(self, warp: Warp, time: Any) -> None:
+        """A warp whose synchronous operation has completed at `time` can go on."""
+        warp.time, warp.elapsed = time, 0
+        self.resumed.setdefault((warp.cls, warp.code, warp.pc), []).append(warp)
+
+    def finish(self, warp: Warp) -> None:
+        """A warp has come to the end of its task."""
+        warp.cls.clock[warp.units.index] = warp.now
+        self.release(warp)
+
+    def release(self, warp: Warp) -> None:
+        """Units that were held in the middle of a task are free again."""
+        cls, units = warp.cls, warp.units
+        held = cls.busy[units.index]
+        if held.any():
+            cls.busy_units -= int(held.sum())
+            cls.busy[units.index] = False
+            for task in cls.tasks.values():
+                cls.touch(units, task)
+
+    def hold(self, queue: InputQueue, message: Message) -> None:
+        """Keep a message for a queue with several senders until nothing earlier can arrive."""
+        self.held.append((queue, message))
+
+    def _advance_time(self) -> bool:
+        """Nothing is certain any more: let the earliest go, as far ahead as a wavelet takes to arrive."""
+        starts: list[tuple[int, tuple[UnitClass, int]]] = []
+        for key in self.stalled:
+            first = self._earliest(*key)
+            if first < NEVER:
+                starts.append((first, key))
+        earliest = min([first for first, _ in starts], default=NEVER)
+        for _, message in self.held:
+            earliest = min(earliest, int(np.min(message.head_time)))
+        if earliest >= NEVER:
+            self.stalled.clear()
+            return False
+        horizon = earliest + self.lookahead
+        held, self.held = self.held, []
+        held.sort(key=lambda entry: int(np.min(entry[1].head_time)))
+        for queue, message in held:
+            early = np.broadcast_to(message.head_time <= horizon, message.units.shape)
+            for units in from_mask(message.units, early):
+                self.machine.executor.admit(queue, message.part(units))
+            for units in from_mask(message.units, ~early):
+                self.held.append((queue, message.part(units)))
+        self.stalled.clear()
+        for first, key in sorted(starts, key=lambda entry: entry[0]):
+            if first <= horizon:
+                self._visit(*key, horizon=horizon)
+            if first > horizon:
+                self.stalled[key] = None
+        return True
+
+    def _earliest(self, cls: UnitClass, number: int) -> int:
+        block = cls.blocks[number]
+        if block is None:
+            return NEVER
+        best = NEVER
+        for task in cls.task_list:
+            if number in task.hot:
+                times = task.ready(block)
+                if cls.busy_units:
+                    times = np.where(cls.busy[block.index], NEVER, times)
+                best = min(best, int(times.min()))
+        return best
+
+
+def _arguments(code: Code, raw: Array) -> list[Array]:
+    """Arguments of a data task from raw wavelets of any shape: one of 16 or 32 bits, or two halves."""
+    kinds = code.argument_kinds
+    if len(kinds) == 1:
+        return [decode(raw, kinds[0])]
+    words = raw.astype(np.uint32)
+    halves = [words & 0xFFFF, words >> 16]
+    dtypes = [DTYPES[kind] for kind in kinds]
+    return [
+        np.ascontiguousarray(word.astype(np.uint16)).view(dtype)
+        for dtype, word in zip(dtypes, halves, strict=True)
+    ]

@@ -1,0 +1,132 @@
+"""The units of one `flow.units` as the engine holds them, in class coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics import location_of
+from ..dialects import flow
+from .memory import Memory
+from .placement import Placement
+from .queues import InputQueue, OutputQueue
+from .streams import Buffer
+from .tasks import Task
+from .units import Rectangle, UnitSet, intersect, rectangle
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+BLOCK_UNITS = 8192
+"""Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
+
+
+class UnitClass:
+    """The units of one `flow.units`: their memory, clocks, tasks and queues, in class coordinates."""
+
+    def __init__(self, machine: Machine, op: flow.UnitsOp):
+        self.machine = machine
+        self.op = op
+        self.name = op.sym_name.data
+        regions = [region.resolve(machine.width, machine.height) for region in op.regions_attr]
+        self.placement = Placement(self.name, regions, machine.width, machine.height, location_of(op))
+        self.units = self.placement.units
+        self.shape = self.placement.shape
+        height, width = self.shape
+        words = op.words.value.data
+        self.memory = Memory(height, max(2, words), width)
+        self.scalar_views: dict[str, Any] = {}
+        self.clock = np.zeros(self.shape, np.int64)
+        self.busy = np.zeros(self.shape, np.bool_)
+        self.busy_units = 0
+        self.unresolved = np.zeros(self.shape, np.int16)
+        self.block_rows, self.block_columns = _block_shape(height, width, machine.block_units)
+        self.blocks_across = -(-width // self.block_columns)
+        self.blocks: list[UnitSet | None] = [
+            intersect(
+                self.units,
+                rectangle(
+                    range(top, min(height, top + self.block_rows)), range(left, min(width, left + self.block_columns))
+                ),
+            )
+            for top in range(0, height, self.block_rows)
+            for left in range(0, width, self.block_columns)
+        ]
+        self.buffers: dict[str, Buffer] = {}
+        self.params: dict[str, Any] = {}
+        self.functions: dict[str, flow.FuncOp] = {}
+        self.tasks: dict[str, Task] = {}
+        self.inputs: dict[str, InputQueue] = {}
+        self.outputs: dict[str, OutputQueue] = {}
+        self.task_list: list[Task] = []
+        self.listening = False
+        """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
+
+    # Places
+
+    def grid_position(self, row: int, column: int) -> tuple[int, int]:
+        """(x, y) of a unit in the grid."""
+        return self.placement.position(row, column)
+
+    def describe(self, units: UnitSet) -> str:
+        """Units in words, in grid coordinates."""
+        if units.count == 1:
+            row, column = (int(v.ravel()[0]) for v in units.cells())
+            return f"PE {self.grid_position(row, column)}"
+        if isinstance(units, Rectangle):
+            corners = [
+                self.grid_position(units.rows[end], units.columns[end]) for end in (0, -1)
+            ]
+            return f"{units.count} PEs from {corners[0]} to {corners[1]}"
+        first = self.grid_position(int(units.rows[0]), int(units.columns[0]))
+        return f"{units.count} PEs, the first {first}"
+
+    def describe_first(self, units: UnitSet, wrong: Any, value: Any) -> tuple[str, Any]:
+        """The first unit where `wrong` holds, in words, and its value."""
+        rows, columns = np.broadcast_arrays(*units.cells())
+        wrong = np.broadcast_to(np.asarray(wrong), units.shape)
+        y, x = np.argwhere(wrong)[0]
+        value = np.broadcast_to(np.asarray(value), units.shape)[y, x]
+        return f"PE {self.grid_position(int(rows[y, x]), int(columns[y, x]))}", value.item()
+
+    def loss(self, queue: OutputQueue, units: UnitSet) -> str:
+        """Why wavelets of a queue are lost, for the first unit concerned."""
+        assert queue.lost is not None
+        rows, columns = np.broadcast_arrays(*units.cells())
+        y, x = np.argwhere(queue.lost[units.index])[0]
+        at = queue.lost_at[int(rows[y, x]), int(columns[y, x])]
+        color = self.machine.color_name(int(queue.colors[int(rows[y, x]), int(columns[y, x])]))
+        return f"its wavelets of color {color} end at PE ({at[1]}, {at[0]}); complete the route or stop the send there"
+
+    # Scheduling
+
+    def touch(self, units: UnitSet, task: Task) -> None:
+        """Some units may now be able to run a task."""
+        scheduler = self.machine.scheduler
+        if isinstance(units, Rectangle) and self.blocks_across == 1:
+            numbers: Sequence[int] = range(
+                units.rows[0] // self.block_rows, units.rows[-1] // self.block_rows + 1
+            )
+        else:
+            rows, columns = units.cells()
+            numbers = np.unique(
+                rows // self.block_rows * self.blocks_across + columns // self.block_columns
+            ).tolist()
+        for number in numbers:
+            task.hot.add(number)
+            scheduler.wake(self, number)
+
+    def set_busy(self, units: UnitSet, busy: bool) -> None:
+        self.busy[units.index] = busy
+        self.busy_units += units.count if busy else -units.count
+
+
+def _block_shape(height: int, width: int, block_units: int | None) -> tuple[int, int]:
+    """Rows and columns of a block: whole rows, unless fewer units than a row has are asked for."""
+    if block_units is not None:
+        return max(1, min(height, block_units // width)), max(1, min(width, block_units))
+    if height * width <= 2 * BLOCK_UNITS:
+        return height, width
+    return max(1, min(height, round(BLOCK_UNITS / width))), width
