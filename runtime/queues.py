@@ -122,8 +122,9 @@ class Transfer:
 class InputQueue:
     """An input queue of a class: messages not yet consumed, and operations waiting for more.
 
-    A unit has both only while its operation waits for another queue. `senders` is the largest number of units that send to one unit of this queue: with several,
-    what arrives first depends on time, and the scheduler hands messages over in that order.
+    A unit has both only while its operation waits for another queue. `senders` is the largest number of units that
+    send to one unit of this queue: with several, what arrives first depends on time, and the scheduler hands messages
+    over in that order.
     """
 
     cls: UnitClass
