@@ -213,19 +213,21 @@ class RegisterResource(Resource):
     register: RegisterType
 
     def name(self) -> str:
-        return f"<{self.register.file()} {self.register.number}>"
+        number = self.register.number
+        return f"<{self.register.file()}>" if number is None else f"<{self.register.file()} {number}>"
 
 
 class RegisterEffects(MemoryEffect):
-    """Loading an allocated register writes it; an unallocated one is only a value."""
+    """Loading an allocated register writes it; an unallocated one is only a value.
+
+    With `save_address` operations move the register on, so each such load stands for itself.
+    """
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
         assert isinstance(op, LoadOp)
-        return {
-            EffectInstance(MemoryEffectKind.WRITE, resource=RegisterResource(register))
-            for register in op.written_registers
-        }
+        registers = {*op.written_registers, *(() if op.save_address is None else (op.register,))}
+        return {EffectInstance(MemoryEffectKind.WRITE, resource=RegisterResource(register)) for register in registers}
 
 
 def stride_registers(dimensions: int, innermost_stride: int | None) -> int:
@@ -506,27 +508,26 @@ class LoadOp(SymbolUser):
 
 
 class RemoveRedundantLoad(RewritePattern):
-    """Drop a load whose register still holds the same descriptor from an earlier load of the block.
+    """Drop a load whose allocated register still holds the same descriptor from an earlier load of the block.
 
     The search goes back to the last load of the same register and stops at anything that could run other
-    code, so all searches of a block together look at each operation once for each register.
+    code, so all searches of a block together look at each operation once for each register. Loads of
+    unallocated registers are values without effects, which common subexpression elimination shares.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
-        if op.save_address is not None:
-            return
         written = op.written_registers
+        if op.save_address is not None or not written:
+            return
         earlier = op.prev_op
-        while earlier is not None and not earlier.regions:
+        while earlier is not None and not earlier.regions and not isinstance(earlier, CallOp):
             if isinstance(earlier, LoadOp):
                 if self._same(earlier, op):
                     rewriter.replace(op, [], [earlier.result])
                     return
                 if any(register in written for register in earlier.written_registers):
                     return
-            elif written and not _loads_nothing(earlier):
-                return
             earlier = earlier.prev_op
 
     @staticmethod
@@ -536,11 +537,6 @@ class RemoveRedundantLoad(RewritePattern):
             and earlier.properties == op.properties
             and earlier.result.type == op.result.type
         )
-
-
-def _loads_nothing(op: Operation) -> bool:
-    """Whether `op` surely leaves every register as it is: only calls run other code."""
-    return not isinstance(op, CallOp)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // RUN: loom-opt %s -p canonicalize | filecheck %s
+// RUN: loom-opt %s -p cse | filecheck %s --check-prefix CSE
 // A load into a register that still holds the same descriptor is dropped.
 
 // CHECK-LABEL: @same_register
@@ -11,11 +12,12 @@ func.func @same_register(%d: !dsd.mem1d<f32>) {
   func.return
 }
 
-// CHECK-LABEL: @unallocated
+// Loading some register has no effect, so the loads are shared like any other value.
+// CSE-LABEL: @unallocated
 func.func @unallocated(%d: !dsd.mem1d<f32>, %e: !dsd.mem1d<f32>) {
-  // CHECK-NEXT: %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>
-  // CHECK-NEXT: %s = dsr.load %e : !dsd.mem1d<f32> -> !dsr.src0<f32>
-  // CHECK-NEXT: "test.op"(%r, %s, %r)
+  // CSE-NEXT: %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>
+  // CSE-NEXT: %s = dsr.load %e : !dsd.mem1d<f32> -> !dsr.src0<f32>
+  // CSE-NEXT: "test.op"(%r, %s, %r)
   %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>
   %s = dsr.load %e : !dsd.mem1d<f32> -> !dsr.src0<f32>
   %t = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>
@@ -24,10 +26,14 @@ func.func @unallocated(%d: !dsd.mem1d<f32>, %e: !dsd.mem1d<f32>) {
 }
 
 // CHECK-LABEL: @overwritten
+// CSE-LABEL: @overwritten
 func.func @overwritten(%d: !dsd.mem1d<f32>, %e: !dsd.mem1d<f32>) {
   // CHECK-NEXT: dsr.load %d
   // CHECK-NEXT: dsr.load %e
   // CHECK-NEXT: dsr.load %d
+  // CSE-NEXT: dsr.load %d
+  // CSE-NEXT: dsr.load %e
+  // CSE-NEXT: dsr.load %d
   %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
   %s = dsr.load %e : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
   %t = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
@@ -37,12 +43,17 @@ func.func @overwritten(%d: !dsd.mem1d<f32>, %e: !dsd.mem1d<f32>) {
 
 // DSR-066: an operation moves a register loaded with save_address, so loading it again starts over.
 // CHECK-LABEL: @save_address
+// CSE-LABEL: @save_address
 func.func @save_address(%d: !dsd.mem1d<f32>) {
   // CHECK-NEXT: dsr.load %d save_address
   // CHECK-NEXT: dsr.load %d save_address
   %r = dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
   %s = dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
-  "test.op"(%r, %s) : (!dsr.src0<f32, 1>, !dsr.src0<f32, 1>) -> ()
+  // CSE: dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.dest<f32>
+  // CSE-NEXT: dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.dest<f32>
+  %t = dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.dest<f32>
+  %u = dsr.load %d save_address : !dsd.mem1d<f32> -> !dsr.dest<f32>
+  "test.op"(%r, %s, %t, %u) : (!dsr.src0<f32, 1>, !dsr.src0<f32, 1>, !dsr.dest<f32>, !dsr.dest<f32>) -> ()
   func.return
 }
 
