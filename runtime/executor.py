@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 
 class Executor:
-    """Executes the operations of one machine."""
+    """Executes the operations of one machine.
+
+    Destinations and sources are values of a warp: streams, numbers, or arrays [rows, columns]. Times and rates are in
+    cycles; a rate is the cycles between two elements.
+    """
 
     def __init__(self, machine: Machine):
         self.machine = machine
@@ -165,9 +169,7 @@ class Executor:
             if raw is None:
                 raw = self.compute(warp.cls, units, application, destination, sources, 0, count, {})
                 assert raw is not None
-            self.transmit(
-                application, destination, units, raw, issued + timing.inject, per_element, owned=owned
-            )
+            self.transmit(application, destination, units, raw, issued + timing.inject, per_element, owned=owned)
         duration = timing.dsd_setup + per_element * count
         if not application.is_async:
             warp.elapsed += duration
@@ -260,7 +262,7 @@ class Executor:
         index = 0
         while index < len(waiting) and rest:
             transfer = waiting[index]
-            for position, piece in enumerate(rest):
+            for position, piece in enumerate(rest):  # noqa: B007, used after the break
                 common = intersect(transfer.units, piece.units)
                 if common is not None:
                     break
@@ -275,7 +277,7 @@ class Executor:
             if active.position < active.count:
                 waiting.insert(index + len(remaining), active)
             else:
-                self._complete(active)
+                self.complete(active)
                 if mine.remaining:
                     others.append(mine)
             rest[position : position + 1] = others
@@ -296,7 +298,8 @@ class Executor:
             assert isinstance(stream.queue, InputQueue)
             if stream.queue in queues:
                 raise LoomError(
-                    f"{application.text} reads input queue @{stream.queue.name} twice; two fabric inputs need two queues",
+                    f"{application.text} reads input queue @{stream.queue.name} twice; two fabric inputs need two "
+                    "queues",
                     application.where,
                 )
             queues.append(stream.queue)
@@ -360,7 +363,7 @@ class Executor:
         while open_:
             current = open_.pop()
             if current.count == 0:
-                self._complete(current)
+                self.complete(current)
                 continue
             messages, units = self._take(current)
             if units is None:
@@ -375,7 +378,7 @@ class Executor:
             if current.position < current.count:
                 open_.append(current)
             else:
-                self._complete(current)
+                self.complete(current)
 
     def _check_free(self, queue: InputQueue, transfer: Transfer) -> None:
         for other in queue.waiting:
@@ -413,11 +416,11 @@ class Executor:
         else:
             positions = [i for i, source in enumerate(transfer.sources) if type(source) is QueueStream]
             payloads = dict(zip(positions, raws, strict=True))
-            result = self.compute(
-                cls, units, application, destination, transfer.sources, low, low + count, payloads
-            )
+            result = self.compute(cls, units, application, destination, transfer.sources, low, low + count, payloads)
             if result is not None:
-                self.transmit(application, destination, units, result, begin + self.timing.inject, rate, owned=True)
+                self.transmit(
+                    application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True
+                )
         for message in messages:
             message.position += count
         transfer.position += count
@@ -427,11 +430,10 @@ class Executor:
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
     ) -> Array | None:
         self.check(cls, units, application, stream, low, high)
-        return cls.memory.view(
-            application.entry.destination, units, stream.address, stream.walk, low, high, raw=True
-        )
+        return cls.memory.view(application.entry.destination, units, stream.address, stream.walk, low, high, raw=True)
 
-    def _complete(self, transfer: Transfer) -> None:
+    def complete(self, transfer: Transfer) -> None:
+        """The last element of an operation has arrived: go on with its task, or tell its completion task."""
         application, units = transfer.application, transfer.units
         cls = transfer.queues[0].cls
         if transfer.warp is not None:

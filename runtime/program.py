@@ -498,7 +498,7 @@ class _Body:
         values = self.cls.params.get(op.param.root_reference.data)
         if values is None:
             raise LoomError(f"{op.param} is no parameter of {self.cls.name}", location_of(op))
-        if not isinstance(values, np.ndarray):
+        if type(values) is not np.ndarray:
             self.define_known(op.result, values)
             return
         result = self.define(op.result)
@@ -820,9 +820,7 @@ class _Body:
         self.emit(apply)
 
 
-def part_ways(
-    warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Warp], None] | None = None
-) -> int:
+def part_ways(warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Warp], None] | None = None) -> int:
     """Run parts of a warp one after another from `start` to where the warp itself would stop."""
     stop = warp.stop
     arrived: list[Warp] = []
