@@ -54,7 +54,8 @@ class Loader:
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.ColorOp):
                 name = op.sym_name.data
-                self.machine.colors[name] = Color(name, op.color.value.data, np.zeros(shape, np.uint8), np.zeros(shape, np.uint8))
+                ports = np.zeros((2, *shape), np.uint8)
+                self.machine.colors[name] = Color(name, op.color.value.data, ports[0], ports[1])
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.RouteOp):
                 self._color(op, op.color.root_reference.data).set_route(

@@ -44,9 +44,12 @@ class Machine:
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
-        self.scheduler = Scheduler(self)
-        self.executor = Executor(self)
+        self.scheduler, self.executor = self._engines()
         Loader(self).load()
+
+    def _engines(self) -> tuple[Scheduler, Executor]:
+        """What runs the program; a subclass may watch it at work."""
+        return Scheduler(self), Executor(self)
 
     def color_name(self, number: int) -> str:
         """The name of the color at a position of the color table."""
@@ -74,7 +77,9 @@ class Machine:
         if array.ndim > len(full) or any(
             have not in (1, want) for have, want in zip(reversed(array.shape), reversed(full), strict=False)
         ):
-            raise LoomError(f"'{name}' takes shape {list(full)} (or one that broadcasts to it), not {list(array.shape)}")
+            raise LoomError(
+                f"'{name}' takes shape {list(full)} (or one that broadcasts to it), not {list(array.shape)}"
+            )
         array = np.broadcast_to(array, full)
         for cls, buffer in exported.places:
             write_buffer(cls, buffer, cls.placement.from_grid(array))

@@ -174,9 +174,10 @@ class Scheduler:
         begin = np.maximum(cls.clock[units.index], times)
         begin += self.timing.task_start
         task.start(units, begin)
-        self._execute(cls, task, units, begin, ())
+        self.start_task(cls, task, units, begin, ())
 
-    def _execute(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
+    def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
+        """Run a task on some units from time `begin`, with the arguments of a data task."""
         code = task.code
         slots = code.template.copy()
         for slot, value in zip(code.arguments, arguments, strict=False):
@@ -201,7 +202,7 @@ class Scheduler:
             if mine is not part:
                 remaining += subtract(part, mine)
             if alone and task.code.isolated and message.remaining > 1:
-                self._consume(cls, task, message, mine)
+                self.consume(cls, task, message, mine)
                 task.active[mine.index] = queue.head_times(mine, NEVER) if queue.messages else NEVER
                 continue
             raw = message.payload[:, message.position, :]
@@ -219,9 +220,9 @@ class Scheduler:
             begin = begin + self.timing.task_start
             values = _arguments(task.code, raw)
             arguments = [value.item() for value in values] if mine.count == 1 else values
-            self._execute(cls, task, mine, begin, arguments)
+            self.start_task(cls, task, mine, begin, arguments)
 
-    def _consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
+    def consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
         """Run an isolated data task for all wavelets of a message, one after another."""
         code, count = task.code, message.remaining
         raw = message.payload[:, message.position :, :]

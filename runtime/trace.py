@@ -16,13 +16,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .executor import Executor
 from .machine import Machine
+from .scheduler import Scheduler
 
 if TYPE_CHECKING:
     from ..dialects import flow
-    from .machine import UnitClass
     from .program import Application
     from .queues import Message, Transfer
     from .tasks import Task
+    from .unit_class import UnitClass
     from .units import UnitSet
     from .warp import Warp
 
@@ -46,18 +47,23 @@ class TracingMachine(Machine):
         line.update({key: value for key, value in more.items() if value is not None})
         self._stream.write(json.dumps(line).encode() + b"\n")
 
-    def _load(self) -> None:
-        self.executor = _TracingExecutor(self)
-        super()._load()
+    def _engines(self) -> tuple[Scheduler, Executor]:
+        return _TracingScheduler(self), _TracingExecutor(self)
 
-    def _execute(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
-        self.record("task", task.name, cls, units, begin)
-        super()._execute(cls, task, units, begin, arguments)
 
-    def _consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
+class _TracingScheduler(Scheduler):
+    def __init__(self, machine: TracingMachine):
+        super().__init__(machine)
+        self._trace = machine
+
+    def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
+        self._trace.record("task", task.name, cls, units, begin)
+        super().start_task(cls, task, units, begin, arguments)
+
+    def consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
         begin = np.maximum(cls.clock[units.index], message.head_time)
-        self.record("task", task.name, cls, units, begin, wavelets=message.remaining)
-        super()._consume(cls, task, message, units)
+        self._trace.record("task", task.name, cls, units, begin, wavelets=message.remaining)
+        super().consume(cls, task, message, units)
 
 
 class _TracingExecutor(Executor):
@@ -72,10 +78,10 @@ class _TracingExecutor(Executor):
         )  # fmt: skip
         return super().execute(warp, application, destination, sources)
 
-    def _complete(self, transfer: Transfer) -> None:
+    def complete(self, transfer: Transfer) -> None:
         application = transfer.application
         self._trace.record(
             "completed", application.text, transfer.queues[0].cls, transfer.units, transfer.time,
             where=application.where, microthread=application.microthread, elements=transfer.count,
         )  # fmt: skip
-        super()._complete(transfer)
+        super().complete(transfer)
