@@ -29,7 +29,7 @@ CLOCK = np.dtype(np.int64)
 Instruction: TypeAlias = "Callable[[Warp], int | None]"
 
 
-@dataclass
+@dataclass(eq=False)
 class Code:
     """A compiled task or function: its instructions, the initial slots and where its arguments go."""
 
