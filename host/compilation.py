@@ -110,12 +110,15 @@ def compile(
     if len(programs) + len(fabrics) > 1:
         second = (programs + fabrics)[1]
         raise LoomError("the module holds several programs; keep one wse.program or flow.fabric", location_of(second))
-    if programs:
-        _override(programs[0], target, rectangle, defines or {})
-        _lower(ctx, module, progress)
-    elif target is not None or rectangle is not None or defines:
+    if fabrics and (target is not None or rectangle is not None or defines):
         message = "the program is lowered already, so target, rectangle and parameters are fixed"
         raise LoomError(f"{message}; start from its wse.program", location_of(fabrics[0]))
+    for program in programs:
+        if _override(program, target, rectangle, defines or {}):
+            verify(module)
+    _check_rectangle((programs + fabrics)[0])
+    if programs:
+        _lower(ctx, module, progress)
     fabric = next((op for op in module.walk() if isinstance(op, flow.FabricOp)), None)
     if fabric is None:
         raise LoomError("lower-to-flow left no flow.fabric", location_of(module))
@@ -147,7 +150,8 @@ def _override(
     target: str | None,
     rectangle: tuple[int, int] | None,
     defines: Mapping[str, ArrayLike],
-) -> None:
+) -> bool:
+    """Changes what `compile` was told to; whether it changed anything."""
     if target is not None:
         program.target = StringAttr(targets.get(target).name)
     if rectangle is not None:
@@ -172,10 +176,16 @@ def _override(
             assert isinstance(element, IntegerType | Float16Type | Float32Type)
             data = convert(array, dtype_of(element), f"parameter '{name}'")
             param.value = DenseIntOrFPElementsAttr(TensorType(element, array.shape), BytesAttr(data.tobytes()))
-    if target is not None or rectangle is not None or defines:
-        module = program.parent_op()
-        assert isinstance(module, ModuleOp)
-        verify(module)
+    return target is not None or rectangle is not None or bool(defines)
+
+
+def _check_rectangle(program: wse.ProgramOp | flow.FabricOp) -> None:
+    target = targets.get(program.target.data)
+    width, height = program.width.value.data, program.height.value.data
+    columns, rows = target.fabric
+    if width > columns or height > rows:
+        message = f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"
+        raise LoomError(message, location_of(program))
 
 
 def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None) -> None:

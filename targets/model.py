@@ -68,6 +68,8 @@ class Target:
     """One generation of the wafer as a program sees it."""
 
     name: str
+    fabric: tuple[int, int]
+    """Columns and rows of PEs of the whole machine."""
     memory_bytes: int
     """Memory of one PE, code and data together."""
     routable_colors: int

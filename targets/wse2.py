@@ -13,6 +13,7 @@ from . import wse3
 TARGET = replace(
     wse3.TARGET,
     name="wse2",
+    fabric=(757, 996),  # CSL compiler documentation
     local_task_ids=range(31),  # CSL language reference: shared with the routable colors of data tasks
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),  # DSD documentation
     output_queue_words=(2, 2, 6, 6, 2, 2),  # DSD documentation

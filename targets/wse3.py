@@ -31,6 +31,7 @@ TIMING = Timing(
 
 TARGET = Target(
     name="wse3",
+    fabric=(762, 1172),  # published compile commands for the machine
     memory_bytes=48 * 1024,  # measured: exactly 49,152
     routable_colors=24,  # CSL language reference, task IDs
     local_task_ids=range(8, 31),  # CSL language reference: 0 to 7 belong to the input queues' data tasks

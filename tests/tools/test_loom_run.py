@@ -242,6 +242,8 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--arch", "wse9"], "unknown target 'wse9'; choose one of wse2, wse3"),
         (["--rectangle", "3"], "'3' is no rectangle"),
         (["--rectangle", "0x1"], "'0x1' is no rectangle"),
+        (["--rectangle", "763x1"], "the rectangle is 763 x 1 PEs, but wse3 has 762 x 1172"),
+        (["--rectangle", "99999x99999"], "the rectangle is 99999 x 99999 PEs"),
         (["--step-limit", "0"], "'0' is not a number above 0"),
         (["--step-limit", "many"], "'many' is not a number above 0"),
         (["--set", "x"], "'x' is not of the form NAME=VALUE"),
