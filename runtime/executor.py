@@ -203,8 +203,8 @@ class Executor:
                 part, when = payload, first
             else:
                 part, when = select_vector(units, common, payload), select(units, common, first)
-            for receivers, wavelets, time in arrivals(delivery, common, part, when):
-                message = Message(receivers, wavelets, time, rate, stream.control, owned=owned)
+            for receivers, wavelets, time, origin in arrivals(delivery, common, part, when):
+                message = Message(receivers, wavelets, time, rate, origin, stream.control, owned=owned)
                 self.arrive(delivery.receiver, message)
 
     def _covered(self, application: Application, queue: OutputQueue, units: UnitSet) -> None:

@@ -137,6 +137,8 @@ class Delivery:
     source: UnitSet
     receiver: Any
     latency: Any
+    rank: int = 0
+    """Place among all deliveries: who comes first when wavelets of two senders arrive in one cycle."""
     offset: tuple[int, int] = (0, 0)
     axis: int = 0
     line: range = range(0)
@@ -228,8 +230,9 @@ def _spreads(
     return result
 
 
-Arrival = tuple[UnitSet, Array, Any]
-"""Receiving units, payload [rows, elements, columns] and time of the first wavelet."""
+Arrival = tuple[UnitSet, Array, Any, Any]
+"""Receiving units, payload [rows, elements, columns], time of the first wavelet, and a number for the sender: among
+wavelets that arrive in one cycle the smallest comes first."""
 
 
 def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
@@ -245,7 +248,7 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
                 receivers = delivery.shifted[senders] = shift(senders, *delivery.offset)
         else:
             receivers = shift(senders, *delivery.offset)
-        return [(receivers, payload, time + delivery.latency)]
+        return [(receivers, payload, time + delivery.latency, delivery.rank)]
     if delivery.kind == "spread" and isinstance(senders, Rectangle) and senders.shape[delivery.axis] == 1:
         if delivery.axis == 0:
             receivers = rectangle(delivery.line, senders.columns)
@@ -255,7 +258,7 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
             latency = delivery.latency[None, :]
         shape = receivers.shape
         spread = np.broadcast_to(payload, (shape[0], payload.shape[1], shape[1]))
-        return [(receivers, spread, np.broadcast_to(time + latency, shape))]
+        return [(receivers, spread, np.broadcast_to(time + latency, shape), delivery.rank)]
     return _arrivals_by_pairs(delivery, senders, payload, time)
 
 
@@ -273,19 +276,23 @@ def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, tim
     values = flat[member][:, :, None]
     when = np.broadcast_to(np.asarray(time), senders.shape).ravel()[member] + latency[chosen]
     target_rows, target_columns = target_rows[chosen], target_columns[chosen]
-    order = np.lexsort((when, target_columns, target_rows))
-    target_rows, target_columns, values, when = (v[order] for v in (target_rows, target_columns, values, when))
+    origin = (delivery.rank << 32) + np.flatnonzero(chosen)
+    order = np.lexsort((origin, when, target_columns, target_rows))
+    target_rows, target_columns, values, when, origin = (
+        v[order] for v in (target_rows, target_columns, values, when, origin)
+    )
     targets = position_keys(target_rows, target_columns)
     result: list[Arrival] = []
     while len(targets):
         first = np.ones(len(targets), np.bool_)
         first[1:] = targets[1:] != targets[:-1]
-        result.append((Cells(target_rows[first], target_columns[first]), values[first], when[first][:, None]))
+        units = Cells(target_rows[first], target_columns[first])
+        result.append((units, values[first], when[first][:, None], origin[first][:, None]))
         if first.all():
             break
         rest = ~first
-        target_rows, target_columns, values, when, targets = (
-            v[rest] for v in (target_rows, target_columns, values, when, targets)
+        target_rows, target_columns, values, when, origin, targets = (
+            v[rest] for v in (target_rows, target_columns, values, when, origin, targets)
         )
     return result
 

@@ -253,9 +253,12 @@ class Loader:
                 self._note_losses(queue, mask, paths.lost, paths.lost_at)
                 unread = ~claimed
                 self._note_losses(queue, mask, paths.source[unread], paths.target[unread])
+        rank = 0
         for (queue, reader), parts in collected.items():
             source, target, latency = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-            queue.deliveries += compress(source, target, latency, queue.cls.shape, reader)
+            for delivery in compress(source, target, latency, queue.cls.shape, reader):
+                delivery.rank = rank = rank + 1
+                queue.deliveries.append(delivery)
         for reader, tally in counts.items():
             reader.senders = int(tally.max())
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fabric import Delivery
-from .units import Array, UnitSet, intersect, locate, select, select_vector, subtract
+from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
@@ -26,19 +26,30 @@ class Message:
     """`count` wavelets for each of some units, of which `position` are consumed.
 
     `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` tells that the
-    payload is the message's own and not a view of a sender's memory.
+    payload is the message's own and not a view of a sender's memory. `origin` numbers the sender, for messages that
+    arrive in one cycle.
     """
 
-    __slots__ = ("control", "count", "first", "owned", "payload", "position", "rate", "units")
+    __slots__ = ("control", "count", "first", "origin", "owned", "payload", "position", "rate", "units")
 
     def __init__(
-        self, units: UnitSet, payload: Array, first: Any, rate: int, control: bool, *, owned: bool, position: int = 0
+        self,
+        units: UnitSet,
+        payload: Array,
+        first: Any,
+        rate: int,
+        origin: Any,
+        control: bool,
+        *,
+        owned: bool,
+        position: int = 0,
     ):
         self.units = units
         self.payload = payload
         self.count = payload.shape[1]
         self.first = first
         self.rate = rate
+        self.origin = origin
         self.control = control
         self.owned = owned
         self.position = position
@@ -58,7 +69,7 @@ class Message:
             return self
         return Message(
             units, select_vector(self.units, units, self.payload), select(self.units, units, self.first), self.rate,
-            self.control, owned=self.owned, position=self.position,
+            select(self.units, units, self.origin), self.control, owned=self.owned, position=self.position,
         )  # fmt: skip
 
     def keep(self) -> Message:
@@ -70,6 +81,29 @@ class Message:
             self.position = 0
             self.owned = True
         return self
+
+
+def in_time(messages: list[Message]) -> list[Message]:
+    """Messages of several senders for one queue, cut up so that every unit gets its earliest first."""
+    pending = sorted(messages, key=lambda message: int(np.min(message.head_time)))
+    ordered: list[Message] = []
+    while pending:
+        following: list[Message] = []
+        for index, message in enumerate(pending):
+            late = np.zeros(message.units.shape, np.bool_)
+            for other in pending[:index] + pending[index + 1 :]:
+                common = intersect(message.units, other.units)
+                if common is None:
+                    continue
+                mine, theirs = message.part(common), other.part(common)
+                later = (theirs.head_time < mine.head_time) | (
+                    (theirs.head_time == mine.head_time) & (theirs.origin < mine.origin)
+                )
+                late[locate(message.units, common)] |= later
+            ordered += [message.part(units) for units in from_mask(message.units, ~late)]
+            following += [message.part(units) for units in from_mask(message.units, late)]
+        pending = following
+    return ordered
 
 
 class Transfer:

@@ -63,13 +63,15 @@ def _rounder(kind: str) -> Callable[[float], float]:
     return lambda value: float(dtype(value))
 
 
+def _bits(kind: str) -> int:
+    return 64 if kind == "index" else int(kind[1:])
+
+
 def _wrapper(kind: str) -> Callable[[int], int]:
     """Wraps a Python integer into the signed range of a kind."""
     if kind == "i1":
         return lambda value: bool(value & 1)
-    if kind == "index":
-        return lambda value: value
-    bits = int(kind[1:])
+    bits = _bits(kind)
     half, mask = 1 << (bits - 1), (1 << bits) - 1
     return lambda value: ((value + half) & mask) - half
 
@@ -111,11 +113,9 @@ def _dual(uniform: Binary, vector: Binary) -> Binary:
 
 def _unsigned(kind: str) -> tuple[Callable[[int], int], Unary]:
     """Reads a signed value as unsigned: for Python numbers, and for arrays (or numbers beside arrays)."""
-    if kind == "index":
-        return (lambda value: value), (lambda value: value)
     if kind == "i1":
         return int, lambda value: np.asarray(value).astype(np.uint8)
-    bits = int(kind[1:])
+    bits = _bits(kind)
     mask = (1 << bits) - 1
     dtype = np.dtype(f"u{bits // 8}")
     signed = DTYPES[kind]
@@ -160,9 +160,12 @@ def _division(op: Operation, kind: str, signed: bool, remainder: bool) -> Binary
         return a - quotient * b if remainder else quotient
 
     def vector(a: Value, b: Value) -> Array:
-        dividend = np.asarray(a if signed else vector_unsigned(a), np.int64)
-        divisor = np.asarray(b if signed else vector_unsigned(b), np.int64)
-        quotient = _vector_quotient(dividend, divisor)
+        if signed:
+            dividend, divisor = np.asarray(a, np.int64), np.asarray(b, np.int64)
+            quotient = _vector_quotient(dividend, divisor)
+        else:
+            dividend, divisor = vector_unsigned(a), vector_unsigned(b)
+            quotient = dividend // divisor
         return dividend - quotient * divisor if remainder else quotient
 
     checked = _integer(kind, uniform, vector)
@@ -193,7 +196,8 @@ def _compare_integers(op: arith.CmpiOp) -> Binary:
         return _ORDERED[name]
     compare = _ORDERED[name[1:]]
     if name[0] == "s":
-        return compare
+        # A true i1 is -1.
+        return (lambda a, b: compare(b, a)) if kind == "i1" else compare
     uniform, vector = _unsigned(kind)
     return _dual(lambda a, b: compare(uniform(a), uniform(b)), lambda a, b: compare(vector(a), vector(b)))
 
@@ -225,7 +229,7 @@ def _compare_floats(op: arith.CmpfOp) -> Binary:
 
 
 def _shift(kind: str, name: str) -> Binary:
-    bits = int(kind[1:]) if kind != "index" else 64
+    bits = _bits(kind)
     unsigned, vector_unsigned = _unsigned(kind)
 
     def uniform(a: int, b: int) -> int:
@@ -237,30 +241,42 @@ def _shift(kind: str, name: str) -> Binary:
         return a << amount if name == "shli" else unsigned(a) >> amount
 
     def vector(a: Value, b: Value) -> Array:
-        amount = np.asarray(vector_unsigned(b), np.int64)
+        amount = vector_unsigned(b)
+        inside = np.minimum(amount, bits - 1).astype(np.int64)
         if name == "shrsi":
-            return np.asarray(a, np.int64) >> np.minimum(amount, bits - 1)
-        wide = np.asarray(vector_unsigned(a), np.int64)
-        inside = np.minimum(amount, bits - 1)
-        return np.where(amount >= bits, 0, wide << inside if name == "shli" else wide >> inside)
+            return np.asarray(a, np.int64) >> inside
+        shifted: Array = (
+            np.asarray(a, np.int64) << inside if name == "shli" else vector_unsigned(a) >> inside.astype(np.uint64)
+        )
+        return np.where(amount >= bits, np.zeros_like(shifted), shifted)
 
     return _integer(kind, uniform, vector)
 
 
 def _convert(source: str, result: str, signed: bool) -> Unary:
     """Conversions between numbers; `signed` tells how an integer source is read."""
+    if source in FLOATS or (signed and source != "i1"):
+        number, numbers = _itself, _itself
+    elif signed:
+        number, numbers = _minus_one_if_true, _minus_one_if_true
+    else:
+        number, numbers = _unsigned(source)
     dtype = DTYPES[result]
-    number, numbers = _unsigned(source) if source not in FLOATS and not signed else (_itself, _itself)
     if result in FLOATS:
         round_ = _rounder(result)
         return _dual_unary(lambda a: round_(float(number(a))), lambda a: numbers(a).astype(dtype))
     wrap = _wrapper(result)
+    lowest: Unary = (lambda a: (a & 1).astype(dtype)) if result == "i1" else (lambda a: a.astype(dtype))
     if source in FLOATS:
         return _dual_unary(
-            lambda a: wrap(int(a)) if isfinite(a) else 0,
-            lambda a: np.where(np.isfinite(a), a, 0).astype(np.int64).astype(dtype),
+            lambda a: wrap(int(a)) if isfinite(a) else wrap(0),
+            lambda a: lowest(np.where(np.isfinite(a), a, 0).astype(np.int64)),
         )
-    return _dual_unary(lambda a: wrap(int(number(a))), lambda a: numbers(a).astype(dtype))
+    return _dual_unary(lambda a: wrap(int(number(a))), lambda a: lowest(numbers(a)))
+
+
+def _minus_one_if_true(value: Value) -> Value:
+    return -value.astype(np.int8) if type(value) is np.ndarray else -int(value)
 
 
 def _itself(value: Value) -> Value:
@@ -297,6 +313,19 @@ _INTEGER_BINARY: dict[str, tuple[Binary, Binary]] = {
     "arith.minsi": (min, np.minimum),
     "arith.maxsi": (max, np.maximum),
 }
+_BOOLEAN_BINARY: dict[str, Binary] = {
+    "arith.addi": lambda a, b: a ^ b,
+    "arith.subi": lambda a, b: a ^ b,
+    "arith.muli": lambda a, b: a & b,
+    "arith.andi": lambda a, b: a & b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.xori": lambda a, b: a ^ b,
+    "arith.minsi": lambda a, b: a | b,
+    "arith.maxsi": lambda a, b: a & b,
+    "arith.minui": lambda a, b: a & b,
+    "arith.maxui": lambda a, b: a | b,
+}
+"""On i1, where a true value is -1 if it is read as signed; one function serves both paths."""
 _FLOAT_BINARY: dict[str, tuple[Binary, Binary]] = {
     "arith.addf": (operator.add, np.add),
     "arith.subf": (operator.sub, np.subtract),
@@ -341,6 +370,8 @@ def function_of(op: Operation) -> Function | None:
     if not op.results or None in kinds:
         return None
     kind, source = str(kinds[-1]), str(kinds[0])
+    if kind == "i1" and name in _BOOLEAN_BINARY:
+        return _BOOLEAN_BINARY[name]
     if name in _INTEGER_BINARY:
         return _integer(kind, *_INTEGER_BINARY[name])
     if name in _FLOAT_BINARY:
@@ -373,7 +404,7 @@ def function_of(op: Operation) -> Function | None:
     if name == "arith.select":
         return _select
     if name in _CONVERSIONS:
-        return _convert(source, kind, _CONVERSIONS[name] and not (source == "i1" and name != "arith.extsi"))
+        return _convert(source, kind, _CONVERSIONS[name])
     if name == "arith.bitcast":
         return _bitcast(source, kind)
     return None

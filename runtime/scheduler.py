@@ -17,7 +17,7 @@ import numpy as np
 from ..diagnostics import LoomError
 from .executor import decode
 from .memory import DTYPES
-from .queues import InputQueue, Message
+from .queues import InputQueue, Message, in_time
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, UnitSet, from_mask, select, subtract
@@ -336,13 +336,14 @@ class Scheduler:
             return False
         horizon = earliest + self.lookahead
         held, self.held = self.held, []
-        held.sort(key=lambda entry: int(np.min(entry[1].head_time)))
+        due: dict[InputQueue, list[Message]] = {}
         for queue, message in held:
             early = np.broadcast_to(message.head_time <= horizon, message.units.shape)
-            for units in from_mask(message.units, early):
-                self.machine.executor.admit(queue, message.part(units))
-            for units in from_mask(message.units, ~early):
-                self.held.append((queue, message.part(units)))
+            due.setdefault(queue, []).extend(message.part(units) for units in from_mask(message.units, early))
+            self.held += [(queue, message.part(units)) for units in from_mask(message.units, ~early)]
+        for queue, messages in due.items():
+            for message in in_time(messages):
+                self.machine.executor.admit(queue, message)
         self.stalled.clear()
         for first, key in sorted(starts, key=lambda entry: entry[0]):
             if first <= horizon:
