@@ -1017,10 +1017,10 @@ class CircbufOp(MemoryDescriptorOp):
 
     def verify_fields(self) -> None:
         _verify_range("extent", self.extent, EXTENTS)
-        if self.base_type.get_num_dims() == 0:
-            if self.wraparound_attr is None:
-                raise VerifyException("wraparound is missing: a single element has no size to take; give it")
-        elif self.base_type.has_static_shape() and self.wraparound > element_count(self.base_type):
+        sized = self.base_type.get_num_dims() > 0 and self.base_type.has_static_shape()
+        if not sized and self.wraparound_attr is None:
+            raise VerifyException(f"wraparound is missing, and {self.base_type} has no size to take; give it")
+        if sized and self.wraparound > element_count(self.base_type):
             raise VerifyException(
                 f"wraparound {self.wraparound} lies beyond the {element_count(self.base_type)} elements of "
                 f"{self.base_type}; choose a smaller one"

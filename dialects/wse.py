@@ -234,6 +234,17 @@ def _parse_block(parser: Parser) -> Region:
     return region
 
 
+def _parse_body(parser: Parser, arguments: Sequence[Parser.Argument]) -> Region:
+    """The body of a function or task; one that ends without `wse.return` gets it."""
+    body = parser.parse_region(arguments)
+    block = body.first_block
+    if block is not None and block is body.last_block:
+        last = block.last_op
+        if last is None or not last.has_trait(IsTerminator):
+            block.add_op(ReturnOp())
+    return body
+
+
 def _print_block(printer: Printer, region: Region) -> None:
     printer.print_string(" ")
     printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
@@ -1137,6 +1148,8 @@ class FuncOp(IRDLOperation):
     wse.func @main(%iterations: i16) { ... wse.return }
     wse.func @square(%x: f32) -> f32 { ... wse.return %y : f32 }
     ```
+
+    A body that ends without `wse.return` returns nothing.
     """
 
     name = "wse.func"
@@ -1167,7 +1180,7 @@ class FuncOp(IRDLOperation):
             listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
             results = [parser.parse_type()] if listed is None else list(listed)
         attributes = _parse_attributes(parser)
-        body = parser.parse_region(arguments)
+        body = _parse_body(parser, arguments)
         type = FunctionType.from_lists([argument.type for argument in arguments], results)
         return cls(name, type, body, attributes)
 
@@ -1271,7 +1284,7 @@ class TaskOp(SymbolUser):
         return cls(
             name,
             kind,
-            parser.parse_region(arguments),
+            _parse_body(parser, arguments),
             queue=queue,
             id=number,
             active=active,

@@ -115,9 +115,13 @@
 %d = dsd.circbuf %A extent 20 wraparound 15 : memref<10xf16>
 // -----
 // DSD-086, DSD-090
-// CHECK: error: wraparound is missing: a single element has no size to take; give it{{$}}
+// CHECK: error: wraparound is missing, and memref<f16> has no size to take; give it{{$}}
 %A = "test.op"() : () -> memref<f16>
 %d = dsd.circbuf %A extent 20 : memref<f16>
+// -----
+// CHECK: error: wraparound is missing, and memref<?xf16> has no size to take; give it{{$}}
+%A = "test.op"() : () -> memref<?xf16>
+%d = dsd.circbuf %A extent 20 : memref<?xf16>
 // -----
 // AMB-30
 // CHECK: error: wraparound 0 is out of range; it lies from 1 to 65535{{$}}

@@ -210,7 +210,6 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.func @f() -> f32 {
-      wse.return
     }
   }
 }

@@ -59,9 +59,10 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       // CHECK-NEXT: wse.return
       wse.return
     }
+    // A body may end without wse.return.
     // CHECK: wse.func @nothing() {
+    // CHECK-NEXT: wse.return
     wse.func @nothing() {
-      wse.return
     }
     // CHECK: wse.func @square(%x{{.*}}: f32) -> f32 {
     wse.func @square(%x: f32) -> f32 {
