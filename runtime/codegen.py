@@ -98,6 +98,7 @@ class _Writer:
         inside = set(ops)
         for op in ops:
             self.operation(op)
+        self.add_cycles(self.charge())
         body, self.lines = self.lines, []
         outputs = [
             self.slots[result]

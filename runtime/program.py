@@ -211,6 +211,8 @@ class _Body:
             self.inside_generated = True
             self.sequence(ops)
             self.inside_generated = False
+        # Nested runs charge what came before them, so both ways must have charged everything when they meet.
+        self.settle()
         after = self.here
         part = generate(
             ops, self.slots, self.code.template, self.known, self.cls, self.machine, f"{self.code.name}_{place}"
