@@ -212,10 +212,10 @@ class _Writer:
             if predicate in ("eq", "ne"):
                 return f"{operands[0]} {_COMPARE[predicate]} {operands[1]}"
             source = str(kind_of(op.lhs.type))
-            if predicate[0] == "s" or source == "index":
+            if predicate[0] == "s" and source != "i1":
                 return f"{operands[0]} {_COMPARE[predicate[1:]]} {operands[1]}"
-            if source in ("i16", "i32"):
-                mask = (1 << int(source[1:])) - 1
+            if predicate[0] == "u" and source in ("i16", "i32", "index"):
+                mask = (1 << (64 if source == "index" else int(source[1:]))) - 1
                 return f"({operands[0]} & {mask}) {_COMPARE[predicate[1:]]} ({operands[1]} & {mask})"
         if name == "arith.select":
             return f"{operands[1]} if {operands[0]} else {operands[2]}"
@@ -409,9 +409,7 @@ def _rounding_cell(machine: Machine) -> Any:
     return machine.rounding_cell
 
 
-def _outside(
-    op: Operation, name: str, position: int, extent: int
-) -> Callable[[Warp, int], LoomError]:
+def _outside(op: Operation, name: str, position: int, extent: int) -> Callable[[Warp, int], LoomError]:
     where = location_of(op)
 
     def outside(warp: Warp, index: int) -> LoomError:
