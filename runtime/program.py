@@ -813,8 +813,11 @@ class _Body:
         cost = self.charge()
         executor = self.machine.executor
         destination, *sources = operands
+        place = self.here
 
         def apply(warp: Warp) -> int | None:
+            # An operation that waits leaves the warp here.
+            warp.pc = place
             warp.elapsed += cost
             slots = warp.slots
             return executor.execute(warp, application, slots[destination], [slots[source] for source in sources])
