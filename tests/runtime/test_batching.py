@@ -1,0 +1,69 @@
+"""Results do not depend on batching: any size of warps gives bit-identical memory and bit-identical clocks."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loomir.diagnostics import LoomError
+from loomir.runtime.machine import Machine
+
+from .flow_modules import parse
+from .random_programs import random_program
+
+
+def final_state(module, block_units, launches=(3,)):
+    """Memory and clock of every unit when the program has come to rest, and why it ended."""
+    machine = Machine(module, block_units=block_units)
+    outcome = []
+    for argument in launches:
+        try:
+            machine.launch("main", [argument])
+            machine.run(20000, allow_pending=True)
+            outcome.append("")
+        except LoomError as error:
+            outcome.append(str(error))
+    memory, clock = {}, {}
+    for cls in machine.classes:
+        rows, columns = np.broadcast_arrays(*cls.units.cells())
+        for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
+            place = cls.grid_position(row, column)
+            memory[place] = cls.memory.flat[row, :, column].copy()
+            clock[place] = int(cls.clock[row, column])
+    counts = machine.statistics()
+    return memory, clock, outcome, (counts["wavelets_sent"], counts["task_runs"])
+
+
+def differences(one, other):
+    memory, clock, outcome, counts = one
+    found = []
+    for place in memory:
+        words = np.flatnonzero(memory[place].view(np.uint16) != other[0][place].view(np.uint16))
+        for word in words[:3]:
+            found.append(
+                f"PE {place} word {word}: {memory[place].view(np.uint16)[word]:04x} "
+                f"{other[0][place].view(np.uint16)[word]:04x}"
+            )
+        if clock[place] != other[1][place]:
+            found.append(f"PE {place} clock: {clock[place]} {other[1][place]}")
+    if outcome != other[2]:
+        found.append(f"outcome: {outcome} {other[2]}")
+    if counts != other[3]:
+        found.append(f"wavelets and task runs: {counts} {other[3]}")
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 32))
+def test_random_programs_do_not_depend_on_the_size_of_warps(seed):
+    text = random_program(Random(seed))
+    module = parse(text)
+    whole = final_state(module, None)
+    for units in (1, 2, 7):
+        found = differences(whole, final_state(module, units))
+        if found:
+            pytest.fail(f"seed {seed}, block_units={units}\n" + "\n".join(found) + "\n" + text)
