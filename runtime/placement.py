@@ -47,9 +47,7 @@ class Placement:
             self.across = range(int(whole.columns.min()), int(whole.columns.max()) + 1)
         self._index = rectangle(self.down, self.across).index
         self.transposed = len(self.across) < NARROW and len(self.across) < len(self.down)
-        self.shape = (
-            (len(self.across), len(self.down)) if self.transposed else (len(self.down), len(self.across))
-        )
+        self.shape = (len(self.across), len(self.down)) if self.transposed else (len(self.down), len(self.across))
         self.units: UnitSet = rectangle(range(self.shape[0]), range(self.shape[1]))
         if not isinstance(whole, Rectangle):
             inside = self.local(np.stack(whole.cells(), axis=-1).reshape(-1, 2))

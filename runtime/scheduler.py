@@ -375,6 +375,5 @@ def _arguments(code: Code, raw: Array) -> list[Array]:
     halves = [words & 0xFFFF, words >> 16]
     dtypes = [DTYPES[kind] for kind in kinds]
     return [
-        np.ascontiguousarray(word.astype(np.uint16)).view(dtype)
-        for dtype, word in zip(dtypes, halves, strict=True)
+        np.ascontiguousarray(word.astype(np.uint16)).view(dtype) for dtype, word in zip(dtypes, halves, strict=True)
     ]

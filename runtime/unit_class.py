@@ -76,9 +76,7 @@ class UnitClass:
             row, column = (int(v.ravel()[0]) for v in units.cells())
             return f"PE {self.grid_position(row, column)}"
         if isinstance(units, Rectangle):
-            corners = [
-                self.grid_position(units.rows[end], units.columns[end]) for end in (0, -1)
-            ]
+            corners = [self.grid_position(units.rows[end], units.columns[end]) for end in (0, -1)]
             return f"{units.count} PEs from {corners[0]} to {corners[1]}"
         first = self.grid_position(int(units.rows[0]), int(units.columns[0]))
         return f"{units.count} PEs, the first {first}"
@@ -106,14 +104,10 @@ class UnitClass:
         """Some units may now be able to run a task."""
         scheduler = self.machine.scheduler
         if isinstance(units, Rectangle) and self.blocks_across == 1:
-            numbers: Sequence[int] = range(
-                units.rows[0] // self.block_rows, units.rows[-1] // self.block_rows + 1
-            )
+            numbers: Sequence[int] = range(units.rows[0] // self.block_rows, units.rows[-1] // self.block_rows + 1)
         else:
             rows, columns = units.cells()
-            numbers = np.unique(
-                rows // self.block_rows * self.blocks_across + columns // self.block_columns
-            ).tolist()
+            numbers = np.unique(rows // self.block_rows * self.blocks_across + columns // self.block_columns).tolist()
         for number in numbers:
             task.hot.add(number)
             scheduler.wake(self, number)
