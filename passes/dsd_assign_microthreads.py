@@ -104,15 +104,13 @@ def _check_given(
     operations: Sequence[dsd.DsdOperation], fixed: dict[dsd.DsdOperation, int], concurrency: Concurrency
 ) -> None:
     """Refuse operations that always overlap on the microthread they were given."""
-    by_number: dict[int, list[dsd.DsdOperation]] = {}
-    for op in operations:
-        if op in fixed:
-            by_number.setdefault(fixed[op], []).append(op)
-    for number, group in by_number.items():
-        for position, first in enumerate(group):
-            for second in group[position:]:
-                if not concurrency.certainly_overlap(first, second):
-                    continue
+    position = {op: number for number, op in enumerate(operations)}
+    for first in operations:
+        for second in concurrency.overlapping(first):
+            number = fixed.get(first)
+            if number is None or not isinstance(second, dsd.DsdOperation) or fixed.get(second) != number:
+                continue
+            if position[second] >= position[first] and concurrency.certainly_overlap(first, second):
                 if first is second:
                     message = (
                         f"{described(first)} is started again while it may still run, on the same microthread "

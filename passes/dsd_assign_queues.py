@@ -68,6 +68,8 @@ class _Assignment:
             elif isinstance(op, wse.TaskOp) and op.queue is not None:
                 self._users[op.queue.string_value()].append(op)
 
+        self._order = {op: position for position, op in enumerate(self._operations)}
+
     def run(self) -> None:
         self._check_sharing()
         fixed = {name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None}
@@ -130,12 +132,10 @@ class _Assignment:
 
     def _check_sharing(self) -> None:
         """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
-        for name, users in self._users.items():
-            started = [op for op in users if isinstance(op, dsd.DsdOperation) and op.is_async]
-            for position, first in enumerate(started):
-                for second in started[position:]:
-                    if self._concurrency.certainly_overlap(first, second):
-                        raise self._shared(first, second, f"queue @{name}")
+        for op in self._operations:
+            for other in self._started_with(op):
+                if shared := self._surely_of(op) & self._surely_of(other):
+                    raise self._shared(op, other, f"queue @{min(shared)}")
         for first, second in combinations(self._queues, 2):
             one, two = self._queues[first], self._queues[second]
             if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
@@ -148,16 +148,27 @@ class _Assignment:
                     "give one of them another id"
                 )
                 raise LoomError(message, location_of(two))
-            for op in self._users[first]:
-                for other in self._users[second]:
-                    if (
-                        isinstance(op, dsd.DsdOperation)
-                        and isinstance(other, dsd.DsdOperation)
-                        and op.is_async
-                        and other.is_async
-                        and self._concurrency.certainly_overlap(op, other)
-                    ):
+            for op in self._operations:
+                for other in self._started_with(op):
+                    used = (self._surely_of(op), self._surely_of(other))
+                    if any(first in a and second in b for a, b in (used, used[::-1])):
                         raise self._shared(op, other, f"id {one.queue_id} of queues @{first} and @{second}")
+
+    def _surely_of(self, op: dsd.DsdOperation) -> set[str]:
+        return {names[0] for names in _queues_of_operands(op) if len(names) == 1}
+
+    def _started_with(self, op: dsd.DsdOperation) -> Iterator[dsd.DsdOperation]:
+        """The asynchronous operations, `op` and later ones, that run at the same time as it in every run."""
+        if op.is_async:
+            for other in self._concurrency.overlapping(op):
+                if (
+                    isinstance(other, dsd.DsdOperation)
+                    and other in self._queues_of
+                    and other.is_async
+                    and self._order[other] >= self._order[op]
+                    and self._concurrency.certainly_overlap(op, other)
+                ):
+                    yield other
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
         if first is second:
@@ -247,14 +258,19 @@ class _Assignment:
 
 def queues_of(op: dsd.DsdOperation) -> list[str]:
     """The queues an operation may use, those of its first fabric operand first (destination before sources)."""
-    found: dict[str, None] = {}
+    return list(dict.fromkeys(name for names in _queues_of_operands(op) for name in names))
+
+
+def _queues_of_operands(op: dsd.DsdOperation) -> list[list[str]]:
+    """The queues that each fabric operand may be on: several if its descriptor is chosen at run time."""
+    found: list[list[str]] = []
     for operand in op.fabric_operands:
         descriptor = op.descriptor_of(operand)
         assert descriptor is not None
-        for maker in descriptor_makers(descriptor):
-            if isinstance(maker, dsd.FabricDescriptorOp) and maker.queue_name is not None:
-                found[maker.queue_name] = None
-    return list(found)
+        makers = descriptor_makers(descriptor)
+        names = [maker.queue_name for maker in makers if isinstance(maker, dsd.FabricDescriptorOp)]
+        found.append(list(dict.fromkeys(name for name in names if name is not None)))
+    return found
 
 
 def ranges_meet(first: range, second: range) -> bool:
