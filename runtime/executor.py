@@ -447,7 +447,7 @@ class Executor:
         if application.activate is not None:
             application.activate.activate(units, time)
         elif application.unblock is not None:
-            application.unblock.unblock(units, time)
+            application.unblock.unblock(units, time, ahead=True)
 
 
 def decode(raw: Array, kind: str) -> Array:

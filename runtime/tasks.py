@@ -23,6 +23,10 @@ NEVER = 1 << 62
 """The time of what is not known to happen."""
 
 
+MANY = 64
+"""Remembered unblockings before those that are past are dropped."""
+
+
 @dataclass(eq=False)
 class Task:
     """A task of every unit of a class.
@@ -41,8 +45,8 @@ class Task:
     queue: InputQueue | None = None
     later: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
     """Activations that may come after the next run."""
-    next_unblocked: Array | None = None
-    """Unblockings that may come after the next blocking."""
+    unblockings: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
+    """Completions that unblock the task, maybe after the next blocking."""
     hot: set[int] = field(default_factory=set[int])
     """Blocks of the class in which some unit may have the task active."""
 
@@ -83,8 +87,12 @@ class Task:
                 ]
         self.later = kept
 
-    def unblock(self, units: UnitSet, time: Any) -> None:
-        """Allow the task from given times on."""
+    def unblock(self, units: UnitSet, time: Any, *, ahead: bool = False) -> None:
+        """Allow the task from given times on.
+
+        `ahead` says that a completion does it, which may be later than what the units do next: where the task is
+        not blocked now, it counts once more after a blocking that comes before it.
+        """
         if self.unblocked is None:
             return
         current = self.unblocked[units.index]
@@ -93,13 +101,16 @@ class Task:
             self.unblocked[units.index] = time
         else:
             time = np.broadcast_to(np.asarray(time), units.shape)
-            if self.next_unblocked is None:
-                self.next_unblocked = np.full(self.unblocked.shape, NEVER, np.int64)
-            following = self.next_unblocked[units.index]
-            self.next_unblocked[units.index] = np.where(
-                blocked, following, np.minimum(following, np.maximum(current, time))
-            )
-            self.unblocked[units.index] = np.where(blocked, time, np.minimum(current, time))
+            self.unblocked[units.index] = np.minimum(current, time)
+            if ahead:
+                last = np.maximum(current, time)
+                self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, ~blocked)]
+                if len(self.unblockings) > MANY:
+                    # What lies behind the units' clocks can no longer follow a blocking.
+                    clock = self.cls.clock
+                    self.unblockings = [
+                        (part, when) for part, when in self.unblockings if (when > clock[part.index]).any()
+                    ]
         self.cls.touch(units, self)
 
     def block(self, units: UnitSet, time: Any) -> None:
@@ -108,14 +119,21 @@ class Task:
             return
         index = units.index
         current = self.unblocked[index]
-        if self.next_unblocked is None:
-            past = current <= time
+        past = current <= time
+        if not self.unblockings:
             self.unblocked[index] = NEVER if past.all() else np.where(past, NEVER, current)
             return
-        following = self.next_unblocked[index]
-        past = current <= time
-        self.unblocked[index] = np.where(past, np.where(following > time, following, NEVER), current)
-        self.next_unblocked[index] = np.where(past, NEVER, following)
+        self.unblocked[index] = np.where(past, NEVER, current)
+        waiting, self.unblockings = self.unblockings, []
+        for others, when in waiting:
+            common = intersect(others, units)
+            if common is None:
+                self.unblockings.append((others, when))
+                continue
+            self.unblockings += [(part, select(others, part, when)) for part in subtract(others, common)]
+            when = np.broadcast_to(np.asarray(select(others, common, when)), common.shape)
+            for part in from_mask(common, when > select(units, common, time)):
+                self.unblock(part, select(common, part, when), ahead=True)
 
     def ready(self, units: UnitSet) -> Array:
         """From when on each unit could run the task, NEVER if it cannot."""
