@@ -114,6 +114,12 @@ def _move(out: Array, source: Any) -> None:
     out[...] = source
 
 
+def _maximum(out: Array, first: Operand, second: Operand) -> None:
+    # fmax of numpy picks either of two zeros, or of two NaNs, depending on where they stand in a vector.
+    first, second = np.asarray(first, out.dtype), np.asarray(second, out.dtype)
+    out[...] = np.where((second > first) | np.isnan(first), second, first)
+
+
 def _shift_right_logical(out: Array, value: Any, amount: Any) -> None:
     np.right_shift(
         np.asarray(value, np.int16).view(np.uint16), np.asarray(amount, np.int16).view(np.uint16),
@@ -161,7 +167,6 @@ _UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
-    "maximum": np.fmax,
     "absolute": np.absolute,
     "negate": np.negative,
     "and": np.bitwise_and,
@@ -169,6 +174,7 @@ _UFUNCS: dict[str, np.ufunc] = {
     "xor": np.bitwise_xor,
 }
 _SPECIAL: dict[str, Kernel] = {
+    "maximum": _maximum,
     "move": _move,
     "shift_right_logical": _shift_right_logical,
     "shift_left": _shift_left,

@@ -11,7 +11,7 @@ from ..diagnostics import LoomError
 from .fabric import Delivery, reach
 from .queues import InputQueue
 from .tasks import NEVER
-from .units import UnitSet, from_mask
+from .units import Cells, UnitSet, from_mask, rectangle, union
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -72,6 +72,29 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
     return found
 
 
+def _pieces(units: UnitSet) -> list[UnitSet]:
+    """Scattered units as few rectangles where that is possible: they read better."""
+    if not isinstance(units, Cells):
+        return [units]
+    top, left = int(units.rows.min()), int(units.columns.min())
+    around = rectangle(range(top, int(units.rows.max()) + 1), range(left, int(units.columns.max()) + 1))
+    mask = np.zeros(around.shape, np.bool_)
+    mask[units.rows - top, units.columns - left] = True
+    return from_mask(around, mask)
+
+
+def _grouped(waits: list[Wait]) -> list[Wait]:
+    """Units that wait for the same as one set, whatever warps they came in."""
+    groups: dict[tuple[int, str], list[Wait]] = {}
+    for wait in waits:
+        groups.setdefault((id(wait.cls), wait.text), []).append(wait)
+    return [
+        group[0]._replace(units=part)
+        for group in groups.values()
+        for part in _pieces(union([wait.units for wait in group]))
+    ]
+
+
 def _colors(machine: Machine, queue: InputQueue, units: UnitSet) -> str:
     numbers = np.unique(queue.colors[units.index]).tolist()
     return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
@@ -79,7 +102,7 @@ def _colors(machine: Machine, queue: InputQueue, units: UnitSet) -> str:
 
 def explain(machine: Machine, *, allow_pending: bool) -> str | None:
     """The deadlock report of a machine at rest, None if nothing waits that should not."""
-    waits = _waits(machine, allow_pending=allow_pending)
+    waits = _grouped(_waits(machine, allow_pending=allow_pending))
     if not waits:
         return None
     stuck = sum(units.count for _, units, _, _ in waits)

@@ -19,6 +19,7 @@ from .fabric import arrivals
 from .memory import DTYPES, WIDE, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer
+from .resources import OPEN
 from .streams import MemoryStream, QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, intersect, select, select_vector, subtract
@@ -170,13 +171,19 @@ class Executor:
                 raw = self.compute(warp.cls, units, application, destination, sources, 0, count, {})
                 assert raw is not None
             self.transmit(application, destination, units, raw, issued + timing.inject, per_element, owned=owned)
-        duration = timing.dsd_setup + per_element * count
+        queue = destination.queue
+        assert isinstance(queue, OutputQueue)
         if not application.is_async:
-            warp.elapsed += duration
+            warp.elapsed += timing.dsd_setup + per_element * count
+            queue.resource.use(units, application, issued, warp.now)
             return None
         warp.elapsed += timing.async_issue
+        done = issued + (timing.inject + per_element * count)
+        queue.resource.use(units, application, issued, done)
+        assert application.thread is not None
+        application.thread.use(units, application, issued, done)
         if application.has_completion:
-            self._signal(warp.cls, application, units, issued + duration)
+            self._signal(warp.cls, application, units, done)
         return None
 
     def transmit(
@@ -306,13 +313,14 @@ class Executor:
         timing, entry = self.timing, application.entry
         strides = (*_strides([destination]), *_strides(sources))
         rate = max(1, cycles(timing, entry, strides, 1))
-        ready = warp.now + timing.dsd_setup
+        issued = warp.now
+        ready = issued + timing.dsd_setup
         transfer = Transfer(
             application, warp.units, queues, destination, sources, count, ready, rate,
             None if application.is_async else warp,
         )  # fmt: skip
-        for queue in queues:
-            self._check_free(queue, transfer)
+        for resource in transfer.resources:
+            resource.use(warp.units, application, issued, OPEN)
         if application.is_async:
             warp.elapsed += timing.async_issue
             if application.has_completion:
@@ -324,6 +332,8 @@ class Executor:
     def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
         """A synchronous read: goes on at once if every unit has its wavelets, else suspends the warp."""
         if transfer.count == 0:
+            for resource in transfer.resources:
+                resource.release(transfer.units, transfer.time)
             warp.elapsed += self.timing.dsd_setup
             return None
         while transfer.position < transfer.count:
@@ -334,6 +344,8 @@ class Executor:
             self._feed_elements(transfer, messages)
             self._put_back(transfer, messages)
         if transfer.position == transfer.count:
+            for resource in transfer.resources:
+                resource.release(transfer.units, transfer.time)
             warp.time, warp.elapsed = transfer.time, 0
             return None
         warp.pc += 1
@@ -380,17 +392,6 @@ class Executor:
             else:
                 self.complete(current)
 
-    def _check_free(self, queue: InputQueue, transfer: Transfer) -> None:
-        for other in queue.waiting:
-            common = intersect(other.units, transfer.units)
-            if common is not None:
-                raise LoomError(
-                    f"{transfer.application.text} and {other.application.text} read input queue @{queue.name} at the "
-                    f"same time on {queue.cls.describe(common)}; give them different queues or start the second when "
-                    "the first has completed (DSD-208)",
-                    transfer.application.where,
-                )
-
     def _feed_elements(self, transfer: Transfer, messages: list[Message]) -> None:
         """Advance a transfer by one message for each input, for the same units."""
         units, application = transfer.units, transfer.application
@@ -436,6 +437,8 @@ class Executor:
         """The last element of an operation has arrived: go on with its task, or tell its completion task."""
         application, units = transfer.application, transfer.units
         cls = transfer.queues[0].cls
+        for resource in transfer.resources:
+            resource.release(units, transfer.time)
         if transfer.warp is not None:
             self.machine.scheduler.resume(transfer.warp.part(units), transfer.time)
             return

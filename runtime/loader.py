@@ -18,6 +18,7 @@ from .fabric import Color, compress, trace
 from .memory import DTYPES, WIDE
 from .program import Compiler
 from .queues import InputQueue, OutputQueue
+from .resources import Resource
 from .scalars import kind_of, normalize
 from .streams import Buffer
 from .tasks import NEVER, Task
@@ -159,10 +160,14 @@ class Loader:
                 colors[rectangle(rows, columns).index] = names.index(color.name)
         mine = cls.placement.from_grid(colors)
         name, number = op.sym_name.data, op.queue_id.value.data
+        resource = Resource(
+            cls, f"{op.direction.data} queue @{name}",
+            "give them different queues or start the second when the first has completed (DSD-208)",
+        )  # fmt: skip
         if op.direction.data == "input":
-            cls.inputs[name] = InputQueue(cls, name, number, mine)
+            cls.inputs[name] = InputQueue(cls, name, number, mine, resource)
         else:
-            cls.outputs[name] = OutputQueue(cls, name, number, mine)
+            cls.outputs[name] = OutputQueue(cls, name, number, mine, resource)
 
     def _load_task(self, cls: UnitClass, op: flow.TaskOp, changed: set[str]) -> None:
         name = op.sym_name.data

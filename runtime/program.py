@@ -27,6 +27,7 @@ from .arithmetic import Kernel, kernel, unavailable
 from .codegen import Generated, can_generate, generate, worth_generating
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
+from .resources import Resource
 from .scalars import constant, function_of, kind_of
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, from_mask
@@ -50,6 +51,8 @@ class Application:
     where: str | None
     task: str
     text: str
+    thread: Resource | None
+    """The microthread of every unit."""
 
     @property
     def is_async(self) -> bool:
@@ -809,6 +812,7 @@ class _Body:
             entry, kernel(entry, self.machine.scratch),
             None if op.microthread is None else op.microthread.value.data, tasks[0], tasks[1], location_of(op),
             self.code.name, f"{entry.name} in @{self.code.name}",
+            None if op.microthread is None else self.cls.microthread(op.microthread.value.data),
         )  # fmt: skip
         cost = self.charge()
         executor = self.machine.executor

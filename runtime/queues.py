@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fabric import Delivery
+from .resources import Resource
+from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
 from .warp import Warp, restrict
 
@@ -138,6 +140,16 @@ class Transfer:
         self.rate = rate
         self.warp = warp
 
+    @property
+    def resources(self) -> list[Resource]:
+        """What no other operation may use meanwhile: its queues and, if asynchronous, its microthread."""
+        found = [queue.resource for queue in self.queues]
+        if isinstance(self.destination, QueueStream):
+            found.append(self.destination.queue.resource)
+        if self.application.thread is not None:
+            found.append(self.application.thread)
+        return found
+
     def part(self, units: UnitSet) -> Transfer:
         """The same operation for a subset of the units."""
         if units is self.units:
@@ -165,6 +177,7 @@ class InputQueue:
     name: str
     number: int
     colors: Array
+    resource: Resource
     messages: list[Message] = field(default_factory=list[Message])
     waiting: list[Transfer] = field(default_factory=list[Transfer])
     task: Task | None = None
@@ -218,6 +231,7 @@ class OutputQueue:
     name: str
     number: int
     colors: Array
+    resource: Resource
     deliveries: list[Delivery] = field(default_factory=list[Delivery])
     covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])
     lost: Array | None = None

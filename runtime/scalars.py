@@ -332,8 +332,12 @@ _FLOAT_BINARY: dict[str, tuple[Binary, Binary]] = {
     "arith.mulf": (operator.mul, np.multiply),
     "arith.divf": (_float_quotient, np.divide),
 }
-_FLOAT_CHOICES: dict[str, np.ufunc] = {
-    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
+_FLOAT_CHOICES: dict[str, Callable[[Array, Array], Array]] = {
+    # numpy's own choice between two zeros, or two NaNs, depends on where they stand in a vector.
+    "arith.maximumf": lambda a, b: np.where((a == 0) & (b == 0), a + b, np.where((a > b) | np.isnan(a), a, b)),
+    "arith.minimumf": lambda a, b: np.where((a == 0) & (b == 0), -(-a - b), np.where((a < b) | np.isnan(a), a, b)),
+    "arith.maxnumf": lambda a, b: np.where((b > a) | np.isnan(a), b, a),
+    "arith.minnumf": lambda a, b: np.where((b < a) | np.isnan(a), b, a),
 }  # fmt: skip
 _MATH: dict[str, np.ufunc] = {
     "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.exp": np.exp, "math.exp2": np.exp2, "math.log": np.log,
@@ -349,8 +353,8 @@ _CONVERSIONS = {
 """Whether each conversion reads an integer as signed."""
 
 
-def _through_numpy(kind: str, ufunc: np.ufunc) -> Function:
-    """One ufunc for both paths: a uniform value takes it as an array of one element."""
+def _through_numpy(kind: str, ufunc: Callable[..., Array], operands: int) -> Function:
+    """One function of arrays for both paths: a uniform value takes it as an array of one element."""
     dtype = DTYPES[kind]
     compute = np.float32 if kind == "bf16" else dtype
 
@@ -360,7 +364,7 @@ def _through_numpy(kind: str, ufunc: np.ufunc) -> Function:
     def uniform(*values: Value) -> Value:
         return vector(*(np.array([value]) for value in values))[0].item()
 
-    return _dual_unary(uniform, vector) if ufunc.nin == 1 else _dual(uniform, vector)
+    return _dual_unary(uniform, vector) if operands == 1 else _dual(uniform, vector)
 
 
 def function_of(op: Operation) -> Function | None:
@@ -379,9 +383,9 @@ def function_of(op: Operation) -> Function | None:
     if name == "arith.negf":
         return _dual_unary(operator.neg, np.negative)
     if name in _FLOAT_CHOICES:
-        return _through_numpy(kind, _FLOAT_CHOICES[name])
+        return _through_numpy(kind, _FLOAT_CHOICES[name], 2)
     if name in _MATH:
-        return _through_numpy(kind, _MATH[name])
+        return _through_numpy(kind, _MATH[name], _MATH[name].nin)
     if name == "math.absi":
         wrap = _wrapper(kind)
         return _dual_unary(lambda a: wrap(abs(a)), np.absolute)

@@ -12,6 +12,7 @@ from ..dialects import flow
 from .memory import Memory
 from .placement import Placement
 from .queues import InputQueue, OutputQueue
+from .resources import Resource
 from .streams import Buffer
 from .tasks import Task
 from .units import Rectangle, UnitSet, intersect, rectangle
@@ -57,12 +58,21 @@ class UnitClass:
         self.buffers: dict[str, Buffer] = {}
         self.params: dict[str, Any] = {}
         self.functions: dict[str, flow.FuncOp] = {}
+        self.microthreads: dict[int, Resource] = {}
         self.tasks: dict[str, Task] = {}
         self.inputs: dict[str, InputQueue] = {}
         self.outputs: dict[str, OutputQueue] = {}
         self.task_list: list[Task] = []
         self.listening = False
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
+
+    def microthread(self, number: int) -> Resource:
+        """The microthread of an id, on every unit."""
+        found = self.microthreads.get(number)
+        if found is None:
+            remedy = "give them different ids (ut) or start the second when the first has completed (DSD-209)"
+            found = self.microthreads[number] = Resource(self, f"microthread {number}", remedy)
+        return found
 
     # Places
 
