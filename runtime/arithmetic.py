@@ -114,7 +114,7 @@ def _move(out: Array, source: Any) -> None:
     out[...] = source
 
 
-def _maximum(out: Array, first: Operand, second: Operand) -> None:
+def _maximum(out: Array, first: Any, second: Any) -> None:
     # fmax of numpy picks either of two zeros, or of two NaNs, depending on where they stand in a vector.
     first, second = np.asarray(first, out.dtype), np.asarray(second, out.dtype)
     out[...] = np.where((second > first) | np.isnan(first), second, first)

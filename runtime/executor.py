@@ -477,9 +477,19 @@ def _strides(operands: list[Any]) -> tuple[int, ...]:
     return tuple(operand.strides[0] for operand in operands if type(operand) is MemoryStream)
 
 
+def _span(stream: MemoryStream) -> tuple[int, int]:
+    """The words that a walk lies in, over all units: the first, and the one after the last."""
+    width = 2 if stream.kind in WIDE else 1
+    address, steps = stream.address, stream.walk
+    lowest, highest = (address, address) if type(address) is int else (int(address.min()), int(address.max()))
+    return lowest + steps.low * width, highest + (steps.high + 1) * width
+
+
 def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
     """Whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
-    if destination.buffer is not source.buffer:
+    # Buffers may lie over one another, so addresses decide.
+    (to, to_end), (at, at_end) = _span(destination), _span(source)
+    if to_end <= at or at_end <= to:
         return False
     if type(destination.address) is not int or type(source.address) is not int:
         return True
