@@ -1016,6 +1016,8 @@ class ApplyOp(IRDLOperation):
             parser.parse_punctuation(")")
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        if len(types) != len(operands):
+            parser.raise_error(f"flow.apply has {len(operands)} operands but {len(types)} types")
         values = parser.resolve_operands(operands, types, parser.pos)
         return cls(
             operation,

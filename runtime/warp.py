@@ -72,10 +72,11 @@ class Warp:
         outer = self.units
         slots = self.slots.copy()
         if outer is not units:
+            index = locate(outer, units)
             for slot in self.code.variable:
                 value = slots[slot]
                 if type(value) is np.ndarray:
-                    share = value[locate(outer, units)]
+                    share = value[index]
                     # Generated code wants the values of a single unit as numbers.
                     slots[slot] = share.item() if units.count == 1 else share
                 elif value is not None and type(value) not in _PLAIN:
