@@ -185,7 +185,9 @@ class Loader:
             unblocked = np.full(cls.shape, NEVER if op.blocked is not None else 0, np.int64)
         if op.kind.data == "control":
             raise LoomError("control tasks are not provided by the engine yet", location_of(op))
-        task = Task(cls, name, op.kind.data, op.task_id.value.data, Code(name), active, unblocked, queue)
+        task = Task(
+            cls, name, op.kind.data, op.task_id.value.data, Code(name, location_of(op)), active, unblocked, queue
+        )
         cls.tasks[name] = task
         if queue is not None:
             if queue.task is not None:

@@ -73,16 +73,17 @@ class Compiler:
 
     def compile(self, name: str, block: Block) -> Code:
         """The code of a task or function body. Raises LoomError for an operation the engine does not know."""
-        return _Body(self, name).compile(block)
+        return _Body(self, name, block).compile(block)
 
 
 class _Body:
-    def __init__(self, compiler: Compiler, name: str):
+    def __init__(self, compiler: Compiler, name: str, block: Block):
         self.compiler = compiler
         self.machine = compiler.machine
         self.cls = compiler.cls
         self.timing = compiler.timing
-        self.code = Code(name)
+        parent = block.parent_op()
+        self.code = Code(name, None if parent is None else location_of(parent))
         self.slots: dict[SSAValue, int] = {}
         self.known: set[int] = set()
         """Slots whose initial value never changes."""

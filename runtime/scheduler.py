@@ -281,7 +281,8 @@ class Scheduler:
         """The error of a program that runs past its step limit."""
         return LoomError(
             f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
-            "the limit, or look for a loop or a task that never ends"
+            "the limit, or look for a loop or a task that never ends",
+            warp.code.where,
         )
 
     def pause(self, warp: Warp) -> int | None:

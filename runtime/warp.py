@@ -34,6 +34,8 @@ class Code:
     """A compiled task or function: its instructions, the initial slots and where its arguments go."""
 
     name: str
+    where: str | None
+    """Source location of the task or function."""
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     template: list[Any] = field(default_factory=list[Any])
     dtypes: list[np.dtype[Any] | None] = field(default_factory=list["np.dtype[Any] | None"])
