@@ -45,7 +45,8 @@ class Machine:
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
         self.scheduler, self.executor = self._engines()
-        Loader(self).load()
+        with np.errstate(all="ignore"):
+            Loader(self).load()
 
     def _engines(self) -> tuple[Scheduler, Executor]:
         """What runs the program; a subclass may watch it at work."""
