@@ -37,6 +37,8 @@ class Channel:
     role: str = "async"
     forward_to: Channel | None = None
     forwarded: bool = False
+    once: bool = False
+    """Sent to asynchronously, by one operation: two at a time on a queue are a mistake (DSD-208)."""
     count: int = 1
 
 
@@ -175,6 +177,7 @@ class Generator:
             if channel.role == "pair":
                 channel.element = "f32"
             channel.count = random.randint(1, 5)
+            channel.once = random.random() < 0.4
             self.channels.append(channel)
         for channel in self.channels:
             if channel.role == "forward":
@@ -415,8 +418,8 @@ class Generator:
         return self.new("", f"arith.cmpi ne, {value}, {zero} : i16")
 
     def send(self, channel: Channel | None = None) -> None:
-        free = [c for c in self.channels if not c.forwarded]
-        if not free:
+        free = [c for c in self.channels if not c.forwarded and not c.once]
+        if channel is None and not free:
             return
         channel = channel or self.random.choice(free)
         outer = self.scope()
@@ -430,9 +433,8 @@ class Generator:
             count = 4
         out = self.new("", f"flow.queue_stream @out{channel.number} extent {extent} : {type}")
         suffix = ""
-        if self.random.random() < 0.7:
-            microthread = channel.number
-            suffix = f" async(microthread = {microthread}"
+        if channel.once:
+            suffix = f" async(microthread = {4 + channel.number}"
             if self.tasks and self.random.random() < 0.4:
                 suffix += f", activate = @{self.random.choice(self.tasks)}"
             suffix += ")"

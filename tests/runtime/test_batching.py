@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loomir.diagnostics import LoomError
+from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
@@ -25,8 +26,12 @@ def final_state(module, block_units, launches=(3,)):
             machine.launch("main", [argument])
             machine.run(20000, allow_pending=True)
             outcome.append("")
-        except LoomError as error:
-            outcome.append(str(error))
+        except Deadlock as error:
+            # How many wait, and since when; the lines that follow group them by warps.
+            outcome.append(str(error).splitlines()[0])
+        except LoomError:
+            # Where the rest of the machine stands when a program is stopped for a mistake is left open.
+            return {}, {}, ["error"], (0, 0)
     memory, clock = {}, {}
     for cls in machine.classes:
         rows, columns = np.broadcast_arrays(*cls.units.cells())
@@ -40,6 +45,8 @@ def final_state(module, block_units, launches=(3,)):
 
 def differences(one, other):
     memory, clock, outcome, counts = one
+    if outcome != other[2]:
+        return [f"outcome: {outcome} {other[2]}"]
     found = []
     for place in memory:
         words = np.flatnonzero(memory[place].view(np.uint16) != other[0][place].view(np.uint16))
@@ -50,8 +57,6 @@ def differences(one, other):
             )
         if clock[place] != other[1][place]:
             found.append(f"PE {place} clock: {clock[place]} {other[1][place]}")
-    if outcome != other[2]:
-        found.append(f"outcome: {outcome} {other[2]}")
     if counts != other[3]:
         found.append(f"wavelets and task runs: {counts} {other[3]}")
     return found
