@@ -20,11 +20,14 @@ from .memory import DTYPES
 from .queues import InputQueue, Message, in_time
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
-from .units import Array, UnitSet, from_mask, select, subtract
+from .units import Array, UnitSet, from_mask, select, singles, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
 
 if TYPE_CHECKING:
     from .machine import Machine
+
+FEW = 10
+"""Up to so many units run faster one by one, in generated code, than together in numpy."""
 
 UNLIMITED = 1 << 62
 """Steps of a run without a limit."""
@@ -179,6 +182,11 @@ class Scheduler:
     def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
         """Run a task on some units from time `begin`, with the arguments of a data task."""
         code = task.code
+        if code.alone is not None and 1 < units.count <= FEW:
+            for unit in singles(units):
+                values = [select(units, unit, value) for value in arguments]
+                self.start_task(cls, task, unit, select(units, unit, begin), [value.item() for value in values])
+            return
         slots = code.template.copy()
         for slot, value in zip(code.arguments, arguments, strict=False):
             slots[slot] = value
@@ -225,45 +233,50 @@ class Scheduler:
     def consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
         """Run an isolated data task for all wavelets of a message, one after another."""
         code, count = task.code, message.remaining
-        raw = message.payload[:, message.position :, :]
-        first = message.head_time
-        if task.unblocked is not None:
-            first = np.maximum(first, task.unblocked[units.index])
-        clock: Any = cls.clock[units.index]
-        start = self.timing.task_start
         self.task_runs += count * units.count
-        if units.count == 1 and code.alone is not None:
-            function, cost = code.alone
-            arrived, time = int(np.max(first)), int(clock[0, 0])
-            slots = code.template.copy()
-            warp = Warp(cls, code, units, slots, time)
-            base, budget, taken = cls.memory.base(units), self.budget(), 0
-            columns = [np.ravel(values).tolist() for values in _arguments(code, raw)]
-            for values in zip(*columns, strict=True):
-                for slot, value in zip(code.arguments, values, strict=True):
-                    slots[slot] = value
-                taken += 1
-                if taken > budget:
-                    raise self.overrun(warp)
-                elapsed, steps = function(warp, slots, base, budget - taken)
-                taken += steps
-                time = (arrived if arrived > time else time) + start + elapsed + cost
-                arrived += message.rate
-            self.steps += taken
-            cls.clock[units.index] = time
+        if task.unblocked is not None:
+            cls.clock[units.index] = np.maximum(cls.clock[units.index], task.unblocked[units.index])
+        if code.alone is not None and units.count <= FEW:
+            for unit in singles(units):
+                self._consume_alone(cls, code, message.part(unit), unit)
         else:
-            arguments = _arguments(code, raw)
+            arguments = _arguments(code, message.payload[:, message.position :, :])
+            clock, first = cls.clock[units.index], message.head_time
             for k in range(count):
                 slots = code.template.copy()
                 for slot, values in zip(code.arguments, arguments, strict=True):
                     value = values[:, k, :]
                     slots[slot] = value.item() if units.count == 1 else value
-                warp = Warp(cls, code, units, slots, np.maximum(clock, first + k * message.rate) + start)
+                begin = np.maximum(clock, first + k * message.rate) + self.timing.task_start
+                warp = Warp(cls, code, units, slots, begin)
                 self.count_step(warp)
                 run(warp)
                 clock = warp.now
             cls.clock[units.index] = clock
         message.position += count
+
+    def _consume_alone(self, cls: UnitClass, code: Code, message: Message, unit: UnitSet) -> None:
+        """The wavelets of one unit, by the generated function of the whole task."""
+        assert code.alone is not None
+        function, cost = code.alone
+        start, rate = self.timing.task_start, message.rate
+        arrived, time = int(np.max(message.head_time)), int(cls.clock[unit.index][0, 0])
+        slots = code.template.copy()
+        warp = Warp(cls, code, unit, slots, time)
+        base, budget, taken = cls.memory.base(unit), self.budget(), 0
+        arguments = _arguments(code, message.payload[:, message.position :, :])
+        for values in zip(*(argument.ravel().tolist() for argument in arguments), strict=True):
+            for slot, value in zip(code.arguments, values, strict=True):
+                slots[slot] = value
+            taken += 1
+            if taken > budget:
+                raise self.overrun(warp)
+            elapsed, steps = function(warp, slots, base, budget - taken)
+            taken += steps
+            time = (arrived if arrived > time else time) + start + elapsed + cost
+            arrived += rate
+        self.steps += taken
+        cls.clock[unit.index] = time
 
     # What instructions and operations call
 

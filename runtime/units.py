@@ -283,6 +283,15 @@ def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
     return rectangle(range(top, bottom), range(left, right))
 
 
+def singles(units: UnitSet) -> list[Rectangle]:
+    """Every unit of a set as a set of its own."""
+    rows, columns = units.cells()
+    return [
+        rectangle(range(y, y + 1), range(x, x + 1))
+        for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
+    ]
+
+
 def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
     """The set moved by a number of rows and columns."""
     if rows == 0 and columns == 0:
