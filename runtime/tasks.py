@@ -57,6 +57,8 @@ class Task:
         if (current == NEVER).all():
             self.active[index] = time
         else:
+            # A copy: for a rectangle it is a view, which the next statement changes.
+            current = current.copy()
             time = np.broadcast_to(np.asarray(time), units.shape)
             self.active[index] = np.minimum(current, time)
             waiting = current != NEVER
@@ -79,7 +81,7 @@ class Task:
             future = when > select(units, common, time)
             for part in from_mask(common, np.broadcast_to(future, common.shape)):
                 share = select(common, part, when)
-                current = self.active[part.index]
+                current = self.active[part.index].copy()
                 self.active[part.index] = np.minimum(current, share)
                 repeated = current != NEVER
                 kept += [
