@@ -77,6 +77,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
     pairs: list[tuple[Array, ...]] = []
     lost: list[tuple[Array, ...]] = []
     hops = 0
+    crowd = 2 * len(y) + 64
     while len(y):
         accepted = (color.receive[y, x] >> port) & 1 == 1
         if not accepted.all():
@@ -88,10 +89,12 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
         if ramp.any():
             pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp]))
         following: list[tuple[Array, ...]] = []
+        stays = ~ramp
         for out in (NORTH, EAST, SOUTH, WEST):
             goes = ((outputs >> out) & 1 == 1) & (port != out)
             if not goes.any():
                 continue
+            stays &= ~goes
             dy, dx = _STEP[out]
             ny, nx = y[goes] + dy, x[goes] + dx
             turned = (port[goes] != RAMP) & (port[goes] != _OPPOSITE[out])
@@ -106,11 +109,18 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
                     np.full(int(inside.sum()), _OPPOSITE[out]), cost[inside],
                 )
             )  # fmt: skip
+        if stays.any():
+            lost.append((sy[stays], sx[stays], y[stays], x[stays]))
         if not following:
             break
         y, x, sy, sx, port, latency = (np.concatenate(parts) for parts in zip(*following, strict=True))
         hops += 1
-        if hops > 4 * width * height:
+        # Copies of a wavelet that meet on one link would double, and double again, as long as they run.
+        doubled = False
+        if len(y) > crowd:
+            crowd = 2 * len(y)
+            doubled = len(np.unique(((sy * width + sx) * height + y) * (5 * width) + x * 5 + port)) < len(y)
+        if doubled or hops > 4 * width * height:
             raise LoomError(
                 f"the route of color {color.name} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
                 "end it at a ramp"
@@ -313,6 +323,21 @@ def _pairs(delivery: Delivery) -> tuple[Array, Array, Array, Array, Array]:
             else (sender_rows, sender_columns, sender_rows, line, latency)
         )
     return delivery.line_pairs
+
+
+def senders_of(delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[Array, Array, Array]:
+    """Row, column and latency of the sender of every receiver of an arrival, flat; not for shifts."""
+    if delivery.kind == "pairs":
+        pair_rows, pair_columns, _, _, latency = _pairs(delivery)
+        pair = np.broadcast_to(np.asarray(origin), receivers.shape).ravel() - (delivery.rank << 32)
+        return pair_rows[pair], pair_columns[pair], latency[pair]
+    rows, columns = (values.ravel() for values in receivers.cells())
+    along, across = (rows, columns) if delivery.axis == 0 else (columns, rows)
+    source_rows, source_columns = delivery.source.cells()
+    position = int((source_rows if delivery.axis == 0 else source_columns).ravel()[0])
+    fixed = np.full(len(across), position)
+    latency = delivery.latency[along - delivery.line.start]
+    return (fixed, across, latency) if delivery.axis == 0 else (across, fixed, latency)
 
 
 def reach(delivery: Delivery, receivers: UnitSet) -> list[tuple[tuple[int, int], tuple[int, int]]]:

@@ -177,6 +177,9 @@ def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any
         for _, value in parts
     ):
         return first
+    if any(value is None for _, value in parts):
+        # Generated code sets only what is read later, so nobody reads this.
+        return None
     if dtype is not None:
         return assemble(units, parts, dtype)
     method = getattr(first, "merge", None)
