@@ -21,9 +21,9 @@ from xdsl.utils.hints import isa
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
+from ..dialects.region_overlap import first_overlap
 from .analysis.memory_layout import Allocation, lay_out
 from .analysis.numbering import number
-from .analysis.regions import first_overlap
 
 BUFFERS_LISTED = 8
 """How many buffers the error about full memory names."""

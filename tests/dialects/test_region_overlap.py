@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomir.passes.analysis.regions import Region, first_common, first_overlap
+from loomir.dialects.region_overlap import Region, first_common, first_overlap
 
 ranges = st.builds(range, st.integers(0, 20), st.integers(0, 40), st.integers(1, 7))
 owned = st.lists(st.tuples(st.sampled_from("abc"), st.tuples(ranges, ranges)), max_size=6)
