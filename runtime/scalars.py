@@ -359,7 +359,9 @@ def _through_numpy(kind: str, ufunc: Callable[..., Array], operands: int) -> Fun
     compute = np.float32 if kind == "bf16" else dtype
 
     def vector(*values: Value) -> Array:
-        return ufunc(*(np.asarray(value, dtype).astype(compute) for value in values)).astype(dtype)
+        # As whole arrays: with a number beside an array numpy takes short cuts, in powf for one, that round otherwise.
+        whole = np.broadcast_arrays(*(np.asarray(value, dtype) for value in values))
+        return ufunc(*(value.astype(compute) for value in whole)).astype(dtype)
 
     def uniform(*values: Value) -> Value:
         return vector(*(np.array([value]) for value in values))[0].item()

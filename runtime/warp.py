@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from struct import pack
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -187,9 +188,9 @@ def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality that tells 0.0 from -0.0 and finds a NaN equal to itself."""
+    """Equality that tells 0.0 from -0.0, and one NaN from another."""
     if isinstance(a, float):
-        return a.hex() == b.hex()
+        return pack("d", a) == pack("d", b)
     return bool(a == b)
 
 

@@ -1,0 +1,317 @@
+"""Scalar operations: numbers and arrays give the same bits, and the bits are right."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir.dialects import flow
+from loomir.runtime.memory import DTYPES
+from loomir.runtime.scalars import function_of
+
+from . import oracle
+from .flow_modules import parse
+
+BITS = {"i16": 16, "i32": 32}
+INTEGER = {
+    "addi": lambda a, b, n: a + b, "subi": lambda a, b, n: a - b, "muli": lambda a, b, n: a * b,
+    "andi": lambda a, b, n: a & b, "ori": lambda a, b, n: a | b, "xori": lambda a, b, n: a ^ b,
+    "minsi": lambda a, b, n: min(a, b), "maxsi": lambda a, b, n: max(a, b),
+    "minui": lambda a, b, n: min(a % 2**n, b % 2**n), "maxui": lambda a, b, n: max(a % 2**n, b % 2**n),
+    "shli": lambda a, b, n: a << (b % 2**n) if b % 2**n < n else 0,
+    "shrui": lambda a, b, n: (a % 2**n) >> (b % 2**n),
+    "shrsi": lambda a, b, n: a >> min(b % 2**n, n - 1),
+    "divsi": lambda a, b, n: int(Fraction(a, b)), "remsi": lambda a, b, n: a - b * int(Fraction(a, b)),
+    "divui": lambda a, b, n: (a % 2**n) // (b % 2**n), "remui": lambda a, b, n: (a % 2**n) % (b % 2**n),
+}  # fmt: skip
+COMPARE = {
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
+}  # fmt: skip
+FUNCTIONS: dict[str, object] = {}
+
+
+def function(text: str, *kinds: str):
+    """The engine's function of one operation, for example `arith.addi %a, %b : i16`."""
+    key = f"{text} {kinds}"
+    if key not in FUNCTIONS:
+        arguments = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", kinds, strict=False))
+        module = parse(f"""
+          flow.fabric @f target "wse3" grid 1 by 1 {{
+            flow.units @u on [:, :] words 2 {{
+              flow.func @f({arguments}) {{
+                %r = {text}
+                flow.return
+              }}
+            }}
+          }}""")
+        (op,) = [op for op in module.walk() if isinstance(op, flow.FuncOp)][0].body.block.ops, 
+        FUNCTIONS[key] = function_of(list(op)[0])
+    assert FUNCTIONS[key] is not None
+    return FUNCTIONS[key]
+
+
+def bits_of(value, kind: str) -> int:
+    array = np.asarray(value, DTYPES[kind])
+    if kind == "i1":
+        return int(array)
+    return int(array.view(np.dtype(f"u{array.dtype.itemsize}")))
+
+
+def both_ways(apply, operands: list[list], kinds: list[str], result: str) -> list[int]:
+    """Results of a list of operand tuples, one by one, as arrays of several shapes and mixed with numbers."""
+    with np.errstate(all="ignore"):
+        single = [bits_of(apply(*values), result) for values in operands]
+        columns = [np.array([values[k] for values in operands], DTYPES[kind]) for k, kind in enumerate(kinds)]
+        together = apply(*(column.reshape(1, -1) for column in columns))
+        assert together.shape == (1, len(operands))
+        assert [bits_of(value, result) for value in together.ravel()] == single
+        tall = apply(*(np.repeat(column, 3).reshape(-1, 3)[:, ::2] for column in columns))
+        assert [bits_of(value, result) for value in tall[:, 0]] == single
+        if len(kinds) > 1:
+            for k in range(len(kinds)):
+                last = [operands[0][j] if j == k else columns[j].reshape(1, -1) for j in range(len(kinds))]
+                mixed = apply(*last)
+                expected = [
+                    bits_of(apply(*(operands[0][j] if j == k else values[j] for j in range(len(kinds)))), result)
+                    for values in operands
+                ]  # fmt: skip
+                assert [bits_of(value, result) for value in np.asarray(mixed).ravel()] == expected
+    return single
+
+
+def integers(kind: str):
+    n = BITS[kind]
+    edge = st.sampled_from([0, 1, -1, 2, n - 1, n, n + 1, -(1 << (n - 1)), (1 << (n - 1)) - 1])
+    return st.one_of(edge, st.integers(-(1 << (n - 1)), (1 << (n - 1)) - 1))
+
+
+def floats(kind: str):
+    edge = st.sampled_from([0.0, -0.0, 1.0, -1.5, math.inf, -math.inf])
+    width = 32 if kind == "f32" else 16
+    return st.one_of(edge, st.floats(width=width, allow_nan=False))
+
+
+LISTS = settings(max_examples=8, deadline=None, derandomize=True)
+
+
+@pytest.mark.parametrize("kind", ["i16", "i32"])
+@pytest.mark.parametrize("name", sorted(INTEGER))
+def test_integers_wrap(name: str, kind: str) -> None:
+    apply = function(f"arith.{name} %a, %b : {kind}", kind, kind)
+    nonzero = integers(kind).filter(bool) if name.startswith(("div", "rem")) else integers(kind)
+
+    @LISTS
+    @given(st.lists(st.tuples(integers(kind), nonzero), min_size=1, max_size=20))
+    def run(operands) -> None:
+        n = BITS[kind]
+        found = both_ways(apply, operands, [kind, kind], kind)
+        assert found == [INTEGER[name](a, b, n) % 2**n for a, b in operands]
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["i16", "i32"])
+@pytest.mark.parametrize("predicate", ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"])
+def test_integer_comparisons(predicate: str, kind: str) -> None:
+    apply = function(f"arith.cmpi {predicate}, %a, %b : {kind}", kind, kind)
+
+    @LISTS
+    @given(st.lists(st.tuples(integers(kind), integers(kind)), min_size=1, max_size=20))
+    def run(operands) -> None:
+        n = BITS[kind]
+        compare = COMPARE[predicate[-2:]]
+        expected = [
+            compare(a % 2**n, b % 2**n) if predicate[0] == "u" else compare(a, b) for a, b in operands
+        ]  # fmt: skip
+        assert both_ways(apply, operands, [kind, kind], "i1") == expected
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize("name", ["addf", "subf", "mulf"])
+def test_floats_round_to_nearest_even(name: str, kind: str) -> None:
+    apply = function(f"arith.{name} %a, %b : {kind}", kind, kind)
+
+    @LISTS
+    @given(st.lists(st.tuples(floats(kind), floats(kind)), min_size=1, max_size=20))
+    def run(operands) -> None:
+        found = both_ways(apply, operands, [kind, kind], kind)
+        for (a, b), bits in zip(operands, found, strict=True):
+            exact = oracle.multiply(a, b, kind) if name == "mulf" else oracle.add(a, -b if name == "subf" else b, kind)
+            assert oracle.is_nan(bits, kind) if math.isnan(exact) else bits == oracle.to_bits(exact, kind)
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+def test_quotients_round_to_nearest_even(kind: str) -> None:
+    apply = function(f"arith.divf %a, %b : {kind}", kind, kind)
+
+    @LISTS
+    @given(st.lists(st.tuples(floats(kind), floats(kind)), min_size=1, max_size=20))
+    def run(operands) -> None:
+        found = both_ways(apply, operands, [kind, kind], kind)
+        for (a, b), bits in zip(operands, found, strict=True):
+            if math.isfinite(a) and math.isfinite(b) and a and b:
+                exact = oracle.round_to(Fraction(a) / Fraction(b), kind, (a < 0) != (b < 0))
+                assert bits == oracle.to_bits(exact, kind)
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize("name", ["maximumf", "minimumf", "maxnumf", "minnumf"])
+def test_larger_and_smaller(name: str, kind: str) -> None:
+    """Zeros have an order in maximumf and minimumf; NaN spreads in them and is passed over in the others."""
+    apply = function(f"arith.{name} %a, %b : {kind}", kind, kind)
+    some = st.one_of(floats(kind), st.just(math.nan))
+
+    @LISTS
+    @given(st.lists(st.tuples(some, some), min_size=1, max_size=20))
+    def run(operands) -> None:
+        found = both_ways(apply, operands, [kind, kind], kind)
+        for (a, b), bits in zip(operands, found, strict=True):
+            value = oracle.from_bits(bits, kind)
+            if math.isnan(a) or math.isnan(b):
+                if "num" in name and not (math.isnan(a) and math.isnan(b)):
+                    assert value == (b if math.isnan(a) else a)
+                else:
+                    assert math.isnan(value)
+                continue
+            order = sorted([a, b], key=lambda v: (v, math.copysign(1, v)))
+            wanted = order[1] if "max" in name else order[0]
+            assert value == wanted
+            if "num" not in name:
+                assert math.copysign(1, value) == math.copysign(1, wanted)
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize(
+    "predicate",
+    ["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true", "false"],
+)
+def test_float_comparisons(predicate: str, kind: str) -> None:
+    apply = function(f"arith.cmpf {predicate}, %a, %b : {kind}", kind, kind)
+    some = st.one_of(floats(kind), st.just(math.nan))
+
+    def expected(a: float, b: float) -> bool:
+        if predicate in ("true", "false"):
+            return predicate == "true"
+        unordered = math.isnan(a) or math.isnan(b)
+        if predicate in ("ord", "uno"):
+            return unordered == (predicate == "uno")
+        return predicate[0] == "u" if unordered else COMPARE[predicate[1:]](a, b)
+
+    @LISTS
+    @given(st.lists(st.tuples(some, some), min_size=1, max_size=20))
+    def run(operands) -> None:
+        if predicate in ("true", "false"):
+            assert all(bool(np.all(apply(a, b))) == expected(a, b) for a, b in operands)
+            return
+        assert both_ways(apply, operands, [kind, kind], "i1") == [expected(a, b) for a, b in operands]
+
+    run()
+
+
+MATH = (
+    "absf", "sqrt", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "floor", "ceil", "trunc",
+    "atan", "roundeven",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize("name", [*MATH, "powf", "atan2", "copysign"])
+def test_math_does_not_depend_on_the_number_of_units(name: str, kind: str) -> None:
+    two = name in ("powf", "atan2", "copysign")
+    kinds = [kind, kind] if two else [kind]
+    apply = function(f"math.{name} {'%a, %b' if two else '%a'} : {kind}", *kinds)
+    moderate = st.floats(-60, 60, width=32 if kind == "f32" else 16)
+
+    @LISTS
+    @given(st.lists(st.tuples(*(st.one_of(moderate, floats(kind)) for _ in kinds)), min_size=1, max_size=37))
+    def run(operands) -> None:
+        found = both_ways(apply, operands, kinds, kind)
+        for values, bits in zip(operands, found, strict=True):
+            if name == "sqrt" and 0 < values[0] < math.inf:
+                root = oracle.from_bits(bits, kind)
+                assert abs(root * root / values[0] - 1) < (1e-2 if kind == "f16" else 1e-5) or values[0] < 1e-6
+            if name == "exp" and -10 < values[0] < 10:
+                assert oracle.from_bits(bits, kind) == pytest.approx(math.exp(values[0]), rel=2e-3, abs=1e-4)
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "result", "exact"),
+    [
+        ("arith.extsi %a : i16 to i32", "i16", "i32", lambda a: a),
+        ("arith.extui %a : i16 to i32", "i16", "i32", lambda a: a % 2**16),
+        ("arith.trunci %a : i32 to i16", "i32", "i16", lambda a: a),
+        ("arith.index_cast %a : i16 to index", "i16", "index", lambda a: a),
+        ("arith.sitofp %a : i32 to f32", "i32", "f32", lambda a: Fraction(a)),
+        ("arith.uitofp %a : i32 to f32", "i32", "f32", lambda a: Fraction(a % 2**32)),
+        ("arith.sitofp %a : i16 to f16", "i16", "f16", lambda a: Fraction(a)),
+        ("arith.uitofp %a : i16 to f16", "i16", "f16", lambda a: Fraction(a % 2**16)),
+        ("arith.fptosi %a : f32 to i16", "f32", "i16", lambda a: int(a)),
+        ("arith.fptosi %a : f32 to i32", "f32", "i32", lambda a: int(a)),
+        ("arith.extf %a : f16 to f32", "f16", "f32", lambda a: Fraction(a)),
+        ("arith.truncf %a : f32 to f16", "f32", "f16", lambda a: Fraction(a)),
+        ("arith.bitcast %a : f32 to i32", "f32", "i32", lambda a: oracle.to_bits(a, "f32")),
+        ("arith.bitcast %a : f16 to i16", "f16", "i16", lambda a: oracle.to_bits(a, "f16")),
+    ],
+)
+def test_conversions(text: str, source: str, result: str, exact) -> None:
+    apply = function(text, source)
+    inputs = integers(source) if source in BITS else floats(source)
+    if "fpto" in text:
+        # What does not fit is left open.
+        inputs = st.floats(-32000, 32000, width=32)
+
+    @LISTS
+    @given(st.lists(st.tuples(inputs), min_size=1, max_size=20))
+    def run(operands) -> None:
+        found = both_ways(apply, operands, [source], result)
+        for (a,), bits in zip(operands, found, strict=True):
+            if result in ("f32", "f16"):
+                if isinstance(a, float) and math.isinf(a):
+                    expected = oracle.to_bits(a, result)
+                else:
+                    negative = isinstance(a, float) and math.copysign(1, a) < 0
+                    expected = oracle.to_bits(oracle.round_to(exact(a), result, negative), result)
+            else:
+                expected = exact(a) % 2 ** (BITS.get(result, 64))
+            assert bits == expected
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "expected"),
+    [
+        ("arith.extsi %a : i1 to i16", "i16", [0, 0xFFFF]),
+        ("arith.extui %a : i1 to i16", "i16", [0, 1]),
+        ("arith.uitofp %a : i1 to f32", "f32", [0, 0x3F800000]),
+        ("arith.addi %a, %a : i1", "i1", [0, 0]),
+        ("arith.xori %a, %a : i1", "i1", [0, 0]),
+        ("arith.andi %a, %a : i1", "i1", [0, 1]),
+        ("arith.cmpi slt, %a, %a : i1", "i1", [0, 0]),
+        ("arith.cmpi ule, %a, %a : i1", "i1", [1, 1]),
+    ],
+)
+def test_booleans(text: str, result: str, expected: list[int]) -> None:
+    """A bit is a bit: true is -1 as a signed number, and sums of bits carry nothing."""
+    apply = function(text, "i1")
+    count = text.count("%a")
+    operands = [(False,) * count, (True,) * count]
+    assert [bits_of(apply(*values), result) for values in operands] == expected
+    columns = [np.array([[False, True]])] * count
+    assert [bits_of(value, result) for value in np.asarray(apply(*columns)).ravel()] == expected
