@@ -102,11 +102,14 @@ class Task:
         if blocked.all():
             self.unblocked[units.index] = time
         else:
+            # A copy: for a rectangle it is a view, which the next statement changes.
+            current = current.copy()
             time = np.broadcast_to(np.asarray(time), units.shape)
             self.unblocked[units.index] = np.minimum(current, time)
-            if ahead:
+            again = ~blocked if ahead else ~blocked & (current > time)
+            if again.any():
                 last = np.maximum(current, time)
-                self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, ~blocked)]
+                self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, again)]
                 if len(self.unblockings) > MANY:
                     # What lies behind the units' clocks can no longer follow a blocking.
                     clock = self.cls.clock
