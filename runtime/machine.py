@@ -147,6 +147,9 @@ class Machine:
         """
         with np.errstate(all="ignore"):
             self.scheduler.run(step_limit)
+        for cls in self.classes:
+            for resource in cls.resources():
+                resource.rest()
         report = explain(self, allow_pending=allow_pending)
         if report is not None:
             raise Deadlock(report)

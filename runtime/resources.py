@@ -87,6 +87,11 @@ class Resource:
         for part in last:
             self._ends[part.index] = select(units, part, end)
 
+    def rest(self) -> None:
+        """Nothing can happen any more: what is open stays open. Raises LoomError if another use had started."""
+        for units, _, later, earlier in self._early:
+            raise self._conflict(units, np.ones(units.shape, np.bool_), later, earlier)
+
     def _conflict(self, units: UnitSet, overlap: Array, later: Application, earlier: Application) -> LoomError:
         place, _ = self.cls.describe_first(units, overlap, overlap)
         other = "itself, started before," if later is earlier else earlier.text

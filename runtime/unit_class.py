@@ -66,6 +66,11 @@ class UnitClass:
         self.listening = False
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
+    def resources(self) -> list[Resource]:
+        """All that only one operation at a time may use."""
+        queues = [*self.inputs.values(), *self.outputs.values()]
+        return [*(queue.resource for queue in queues), *self.microthreads.values()]
+
     def microthread(self, number: int) -> Resource:
         """The microthread of an id, on every unit."""
         found = self.microthreads.get(number)
