@@ -139,12 +139,13 @@ class Executor:
             highest + (int(table.max()) + 1) * width <= buffer.end
         ):
             return
-        first = (lowest + int(table.min()) * width - buffer.address) // width
-        last = (highest + int(table.max()) * width - buffer.address) // width
-        wrong = first if first < 0 else last
+        first = np.asarray((address + int(table.min()) * width - buffer.address) // width)
+        last = np.asarray((address + int(table.max()) * width - buffer.address) // width)
+        wrong = (first < 0) | (last >= buffer.elements)
+        place, element = cls.describe_first(units, wrong, np.where(first < 0, first, last))
         raise LoomError(
-            f"{application.text} reaches element {wrong} of @{buffer.name}, which has {buffer.elements}, on "
-            f"{cls.describe(units)}; check its offset, stride and extent",
+            f"{application.text} reaches element {element} of @{buffer.name}, which has {buffer.elements}, on "
+            f"{place}; check its offset, stride and extent",
             application.where,
         )
 
