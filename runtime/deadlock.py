@@ -9,12 +9,13 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from .fabric import Delivery, reach
-from .queues import InputQueue
+from .queues import InputQueue, OutputQueue
 from .tasks import NEVER
 from .units import Cells, UnitSet, from_mask, rectangle, union
 
 if TYPE_CHECKING:
     from .machine import Machine
+    from .program import Application
     from .unit_class import UnitClass
 
 MAX_LINES = 20
@@ -36,7 +37,10 @@ class Wait(NamedTuple):
     cls: UnitClass
     units: UnitSet
     text: str
-    queue: InputQueue | None
+    queue: InputQueue | None = None
+    """The input queue that lacks wavelets, if it is one."""
+    output: OutputQueue | None = None
+    """The output queue whose wavelets find no room, if it is one."""
 
 
 def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
@@ -49,14 +53,26 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
                     continue
                 if queue.messages and queue.first(transfer.units) is not None:
                     continue  # it is another input that lacks wavelets
-                who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
-                location = f" ({application.where})" if application.where else ""
                 found.append(
                     Wait(
                         cls, transfer.units,
-                        f"{who}: {application.text}{location} waits on input queue @{queue.name} (id {queue.number}, "
+                        f"{_who(application)} waits on input queue @{queue.name} (id {queue.number}, "
                         f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
                         f"{transfer.count} wavelets", queue,
+                    )
+                )  # fmt: skip
+        for send in machine.scheduler.sends:
+            application, output = send.application, send.queue
+            if output.cls is not cls or (send.warp is None and (allow_pending or not application.has_completion)):
+                continue
+            full = sorted({f"@{d.receiver.name}" for d in output.deliveries})
+            for units in from_mask(send.units, send.waiting > 0):
+                found.append(
+                    Wait(
+                        cls, units,
+                        f"{_who(application)} cannot send its {send.count} wavelets on output queue @{output.name} "
+                        f"(id {output.number}, color {_colors(machine, output, units)}): input queue "
+                        f"{' or '.join(full)} at the other end is full and is not read", output=output,
                     )
                 )  # fmt: skip
         if allow_pending:
@@ -66,10 +82,14 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
                 continue
             stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
             for units in from_mask(cls.units, stuck):
-                found.append(
-                    Wait(cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it", None)
-                )
+                found.append(Wait(cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it"))
     return found
+
+
+def _who(application: Application) -> str:
+    """A task or microthread and its operation, in words."""
+    who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
+    return f"{who}: {application.text}{f' ({application.where})' if application.where else ''}"
 
 
 def _pieces(units: UnitSet) -> list[UnitSet]:
@@ -95,7 +115,7 @@ def _grouped(waits: list[Wait]) -> list[Wait]:
     ]
 
 
-def _colors(machine: Machine, queue: InputQueue, units: UnitSet) -> str:
+def _colors(machine: Machine, queue: InputQueue | OutputQueue, units: UnitSet) -> str:
     numbers = np.unique(queue.colors[units.index]).tolist()
     return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
 
@@ -105,10 +125,10 @@ def explain(machine: Machine, *, allow_pending: bool) -> str | None:
     waits = _grouped(_waits(machine, allow_pending=allow_pending))
     if not waits:
         return None
-    stuck = sum(units.count for _, units, _, _ in waits)
+    stuck = sum(wait.units.count for wait in waits)
     lines = [f"deadlock at cycle {machine.cycles} (estimated): nothing can happen any more, and {stuck} waits remain"]
-    for cls, units, text, _ in waits[:MAX_LINES]:
-        lines.append(f"  {cls.describe(units)}: {text}")
+    for wait in waits[:MAX_LINES]:
+        lines.append(f"  {wait.cls.describe(wait.units)}: {wait.text}")
     if len(waits) > MAX_LINES:
         lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
     cycle = _cycle(machine, waits)
@@ -134,24 +154,39 @@ def _senders(machine: Machine, queue: InputQueue) -> list[tuple[UnitClass, Deliv
 
 
 def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
-    """Units wait for the units whose output reaches the queue they wait on; only waiting units are nodes."""
+    """Who waits for whom: a receiver for the units that send to its queue, a sender for those that do not make room.
+
+    Only units that wait are nodes.
+    """
     graph: nx.DiGraph[Place] = nx.DiGraph()
     waiting: set[Place] = set()
-    edges: list[tuple[UnitClass, UnitSet, InputQueue]] = []
-    for cls, units, _, queue in waits:
-        if queue is None or len(waiting) > MAX_GRAPH_UNITS:
+    edges: list[Wait] = []
+    for wait in waits:
+        if (wait.queue is None and wait.output is None) or len(waiting) > MAX_GRAPH_UNITS:
             continue
-        rows, columns = units.cells()
+        rows, columns = wait.units.cells()
         waiting |= {
-            cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
+            wait.cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
         }
-        edges.append((cls, units, queue))
-    for cls, units, queue in edges:
-        for sender, delivery in _senders(machine, queue):
-            for (sy, sx), (ty, tx) in reach(delivery, units):
-                source, target = sender.grid_position(sy, sx), cls.grid_position(ty, tx)
-                if source in waiting:
+        edges.append(wait)
+    for wait in edges:
+        deliveries = (
+            _senders(machine, wait.queue)
+            if wait.queue is not None
+            else [(wait.cls, delivery) for delivery in wait.output.deliveries]
+            if wait.output is not None
+            else []
+        )
+        for cls, delivery in deliveries:
+            receivers: InputQueue = delivery.receiver
+            for (sy, sx), (ty, tx) in reach(delivery, receivers.cls.units):
+                source, target = cls.grid_position(sy, sx), receivers.cls.grid_position(ty, tx)
+                if source not in waiting or target not in waiting:
+                    continue
+                if wait.queue is not None:
                     graph.add_edge(target, source)
+                else:
+                    graph.add_edge(source, target)
     return graph
 
 
@@ -167,7 +202,7 @@ def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:
 
 def _silent(machine: Machine, waits: list[Wait]) -> str | None:
     """A hint when nobody who could send to a waiting unit is left to do so."""
-    for cls, units, _, queue in waits:
+    for cls, units, _, queue, _ in waits:
         if queue is None:
             continue
         if not _senders(machine, queue):

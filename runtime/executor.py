@@ -20,9 +20,10 @@ from .memory import DTYPES, WIDE, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer
 from .resources import OPEN
+from .sends import Send
 from .streams import MemoryStream, QueueStream
 from .tasks import NEVER
-from .units import Array, UnitSet, intersect, select, select_vector, subtract
+from .units import Array, UnitSet, from_mask, intersect, select, select_vector, subtract
 from .warp import SUSPENDED, Warp
 
 if TYPE_CHECKING:
@@ -159,6 +160,18 @@ class Executor:
         per_element = max(1, cycles(timing, entry, _strides(sources), 1))
         issued = warp.now
         units = warp.units
+        queue = destination.queue
+        assert isinstance(queue, OutputQueue)
+        if application.is_async:
+            done = issued + (timing.inject + per_element * count)
+        else:
+            done = issued + (timing.dsd_setup + per_element * count)
+        send = Send(application, queue, units, count, done) if count > queue.room else None
+        resources = [queue.resource]
+        if application.thread is not None:
+            resources.append(application.thread)
+        for resource in resources:
+            resource.use(units, application, issued, done if send is None else OPEN)
         if count:
             raw: Array | None = None
             owned = True
@@ -171,21 +184,71 @@ class Executor:
             if raw is None:
                 raw = self.compute(warp.cls, units, application, destination, sources, 0, count, {})
                 assert raw is not None
-            self.transmit(application, destination, units, raw, issued + timing.inject, per_element, owned=owned)
-        queue = destination.queue
-        assert isinstance(queue, OutputQueue)
-        if not application.is_async:
-            warp.elapsed += timing.dsd_setup + per_element * count
-            queue.resource.use(units, application, issued, warp.now)
+            self.transmit(
+                application, destination, units, raw, issued + timing.inject, per_element, owned=owned, send=send
+            )
+        if application.is_async:
+            warp.elapsed += timing.async_issue
+            if send is not None:
+                self._settle(send)
+            elif application.has_completion:
+                self._signal(warp.cls, application, units, done)
             return None
-        warp.elapsed += timing.async_issue
-        done = issued + (timing.inject + per_element * count)
-        queue.resource.use(units, application, issued, done)
-        assert application.thread is not None
-        application.thread.use(units, application, issued, done)
-        if application.has_completion:
-            self._signal(warp.cls, application, units, done)
-        return None
+        if send is None:
+            warp.elapsed += timing.dsd_setup + per_element * count
+            return None
+        if not send.waiting.any():
+            queue.resource.release(units, send.done)
+            warp.time, warp.elapsed = send.done, 0
+            return None
+        warp.pc += 1
+        warp.stop = -1
+        self.machine.scheduler.suspend(warp)
+        send.warp = warp
+        self._settle(send)
+        return SUSPENDED
+
+    def _settle(self, send: Send) -> None:
+        """End a send for the units that wait for nobody, and remember it for the others."""
+        send.settled = True
+        waiting = send.waiting > 0
+        if not waiting.any():
+            self._sent(send, send.units)
+            return
+        cls = send.queue.cls
+        self.machine.scheduler.sends[send] = None
+        if send.application.has_completion:
+            for part in from_mask(send.units, waiting):
+                cls.unresolved[part.index] += 1
+        for part in from_mask(send.units, ~waiting):
+            self._sent(send, part)
+
+    def _sent(self, send: Send, units: UnitSet) -> None:
+        """A send has ended on some units."""
+        application, cls = send.application, send.queue.cls
+        done = send.ends(units)
+        send.queue.resource.release(units, done)
+        if application.thread is not None:
+            application.thread.release(units, done)
+        if send.warp is not None:
+            self.machine.scheduler.resume(send.warp.part(units), done)
+        elif application.has_completion:
+            self._signal(cls, application, units, done)
+
+    def taken(self, message: Message, position: int, time: Any) -> None:
+        """A receiver takes wavelet `position` of a message that a sender waits for."""
+        send, delivery = message.send, message.delivery
+        if send is None or delivery is None or position != message.threshold:
+            return
+        ended = send.accept(delivery, message.units, message.origin, time)
+        if not send.settled:
+            return
+        for units in ended:
+            if send.application.has_completion:
+                send.queue.cls.unresolved[units.index] -= 1
+            self._sent(send, units)
+        if not send.waiting.any():
+            self.machine.scheduler.sends.pop(send, None)
 
     def transmit(
         self,
@@ -197,12 +260,17 @@ class Executor:
         rate: int,
         *,
         owned: bool,
+        send: Send | None = None,
     ) -> None:
-        """Send `payload` of `units` out of a queue; wavelet k leaves at `first + k * rate`."""
+        """Send `payload` of `units` out of a queue; wavelet k leaves at `first + k * rate`.
+
+        `send` is told when the receivers have made room for the wavelets.
+        """
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
         self._covered(application, queue, units)
         self.machine.scheduler.wavelets += payload.shape[1] * units.count
+        outgoing: list[tuple[InputQueue, Message]] = []
         for delivery in queue.deliveries:
             common = intersect(units, delivery.source)
             if common is None:
@@ -213,7 +281,14 @@ class Executor:
                 part, when = select_vector(units, common, payload), select(units, common, first)
             for receivers, wavelets, time, origin in arrivals(delivery, common, part, when):
                 message = Message(receivers, wavelets, time, rate, origin, stream.control, owned=owned)
-                self.arrive(delivery.receiver, message)
+                if send is not None:
+                    threshold = message.count - delivery.receiver.room - 1
+                    if threshold >= 0:
+                        message.send, message.delivery, message.threshold = send, delivery, threshold
+                        send.expect(delivery, receivers, origin)
+                outgoing.append((delivery.receiver, message))
+        for receiver, message in outgoing:
+            self.arrive(receiver, message)
 
     def _covered(self, application: Application, queue: OutputQueue, units: UnitSet) -> None:
         if queue.lost is None or queue.covers.get(units):
@@ -424,6 +499,8 @@ class Executor:
                     application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True
                 )
         for message in messages:
+            if message.send is not None and 0 <= message.threshold - message.position < count:
+                self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate)
             message.position += count
         transfer.position += count
         transfer.time = begin + (count - 1) * rate + transfer.rate

@@ -258,7 +258,7 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
                 receivers = delivery.shifted[senders] = shift(senders, *delivery.offset)
         else:
             receivers = shift(senders, *delivery.offset)
-        return [(receivers, payload, time + delivery.latency, delivery.rank)]
+        return [(receivers, payload, time + delivery.latency, delivery.rank << 32)]
     if delivery.kind == "spread" and isinstance(senders, Rectangle) and senders.shape[delivery.axis] == 1:
         if delivery.axis == 0:
             receivers = rectangle(delivery.line, senders.columns)
@@ -268,7 +268,7 @@ def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) ->
             latency = delivery.latency[None, :]
         shape = receivers.shape
         spread = np.broadcast_to(payload, (shape[0], payload.shape[1], shape[1]))
-        return [(receivers, spread, np.broadcast_to(time + latency, shape), delivery.rank)]
+        return [(receivers, spread, np.broadcast_to(time + latency, shape), delivery.rank << 32)]
     return _arrivals_by_pairs(delivery, senders, payload, time)
 
 

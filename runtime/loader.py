@@ -165,7 +165,9 @@ class Loader:
             "give them different queues or start the second when the first has completed (DSD-208)",
         )  # fmt: skip
         if op.direction.data == "input":
-            cls.inputs[name] = InputQueue(cls, name, number, mine, resource)
+            lengths = self.machine.target.input_queue_words
+            room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
+            cls.inputs[name] = InputQueue(cls, name, number, mine, resource, room)
         else:
             cls.outputs[name] = OutputQueue(cls, name, number, mine, resource)
 
@@ -266,6 +268,7 @@ class Loader:
             for delivery in compress(source, target, latency, queue.cls.shape, reader):
                 delivery.rank = rank = rank + 1
                 queue.deliveries.append(delivery)
+            queue.room = min(queue.room, reader.room)
         for reader, tally in counts.items():
             reader.senders = int(tally.max())
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .fabric import Delivery
 from .resources import Resource
+from .sends import Send
 from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
 from .warp import Warp, restrict
@@ -29,10 +30,13 @@ class Message:
 
     `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` tells that the
     payload is the message's own and not a view of a sender's memory. `origin` numbers the sender, for messages that
-    arrive in one cycle.
+    arrive in one cycle. Where the sender may have to wait for room, `send` is told when wavelet `threshold` is taken.
     """
 
-    __slots__ = ("control", "count", "first", "origin", "owned", "payload", "position", "rate", "units")
+    __slots__ = (
+        "control", "count", "delivery", "first", "origin", "owned", "payload", "position", "rate", "send", "threshold",
+        "units",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -55,6 +59,9 @@ class Message:
         self.control = control
         self.owned = owned
         self.position = position
+        self.send: Send | None = None
+        self.delivery: Delivery | None = None
+        self.threshold = -1
 
     @property
     def remaining(self) -> int:
@@ -69,10 +76,12 @@ class Message:
         """The same wavelets for a subset of the units."""
         if units is self.units:
             return self
-        return Message(
+        part = Message(
             units, select_vector(self.units, units, self.payload), select(self.units, units, self.first), self.rate,
             select(self.units, units, self.origin), self.control, owned=self.owned, position=self.position,
         )  # fmt: skip
+        part.send, part.delivery, part.threshold = self.send, self.delivery, self.threshold
+        return part
 
     def keep(self) -> Message:
         """A message that outlives the sender's memory."""
@@ -80,6 +89,7 @@ class Message:
             self.payload = self.payload[:, self.position :, :].copy()
             self.first = self.head_time
             self.count -= self.position
+            self.threshold -= self.position
             self.position = 0
             self.owned = True
         return self
@@ -178,6 +188,8 @@ class InputQueue:
     number: int
     colors: Array
     resource: Resource
+    room: int
+    """Wavelets the queue holds."""
     messages: list[Message] = field(default_factory=list[Message])
     waiting: list[Transfer] = field(default_factory=list[Transfer])
     task: Task | None = None
@@ -233,6 +245,8 @@ class OutputQueue:
     colors: Array
     resource: Resource
     deliveries: list[Delivery] = field(default_factory=list[Delivery])
+    room: int = 1 << 16
+    """Wavelets of one send that every receiver's queue is sure to hold."""
     covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])
     lost: Array | None = None
     """Units some of whose wavelets are lost, [rows, columns]; None if none are."""

@@ -18,6 +18,7 @@ from ..diagnostics import LoomError
 from .executor import decode
 from .memory import DTYPES
 from .queues import InputQueue, Message, in_time
+from .sends import Send
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, UnitSet, from_mask, select, singles, subtract
@@ -46,6 +47,8 @@ class Scheduler:
         self.resumed: dict[tuple[UnitClass, Code, int], list[Warp]] = {}
         self.paused: deque[Warp] = deque()
         self.held: list[tuple[InputQueue, Message]] = []
+        self.sends: dict[Send, None] = {}
+        """Sends for which some receiver has no room yet."""
         self.steps = 0
         self.step_limit: int | None = None
         self.wavelets = 0
@@ -211,10 +214,12 @@ class Scheduler:
                 remaining += subtract(part, mine)
             if alone and task.code.isolated and message.remaining > 1:
                 self.consume(cls, task, message, mine)
+                if message.remaining:
+                    queue.put_back(message)
                 task.active[mine.index] = queue.head_times(mine, NEVER) if queue.messages else NEVER
                 continue
             raw = message.payload[:, message.position, :]
-            head = message.head_time
+            head, position = message.head_time, message.position
             message.position += 1
             begin = np.maximum(cls.clock[mine.index], head)
             if task.unblocked is not None:
@@ -225,46 +230,61 @@ class Scheduler:
             else:
                 following = queue.head_times(mine, NEVER) if queue.messages else NEVER
             task.active[mine.index] = following
+            self.machine.executor.taken(message, position, begin)
             begin = begin + self.timing.task_start
             values = _arguments(task.code, raw)
             arguments = [value.item() for value in values] if mine.count == 1 else values
             self.start_task(cls, task, mine, begin, arguments)
 
     def consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
-        """Run an isolated data task for all wavelets of a message, one after another."""
+        """Run an isolated data task for the wavelets of a message, one after another.
+
+        Up to the one for which a sender waits, because its end may start another task; then up to the last.
+        """
         code, count = task.code, message.remaining
+        waited = message.threshold - message.position
+        held_back = message.send is not None and 0 <= waited < count
+        if held_back:
+            count = waited + 1
         self.task_runs += count * units.count
         if task.unblocked is not None:
             cls.clock[units.index] = np.maximum(cls.clock[units.index], task.unblocked[units.index])
+        start = self.timing.task_start
         if code.alone is not None and units.count <= FEW:
             for unit in singles(units):
-                self._consume_alone(cls, code, message.part(unit), unit)
+                part = message.part(unit)
+                begin = self._consume_alone(cls, code, part, unit, count) - start
+                if held_back:
+                    self.machine.executor.taken(part, message.threshold, np.full((1, 1), begin))
         else:
-            arguments = _arguments(code, message.payload[:, message.position :, :])
+            arguments = _arguments(code, message.payload[:, message.position : message.position + count, :])
             clock, first = cls.clock[units.index], message.head_time
+            begin = clock
             for k in range(count):
                 slots = code.template.copy()
                 for slot, values in zip(code.arguments, arguments, strict=True):
                     value = values[:, k, :]
                     slots[slot] = value.item() if units.count == 1 else value
-                begin = np.maximum(clock, first + k * message.rate) + self.timing.task_start
-                warp = Warp(cls, code, units, slots, begin)
+                begin = np.maximum(clock, first + k * message.rate)
+                warp = Warp(cls, code, units, slots, begin + start)
                 self.count_step(warp)
                 run(warp)
                 clock = warp.now
             cls.clock[units.index] = clock
+            if held_back:
+                self.machine.executor.taken(message, message.threshold, begin)
         message.position += count
 
-    def _consume_alone(self, cls: UnitClass, code: Code, message: Message, unit: UnitSet) -> None:
-        """The wavelets of one unit, by the generated function of the whole task."""
+    def _consume_alone(self, cls: UnitClass, code: Code, message: Message, unit: UnitSet, count: int) -> int:
+        """Wavelets of one unit, by the generated function of the whole task; gives when the last task started."""
         assert code.alone is not None
         function, cost = code.alone
         start, rate = self.timing.task_start, message.rate
         arrived, time = int(np.max(message.head_time)), int(cls.clock[unit.index][0, 0])
         slots = code.template.copy()
         warp = Warp(cls, code, unit, slots, time)
-        base, budget, taken = cls.memory.base(unit), self.budget(), 0
-        arguments = _arguments(code, message.payload[:, message.position :, :])
+        base, budget, taken, begin = cls.memory.base(unit), self.budget(), 0, time
+        arguments = _arguments(code, message.payload[:, message.position : message.position + count, :])
         for values in zip(*(argument.ravel().tolist() for argument in arguments), strict=True):
             for slot, value in zip(code.arguments, values, strict=True):
                 slots[slot] = value
@@ -273,10 +293,12 @@ class Scheduler:
                 raise self.overrun(warp)
             elapsed, steps = function(warp, slots, base, budget - taken)
             taken += steps
-            time = (arrived if arrived > time else time) + start + elapsed + cost
+            begin = (arrived if arrived > time else time) + start
+            time = begin + elapsed + cost
             arrived += rate
         self.steps += taken
         cls.clock[unit.index] = time
+        return begin
 
     # What instructions and operations call
 

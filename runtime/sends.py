@@ -1,0 +1,87 @@
+"""Sends that receivers hold back.
+
+A queue holds a few wavelets; a sender whose wavelets find no room waits until the receiver has taken some. So a send
+of `n` wavelets ends no earlier than every receiver, with room for `c`, has taken the first `n - c` of them. Wavelets
+on the way count as taken one latency later: the links hold them. Each send is judged by itself, and operations that
+read the fabric and write to it at once are not held back: that is what this model leaves out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .fabric import Delivery, senders_of
+from .units import Array, Rectangle, UnitSet, from_mask, locate, position_keys, select, shift
+
+if TYPE_CHECKING:
+    from .program import Application
+    from .queues import OutputQueue
+    from .warp import Warp
+
+
+class Send:
+    """A send of some units that is not sure to find room. `done` is when it ends as far as known, [rows, columns]."""
+
+    __slots__ = ("application", "count", "done", "queue", "settled", "units", "waiting", "warp")
+
+    def __init__(self, application: Application, queue: OutputQueue, units: UnitSet, count: int, done: Any):
+        self.application = application
+        self.queue = queue
+        self.units = units
+        self.count = count
+        self.done: Array = np.array(np.broadcast_to(done, units.shape), np.int64)
+        self.waiting: Array = np.zeros(units.shape, np.int32)
+        """Receivers of each unit that have not made room yet."""
+        self.warp: Warp | None = None
+        """The warp that waits for a synchronous send."""
+        self.settled = False
+        """Whether the executor has looked at what is left to wait for; from then on ends are told to it."""
+
+    def expect(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> None:
+        """The senders of some receivers have to wait for them."""
+        if delivery.kind == "shift":
+            self.waiting[locate(self.units, _before(delivery, receivers))] += 1
+        else:
+            place, _ = self._places(delivery, receivers, origin)
+            np.add.at(self.waiting, place, 1)
+
+    def accept(self, delivery: Delivery, receivers: UnitSet, origin: Any, time: Any) -> list[UnitSet]:
+        """Receivers have made room at given times; gives the senders that wait for nobody any more."""
+        if delivery.kind == "shift":
+            senders = _before(delivery, receivers)
+            index = locate(self.units, senders)
+            self.done[index] = np.maximum(self.done[index], time - delivery.latency)
+            self.waiting[index] -= 1
+            left = self.waiting[index]
+            return from_mask(senders, left == 0) if left.any() else [senders]
+        place, latency = self._places(delivery, receivers, origin)
+        when = np.broadcast_to(np.asarray(time), receivers.shape).ravel() - latency
+        np.maximum.at(self.done, place, when)
+        np.subtract.at(self.waiting, place, 1)
+        ended = np.zeros(self.units.shape, np.bool_)
+        ended[place] = True
+        return from_mask(self.units, ended & (self.waiting == 0))
+
+    def _places(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[tuple[Array, Array], Array]:
+        """Index of the sender of every receiver, and its latency, flat."""
+        rows, columns, latency = senders_of(delivery, receivers, origin)
+        units = self.units
+        if isinstance(units, Rectangle):
+            return (
+                ((rows - units.rows.start) // units.rows.step, (columns - units.columns.start) // units.columns.step),
+                latency,
+            )
+        keys = position_keys(units.rows, units.columns)
+        position = np.searchsorted(keys, position_keys(rows, columns))
+        return (position, np.zeros_like(position)), latency
+
+    def ends(self, units: UnitSet) -> Any:
+        """When the send of a subset ends."""
+        return select(self.units, units, self.done)
+
+
+def _before(delivery: Delivery, receivers: UnitSet) -> UnitSet:
+    """The senders of the receivers of a shift."""
+    return shift(receivers, -delivery.offset[0], -delivery.offset[1])
