@@ -1,0 +1,193 @@
+"""Sends that wait for room: a full queue holds back its producer (DSD-214, DSD-215, DSD-217)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loomir.runtime import Deadlock, Machine
+
+from .flow_modules import parse
+
+ROOM = {"wse2": 4, "wse3": 4}
+"""Wavelets that input queue 2 holds, by DSD-215 and DSD-217."""
+
+
+def exchange(count: int, target: str = "wse3") -> Machine:
+    """Two PEs that both send `count` words synchronously before they receive."""
+    text = f"""
+    flow.fabric @exchange target "{target}" grid 2 by 1 {{
+      flow.color @right = 0
+      flow.color @left = 1
+      flow.route @right on [0, :] from [ramp] to [east]
+      flow.route @right on [1, :] from [west] to [ramp]
+      flow.route @left on [1, :] from [ramp] to [west]
+      flow.route @left on [0, :] from [east] to [ramp]
+      flow.units @pe on [:, :] words 400 {{
+        flow.buffer @a at 0 : memref<{count}xi32>
+        flow.buffer @b at 200 : memref<{count}xi32>
+        flow.export @a as "a"
+        flow.export @b as "b"
+        flow.export @main as "main"
+        flow.queue input @in id 2 colors [@right on [1, :], @left on [0, :]]
+        flow.queue output @out id 2 colors [@right on [0, :], @left on [1, :]]
+        flow.func @main {{
+          %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %b = flow.stream @b at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %out = flow.queue_stream @out extent {count} : !flow.stream<i32>
+          %in = flow.queue_stream @in extent {count} : !flow.stream<i32>
+          flow.apply mov32 %out, %a : !flow.stream<i32>, !flow.stream<i32>
+          flow.apply mov32 %b, %in : !flow.stream<i32>, !flow.stream<i32>
+          flow.return
+        }}
+      }}
+    }}"""
+    return Machine(parse(text))
+
+
+@pytest.mark.parametrize("target", ROOM)
+def test_a_send_ends_when_its_wavelets_fit_into_the_queue(target: str) -> None:
+    """DSD-214, DSD-215, DSD-217: both PEs may send first as long as the queues hold it all."""
+    machine = exchange(ROOM[target], target)
+    words = np.arange(2 * ROOM[target], dtype=np.int32).reshape(1, 2, ROOM[target])
+    machine.write_symbol("a", words)
+    machine.launch("main")
+    machine.run()
+    assert (machine.read_symbol("b") == words[:, ::-1]).all()
+
+
+@pytest.mark.parametrize("target", ROOM)
+def test_two_that_send_first_wait_for_each_other(target: str) -> None:
+    """DSD-214: one wavelet more than the queue holds, and the classic exchange hangs; the report names the circle."""
+    machine = exchange(ROOM[target] + 1, target)
+    machine.launch("main")
+    with pytest.raises(Deadlock) as caught:
+        machine.run(allow_pending=True)
+    report = str(caught.value)
+    assert "2 PEs from (0, 0) to (1, 0): task @main: mov32 in @main" in report
+    assert "cannot send its 5 wavelets on output queue @out" in report
+    assert "input queue @in at the other end is full and is not read" in report
+    assert "they wait for each other in a circle: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in report
+
+
+def chain(count: int, *, late: int, columns: int = 3, asynchronous: bool = True, data_task: bool = False) -> str:
+    """The first PE of a row sends `count` words to all others, which read them only after `late` loop trips."""
+    send = "async(microthread = 2, activate = @sent) " if asynchronous else ""
+    after = "" if asynchronous else "flow.activate @sent"
+    receive = (
+        "flow.unblock @take"
+        if data_task
+        else f"""%in = flow.queue_stream @in extent {count} : !flow.stream<i32>
+             flow.apply mov32 %b, %in : !flow.stream<i32>, !flow.stream<i32>"""
+    )
+    task = (
+        """flow.task data @take id 2 on @in blocked (%v: i32) {
+          %k = flow.load @seen[] : i32
+          %one = arith.constant 1 : i32
+          %next = arith.addi %k, %one : i32
+          %i = arith.index_cast %k : i32 to index
+          flow.store %v, @b[%i] : i32
+          flow.store %next, @seen[] : i32
+          flow.return
+        }"""
+        if data_task
+        else ""
+    )
+    return f"""
+    flow.fabric @chain target "wse3" grid {columns} by 2 {{
+      flow.color @c = 0
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1:-1, :] from [west] to [ramp, east]
+      flow.route @c on [-1, :] from [west] to [ramp]
+      flow.units @pe on [:, :] words 400 {{
+        flow.buffer @a at 0 : memref<{count}xi32>
+        flow.buffer @b at 200 : memref<{count}xi32>
+        flow.buffer @seen at 396 : memref<i32> = dense<0>
+        flow.buffer @done at 398 : memref<i32> = dense<0>
+        flow.export @a as "a"
+        flow.export @b as "b"
+        flow.export @done as "done"
+        flow.export @main as "main"
+        flow.queue input @in id 2 colors [@c on [1:, :]]
+        flow.queue output @out id 2 colors [@c on [0, :]]
+        flow.func @main {{
+          %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %b = flow.stream @b at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %x = flow.coordinate x : i16
+          %zero = arith.constant 0 : i16
+          %first = arith.cmpi eq, %x, %zero : i16
+          scf.if %first {{
+            %out = flow.queue_stream @out extent {count} : !flow.stream<i32>
+            flow.apply mov32 %out, %a {send}: !flow.stream<i32>, !flow.stream<i32>
+            {after}
+          }} else {{
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %n = arith.constant {late} : index
+            %z = arith.constant 0 : i32
+            %o = arith.constant 1 : i32
+            %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> (i32) {{
+              %t = arith.addi %s, %o : i32
+              scf.yield %t : i32
+            }}
+            {receive}
+          }}
+          flow.return
+        }}
+        {task}
+        flow.task local @sent id 9 {{
+          %one = arith.constant 1 : i32
+          flow.store %one, @done[] : i32
+          flow.return
+        }}
+      }}
+    }}"""
+
+
+def run_chain(text: str, count: int, block_units: int | None = None) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    machine = Machine(parse(text), block_units=block_units)
+    grid = (machine.height, machine.width, count)
+    words = np.arange(np.prod(grid), dtype=np.int32).reshape(grid)
+    machine.write_symbol("a", words)
+    machine.launch("main")
+    machine.run()
+    assert (machine.read_symbol("b")[:, 1:] == words[:, :1]).all()
+    return words, machine.read_symbol("done"), [cls.clock.copy() for cls in machine.classes]
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+@pytest.mark.parametrize("data_task", [True, False])
+def test_a_slow_receiver_holds_its_sender_back(asynchronous: bool, data_task: bool) -> None:
+    """DSD-214: the sender's completion comes after the receiver has begun to read, not before."""
+    count = 20
+    clocks: dict[int, int] = {}
+    for late in (1, 1000):
+        text = chain(count, late=late, asynchronous=asynchronous, data_task=data_task)
+        _, done, clock = run_chain(text, count)
+        assert done[:, 0].all()
+        clocks[late] = int(clock[0][0, 0])
+    assert clocks[1000] - clocks[1] > 3000, "1,000 trips of the receiver's loop take more than 3 cycles each"
+
+
+@pytest.mark.parametrize("data_task", [True, False])
+@pytest.mark.parametrize("columns", [2, 3, 5])
+def test_held_back_sends_do_not_depend_on_the_size_of_warps(columns: int, data_task: bool) -> None:
+    """The same clocks whether the receiver's read was posted before the send was executed or after."""
+    text = chain(20, late=30, columns=columns, data_task=data_task)
+    _, _, whole = run_chain(text, 20)
+    for block_units in (1, 2, columns):
+        _, _, parts = run_chain(text, 20, block_units)
+        assert all((a == b).all() for a, b in zip(whole, parts, strict=True)), block_units
+
+
+def test_an_asynchronous_send_that_nobody_reads_is_reported() -> None:
+    """DSD-214: with a completion task it is a deadlock, unless pending operations are allowed."""
+    text = chain(20, late=1).replace("flow.apply mov32 %b, %in : !flow.stream<i32>, !flow.stream<i32>", "")
+    machine = Machine(parse(text))
+    machine.launch("main")
+    with pytest.raises(Deadlock, match=r"microthread 2: mov32 in @main .*cannot send its 20 wavelets"):
+        machine.run()
+    machine = Machine(parse(text))
+    machine.launch("main")
+    machine.run(allow_pending=True)
+    assert not machine.read_symbol("done").any()
