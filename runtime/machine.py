@@ -169,7 +169,7 @@ def _argument(name: str, kind: str, value: Any) -> Any:
         number = int(value)
         if number != float(value):
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise LoomError(f"argument {value!r} of '{name}' is no {kind}") from None
     bits = 64 if kind == "index" else int(kind[1:])
     if not -(1 << (bits - 1)) <= number < 1 << bits:
