@@ -12,6 +12,9 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
     wse.task @done local {
       wse.return
     }
+    wse.task @received data @in (%value: f32) {
+      wse.return
+    }
 
     // CHECK: flow.func @descriptors(%f: f32) {
     wse.func @descriptors(%f: f32) {
@@ -124,6 +127,9 @@ wse.program @priority target "wse2" rectangle 1 x 1 {
   wse.pe @single on [:, :] {
     wse.buffer @A : memref<64xf32>
     wse.input_queue @in color @c id 0
+    wse.task @received data @in (%value: f32) {
+      wse.return
+    }
     wse.func @receive() {
       %A = wse.get_buffer @A : memref<64xf32>
       %a = dsd.mem1d %A extent 32 : memref<64xf32>
