@@ -20,8 +20,9 @@ from .loader import Exported, Loader, write_buffer
 from .memory import WIDE
 from .scalars import normalize
 from .scheduler import Scheduler
+from .tasks import Task
 from .unit_class import UnitClass
-from .units import Array
+from .units import Array, Rectangle
 
 
 class Machine:
@@ -94,15 +95,19 @@ class Machine:
         for cls, buffer in exported.places:
             rows, columns = cls.shape
             typed = cls.memory.typed[buffer.kind]
-            part = cls.placement.from_grid(flat)
+            share = cls.placement.from_grid(flat)
+            # Between the units of a class that is no rectangle stand those of others.
+            part = share if isinstance(cls.units, Rectangle) else np.empty(share.shape, share.dtype)
             if buffer.kind in WIDE:
                 first = buffer.address >> 1
                 for row in range(rows):
                     part[row] = typed[row, first : first + buffer.elements, :columns].T.view(exported.dtype)
-                continue
-            for k in range(buffer.elements):
-                word = buffer.address + k
-                part[:, :, k] = typed[:, word >> 1, :columns, word & 1].view(exported.dtype)
+            else:
+                for k in range(buffer.elements):
+                    word = buffer.address + k
+                    part[:, :, k] = typed[:, word >> 1, :columns, word & 1].view(exported.dtype)
+            if part is not share:
+                share[cls.units.index] = part[cls.units.index]
         return result
 
     def launch(self, name: str, arguments: Sequence[Any] = ()) -> None:
@@ -112,12 +117,16 @@ class Machine:
         """
         exported = self.symbol(name, "function")
         now = self.cycles
+        starts: list[tuple[UnitClass, Task, list[Any]]] = []
         for cls, task in exported.launchers:
             kinds = task.code.argument_kinds
             if len(arguments) != len(kinds):
                 raise LoomError(f"'{name}' takes {len(kinds)} arguments ({', '.join(kinds)}), not {len(arguments)}")
-            for slot, kind, value in zip(task.code.arguments, kinds, arguments, strict=True):
-                task.code.template[slot] = _argument(name, kind, value)
+            values = [_argument(name, kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+            starts.append((cls, task, values))
+        for cls, task, values in starts:
+            for slot, value in zip(task.code.arguments, values, strict=True):
+                task.code.template[slot] = value
             task.activate(cls.units, now)
 
     @property

@@ -12,11 +12,12 @@ from xdsl.parser import Parser
 from loomir.dialects.flow import Flow
 
 
-def parse(text: str) -> ModuleOp:
-    """The verified module of a text."""
+def parse(text: str, *, verify: bool = True) -> ModuleOp:
+    """The module of a text."""
     context = Context()
     for dialect in (Builtin, Arith, Math, Scf, Flow):
         context.load_dialect(dialect)
     module = Parser(context, text, "program.mlir").parse_module()
-    module.verify()
+    if verify:
+        module.verify()
     return module
