@@ -23,7 +23,7 @@ from .resources import OPEN
 from .sends import Send
 from .streams import MemoryStream, QueueStream
 from .tasks import NEVER
-from .units import Array, UnitSet, from_mask, intersect, select, select_vector, subtract
+from .units import Array, UnitSet, from_mask, intersect, select, select_vector, some, subtract
 from .warp import SUSPENDED, Warp
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Executor:
         if send is None:
             warp.elapsed += timing.dsd_setup + per_element * count
             return None
-        if not send.waiting.any():
+        if not some(send.waiting != 0):
             queue.resource.release(units, send.done)
             warp.time, warp.elapsed = send.done, 0
             return None
@@ -212,7 +212,7 @@ class Executor:
         """End a send for the units that wait for nobody, and remember it for the others."""
         send.settled = True
         waiting = send.waiting > 0
-        if not waiting.any():
+        if not some(waiting):
             self._sent(send, send.units)
             return
         cls = send.queue.cls
@@ -247,7 +247,7 @@ class Executor:
             if send.application.has_completion:
                 send.queue.cls.unresolved[units.index] -= 1
             self._sent(send, units)
-        if not send.waiting.any():
+        if not some(send.waiting != 0):
             self.machine.scheduler.sends.pop(send, None)
 
     def transmit(
@@ -294,7 +294,7 @@ class Executor:
         if queue.lost is None or queue.covers.get(units):
             return
         wrong = queue.lost[units.index]
-        if wrong.any():
+        if some(wrong):
             place, _ = queue.cls.describe_first(units, wrong, wrong)
             raise LoomError(
                 f"{application.text} on {place} sends where no route leads to a queue: {queue.cls.loss(queue, units)}",

@@ -30,7 +30,7 @@ from .queues import InputQueue, OutputQueue
 from .resources import Resource
 from .scalars import constant, function_of, kind_of
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
-from .units import UnitSet, from_mask
+from .units import UnitSet, every, from_mask, some
 from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
@@ -331,9 +331,9 @@ class _Body:
                 units = warp.units
                 ways = cache.get(units) if cache is not None else None
                 if ways is None:
-                    if value.all():
+                    if every(value):
                         ways = [(start, units, straight)]
-                    elif not value.any():
+                    elif not some(value):
                         ways = [(other, units, taken)]
                     else:
                         ways = [(start, part, straight) for part in from_mask(units, value)]
@@ -587,7 +587,7 @@ class _Body:
             if integer:
                 # Loop counters and offsets mostly agree; as a number they keep addresses and branches uniform.
                 first = value[0, 0]
-                if (value == first).all():
+                if every(value == first):
                     warp.slots[result] = first.item()
                     return
             warp.slots[result] = value.copy()

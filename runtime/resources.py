@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnostics import LoomError
-from .units import Array, UnitSet, intersect, select, subtract
+from .units import Array, UnitSet, intersect, select, some, subtract
 
 if TYPE_CHECKING:
     from .program import Application
@@ -46,7 +46,7 @@ class Resource:
             self._ends = np.zeros(self.cls.shape, np.int64)
         last = self._ends[units.index]
         overlap = last > start
-        if overlap.any():
+        if some(overlap):
             assert self._user is not None
             closed = overlap & (last != OPEN)
             if closed.any():

@@ -21,7 +21,7 @@ from .queues import InputQueue, Message, in_time
 from .sends import Send
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
-from .units import Array, UnitSet, from_mask, select, singles, subtract
+from .units import Array, UnitSet, every, from_mask, select, singles, some, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
 
 if TYPE_CHECKING:
@@ -124,9 +124,10 @@ class Scheduler:
             if number not in task.hot:
                 continue
             times = task.ready(block)
-            if int(times.min()) < NEVER:
-                found.append((task, times, int(times.max()) < NEVER))
-            elif task.unblocked is None or int(task.active[block.index].min()) >= NEVER:
+            held = (times < NEVER).tobytes()
+            if b"\x01" in held:
+                found.append((task, times, b"\x00" not in held))
+            elif task.unblocked is None or not some(task.active[block.index] < NEVER):
                 task.hot.discard(number)
         return found
 
@@ -149,7 +150,7 @@ class Scheduler:
         if certain is not None:
             if horizon is not None:
                 certain = certain | (best <= horizon)
-            if (possible & ~certain).any():
+            if some(possible & ~certain):
                 self.stalled[cls, number] = None
                 possible &= certain
         chosen: list[tuple[Task, UnitSet, Array]] = []
@@ -158,7 +159,7 @@ class Scheduler:
             mask = possible if last else possible & (times == best)
             if not last:
                 possible = possible & ~mask
-            for units in [block] if mask.all() else from_mask(block, mask):
+            for units in [block] if every(mask) else from_mask(block, mask):
                 chosen.append((task, units, select(block, units, times)))
         return chosen
 
@@ -168,10 +169,8 @@ class Scheduler:
             others = [task for task in cls.tasks.values() if task.kind == "data"]
             if len(ready) != 1 or others != [ready[0][0]]:
                 return np.zeros(block.shape, np.bool_)
-        waiting = cls.unresolved[block.index]
-        if not waiting.any():
-            return None
-        return waiting == 0
+        known = cls.unresolved[block.index] == 0
+        return None if every(known) else known
 
     def _start(self, cls: UnitClass, task: Task, units: UnitSet, times: Array, *, alone: bool) -> None:
         if task.kind == "data":
@@ -347,7 +346,7 @@ class Scheduler:
         """Units that were held in the middle of a task are free again."""
         cls, units = warp.cls, warp.units
         held = cls.busy[units.index]
-        if held.any():
+        if some(held):
             cls.busy_units -= int(held.sum())
             cls.busy[units.index] = False
             for task in cls.tasks.values():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fabric import Delivery, senders_of
-from .units import Array, Rectangle, UnitSet, from_mask, locate, position_keys, select, shift
+from .units import Array, Rectangle, UnitSet, from_mask, locate, position_keys, select, shift, some
 
 if TYPE_CHECKING:
     from .program import Application
@@ -31,7 +31,7 @@ class Send:
         self.queue = queue
         self.units = units
         self.count = count
-        self.done: Array = np.array(np.broadcast_to(done, units.shape), np.int64)
+        self.done: Array = done if np.shape(done) == units.shape else np.full(units.shape, done, np.int64)
         self.waiting: Array = np.zeros(units.shape, np.int32)
         """Receivers of each unit that have not made room yet."""
         self.warp: Warp | None = None
@@ -55,7 +55,7 @@ class Send:
             self.done[index] = np.maximum(self.done[index], time - delivery.latency)
             self.waiting[index] -= 1
             left = self.waiting[index]
-            return from_mask(senders, left == 0) if left.any() else [senders]
+            return from_mask(senders, left == 0) if some(left != 0) else [senders]
         place, latency = self._places(delivery, receivers, origin)
         when = np.broadcast_to(np.asarray(time), receivers.shape).ravel() - latency
         np.maximum.at(self.done, place, when)

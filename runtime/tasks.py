@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .units import Array, UnitSet, from_mask, intersect, select, subtract
+from .units import Array, UnitSet, every, from_mask, intersect, select, some, subtract
 
 if TYPE_CHECKING:
     from .queues import InputQueue
@@ -54,7 +54,7 @@ class Task:
         """Activate the task of some units at given times; an active task is not activated twice."""
         index = units.index
         current = self.active[index]
-        if (current == NEVER).all():
+        if every(current == NEVER):
             self.active[index] = time
         else:
             # A copy: for a rectangle it is a view, which the next statement changes.
@@ -99,7 +99,7 @@ class Task:
             return
         current = self.unblocked[units.index]
         blocked = current == NEVER
-        if blocked.all():
+        if every(blocked):
             self.unblocked[units.index] = time
         else:
             # A copy: for a rectangle it is a view, which the next statement changes.
@@ -107,7 +107,7 @@ class Task:
             time = np.broadcast_to(np.asarray(time), units.shape)
             self.unblocked[units.index] = np.minimum(current, time)
             again = ~blocked if ahead else ~blocked & (current > time)
-            if again.any():
+            if some(again):
                 last = np.maximum(current, time)
                 self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, again)]
                 if len(self.unblockings) > MANY:
@@ -126,7 +126,7 @@ class Task:
         current = self.unblocked[index]
         past = current <= time
         if not self.unblockings:
-            self.unblocked[index] = NEVER if past.all() else np.where(past, NEVER, current)
+            self.unblocked[index] = NEVER if every(past) else np.where(past, NEVER, current)
             return
         self.unblocked[index] = np.where(past, NEVER, current)
         waiting, self.unblockings = self.unblockings, []

@@ -283,6 +283,16 @@ def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
     return rectangle(range(top, bottom), range(left, right))
 
 
+def some(mask: Array) -> bool:
+    """Whether a mask holds anywhere. Much faster than `mask.any()` on the few units of a small grid."""
+    return b"\x01" in mask.tobytes()
+
+
+def every(mask: Array) -> bool:
+    """Whether a mask holds everywhere; see `some`."""
+    return b"\x00" not in mask.tobytes()
+
+
 def singles(units: UnitSet) -> list[Rectangle]:
     """Every unit of a set as a set of its own."""
     rows, columns = units.cells()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .units import Rectangle, UnitSet, assemble, from_mask, locate, select, union
+from .units import Rectangle, UnitSet, assemble, every, from_mask, locate, select, some, union
 
 if TYPE_CHECKING:
     from .unit_class import UnitClass
@@ -144,11 +144,8 @@ def rejoin(warp: Warp, arrived: Sequence[Warp], join: int, results: Sequence[int
     """
     if not arrived:
         return SUSPENDED
-    if len(arrived) > 1 or arrived[0].units is not warp.units:
-        remaining = union([part.units for part in arrived])
-        if remaining.count == warp.units.count:
-            remaining = warp.units
-        warp.shrink(remaining)
+    if sum(part.units.count for part in arrived) != warp.units.count:
+        warp.shrink(union([part.units for part in arrived]))
     units = warp.units
     first = arrived[0]
     if len(arrived) == 1:
@@ -216,9 +213,9 @@ class LoopTest:
         warp.elapsed += self.cost
         condition = self.test(warp)
         if type(condition) is np.ndarray:
-            if condition.all():
+            if every(condition):
                 condition = True
-            elif not condition.any():
+            elif not some(condition):
                 condition = False
             else:
                 return self._part(warp, condition)
