@@ -20,7 +20,7 @@ from .units import Rectangle, UnitSet, intersect, rectangle
 if TYPE_CHECKING:
     from .machine import Machine
 
-BLOCK_UNITS = 8192
+BLOCK_UNITS = 16384
 """Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
 
 
@@ -136,6 +136,6 @@ def _block_shape(height: int, width: int, block_units: int | None) -> tuple[int,
     """Rows and columns of a block: whole rows, unless fewer units than a row has are asked for."""
     if block_units is not None:
         return max(1, min(height, block_units // width)), max(1, min(width, block_units))
-    if height * width <= 2 * BLOCK_UNITS:
+    if height * width <= BLOCK_UNITS:
         return height, width
     return max(1, min(height, round(BLOCK_UNITS / width))), width
