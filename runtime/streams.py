@@ -121,5 +121,9 @@ class Mixed:
         return Mixed(flat)
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> Any:
-        found = [(common, value) for part, value in self.parts if (common := intersect(part, inner)) is not None]
+        found = [
+            (common, value.restrict(part, common) if type(value) is MemoryStream else value)
+            for part, value in self.parts
+            if (common := intersect(part, inner)) is not None
+        ]
         return found[0][1] if len(found) == 1 else Mixed(found)

@@ -309,7 +309,10 @@ class Generator:
         outer = self.scope()
         result, index, carried = (f"%v{self.names + k}" for k in range(3))
         self.names += 3
-        self.open(f"{result} = scf.for {index} = {low} to {high} step {step} iter_args({carried} = {initial}) -> (i16) : i16 {{")
+        self.open(
+            f"{result} = scf.for {index} = {low} to {high} step {step} "
+            f"iter_args({carried} = {initial}) -> (i16) : i16 {{"
+        )
         self.values["i16"] += [index, carried]
         self.body(self.random.randint(1, 3), depth + 1, sync)
         self.emit(f"scf.yield {self.value('i16')} : i16")
@@ -410,7 +413,9 @@ class Generator:
 
     def block(self) -> None:
         if self.blockable:
-            self.emit(f"flow.{self.random.choice(['block', 'unblock', 'unblock'])} @{self.random.choice(self.blockable)}")
+            self.emit(
+                f"flow.{self.random.choice(['block', 'unblock', 'unblock'])} @{self.random.choice(self.blockable)}"
+            )
 
     def flag(self, param: str) -> str:
         value = self.new("", f"flow.get_param @{param} : i16")

@@ -224,10 +224,13 @@ def test_reduction_into_one_element(name: str, kind: str, grid: str) -> None:
 
 def test_moves_into_one_element_leave_the_last() -> None:
     """DSD-072, DSD-074, DSD-075: src {0..7} read with stride 2 into a zero-stride destination leaves 6."""
-    text = fabric("one", """
+    text = fabric(
+        "one",
+        """
       %d = flow.stream @f16 at 40 strides [0] extents [4] : !flow.stream<f16>
       %s = flow.stream @f16 at 0 strides [2] extents [4] : !flow.stream<f16>
-      flow.apply fmovh %d, %s : !flow.stream<f16>, !flow.stream<f16>""")
+      flow.apply fmovh %d, %s : !flow.stream<f16>, !flow.stream<f16>""",
+    )
     machine = Machine(parse(text))
     words = np.zeros(WORDS, np.uint16)
     words[:8] = np.arange(8, dtype=np.float16).view(np.uint16)

@@ -50,8 +50,8 @@ def function(text: str, *kinds: str):
               }}
             }}
           }}""")
-        (op,) = [op for op in module.walk() if isinstance(op, flow.FuncOp)][0].body.block.ops, 
-        FUNCTIONS[key] = function_of(list(op)[0])
+        (op,) = (next(op for op in module.walk() if isinstance(op, flow.FuncOp)).body.block.ops,)
+        FUNCTIONS[key] = function_of(next(iter(op)))
     assert FUNCTIONS[key] is not None
     return FUNCTIONS[key]
 

@@ -167,7 +167,9 @@ SEND_MANY = """
 @BATCHES
 def test_activation_of_the_future_is_not_merged_with_one_of_the_present(block_units) -> None:
     """The send completes after the task has run: two activations at different cycles are two runs."""
-    units = QUEUES + DRAIN + task("t", note(1)) + main(SEND_MANY.format(completion="activate = @t") + "flow.activate @t")
+    units = (
+        QUEUES + DRAIN + task("t", note(1)) + main(SEND_MANY.format(completion="activate = @t") + "flow.activate @t")
+    )
     made = run(units, grid=(2, 2), fabric=COLORS, block_units=block_units)
     assert set(map(tuple, logs(made).values())) == {(1, 1)}
 
@@ -385,8 +387,11 @@ def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str, bl
     }[receiver]  # fmt: skip
     body = f"""
       %turns = flow.get_param @turns : i16
-      {on_column(0, wait or "%unused = arith.constant 0 : i16",
-                 f"flow.call @spin(%turns) : (i16) -> (){chr(10)} {send(2)}")}"""
+      {
+        on_column(
+            0, wait or "%unused = arith.constant 0 : i16", f"flow.call @spin(%turns) : (i16) -> (){chr(10)} {send(2)}"
+        )
+    }"""
     units = (
         f"flow.param @turns = dense<[{[300 * k for k in order]}]> : tensor<1x5xi16>\n"
         + GATHER_QUEUES + reader + main(body)
@@ -407,7 +412,9 @@ def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str, bl
 
 def test_quiescence_with_pending_receives() -> None:
     """A receive that never completes is an error of a program that waits for it, and none of one that stops."""
-    units = QUEUES + task("t", note(1)) + main(on_column(1, receive(4, suffix=" async(microthread = 1, activate = @t)")))
+    units = (
+        QUEUES + task("t", note(1)) + main(on_column(1, receive(4, suffix=" async(microthread = 1, activate = @t)")))
+    )
     with pytest.raises(Deadlock, match=r"PE \(1, 0\): microthread 1: fmovs .* waits on input queue @in .* 4 of 4"):
         run(units, grid=(2, 1), fabric=COLORS)
     made = run(units, grid=(2, 1), fabric=COLORS, allow_pending=True)
@@ -503,11 +510,9 @@ def test_two_operations_on_one_microthread() -> None:
 
 def test_operations_one_after_the_other_share_a_queue() -> None:
     """DSD-208: no report where the second starts when the first has completed."""
-    made = run(
-        QUEUES + task("more", send(2, name="m", suffix=" async(microthread = 1)"))
-        + main(on_column(0, send(2, suffix=" async(microthread = 1, activate = @more)"), receive(2) + receive(2, name="q"))),
-        grid=(2, 1), fabric=COLORS,
-    )  # fmt: skip
+    first, reads = send(2, suffix=" async(microthread = 1, activate = @more)"), receive(2) + receive(2, name="q")
+    more = task("more", send(2, name="m", suffix=" async(microthread = 1)"))
+    made = run(QUEUES + more + main(on_column(0, first, reads)), grid=(2, 1), fabric=COLORS)
     assert made.statistics()["wavelets_sent"] == 4
 
 
@@ -576,7 +581,8 @@ def test_index_out_of_range(access: str, sign: str, block_units) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "stride", "extent", "element"), [(12, 1, 5, 16), (3, -1, 5, -1), (0, 4, 5, 16), (-1, 1, 2, -1), (16, 1, 1, 16)]
+    ("at", "stride", "extent", "element"),
+    [(12, 1, 5, 16), (3, -1, 5, -1), (0, 4, 5, 16), (-1, 1, 2, -1), (16, 1, 1, 16)],
 )
 def test_stream_out_of_range(at: int, stride: int, extent: int, element: int) -> None:
     """DSD-171: an access outside the tensor is reported when it happens, with element, buffer and PE."""
@@ -604,8 +610,10 @@ def test_stream_out_of_range_that_is_not_used_is_legal() -> None:
 
 def test_shorter_operand_decides() -> None:
     """AMB-01: the smallest length counts, so a long walk beside a short one stays inside."""
-    made = run(main("""
+    made = run(
+        main("""
       %s = flow.stream @data at 12 strides [1] extents [50] : !flow.stream<f32>
       %g = flow.stream @got at 0 strides [1] extents [4] : !flow.stream<f32>
-      flow.apply fmovs %g, %s : !flow.stream<f32>, !flow.stream<f32>"""))
+      flow.apply fmovs %g, %s : !flow.stream<f32>, !flow.stream<f32>""")
+    )
     assert made.read_symbol("got")[0, 0, :5].tolist() == [1.5] * 4 + [0]

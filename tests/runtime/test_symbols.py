@@ -25,11 +25,14 @@ WIDTH, HEIGHT = 5, 4
 
 def machine(body: str, regions: str = "[:, :]", *, verify: bool = True, **options) -> Machine:
     return Machine(
-        parse(f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
+        parse(
+            f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
           flow.units @u on {regions} words 256 {{
             {body}
           }}
-        }}""", verify=verify),
+        }}""",
+            verify=verify,
+        ),
         **options,
     )
 
@@ -91,7 +94,8 @@ def test_arrays_broadcast(shape: tuple[int, ...]) -> None:
 
 
 def test_several_classes_share_a_symbol() -> None:
-    made = Machine(parse("""flow.fabric @test target "wse3" grid 4 by 2 {
+    made = Machine(
+        parse("""flow.fabric @test target "wse3" grid 4 by 2 {
       flow.units @a on [0, :] words 8 {
         flow.buffer @x at 0 : memref<2xf32> = dense<1.0>
         flow.export @x as "x"
@@ -100,7 +104,8 @@ def test_several_classes_share_a_symbol() -> None:
         flow.buffer @y at 4 : memref<2xf32> = dense<[2.0, 3.0]>
         flow.export @y as "x"
       }
-    }"""))
+    }""")
+    )
     found = made.read_symbol("x")
     assert found[:, 0].tolist() == [[1, 1], [1, 1]]
     assert found[1, 2:].tolist() == [[2, 3], [2, 3]]
@@ -111,7 +116,8 @@ def test_several_classes_share_a_symbol() -> None:
 
 def test_interleaved_classes_share_a_symbol() -> None:
     """Each PE shows its own class's buffer, also where the classes' bounding rectangles overlap."""
-    made = Machine(parse("""flow.fabric @test target "wse3" grid 3 by 3 {
+    made = Machine(
+        parse("""flow.fabric @test target "wse3" grid 3 by 3 {
       flow.units @even on [::2, ::2] + [1, 1] words 8 {
         flow.buffer @x at 0 : memref<i16> = dense<1>
         flow.export @x as "x"
@@ -120,14 +126,17 @@ def test_interleaved_classes_share_a_symbol() -> None:
         flow.buffer @y at 3 : memref<i16> = dense<2>
         flow.export @y as "x"
       }
-    }"""))
+    }""")
+    )
     assert made.read_symbol("x").tolist() == [[1, 2, 1], [2, 1, 2], [1, 2, 1]]
     made.write_symbol("x", np.arange(9, dtype=np.int16).reshape(3, 3))
     assert made.read_symbol("x").ravel().tolist() == list(range(9))
 
 
 def test_function_with_two_signatures_starts_nowhere() -> None:
-    made = Machine(parse("""flow.fabric @test target "wse3" grid 2 by 1 {
+    made = Machine(
+        parse(
+            """flow.fabric @test target "wse3" grid 2 by 1 {
       flow.units @a on [0, :] words 8 {
         flow.export @f as "f"
         flow.func @f(%a: i16) { flow.return }
@@ -136,7 +145,10 @@ def test_function_with_two_signatures_starts_nowhere() -> None:
         flow.export @f as "f"
         flow.func @f() { flow.return }
       }
-    }""", verify=False))
+    }""",
+            verify=False,
+        )
+    )
     with pytest.raises(LoomError, match="'f' takes 0 arguments"):
         made.launch("f", [1])
     made.run()
@@ -248,12 +260,15 @@ def test_wrong_arrays(values, message: str) -> None:
     [
         ("flow.buffer @a at 250 : memref<4xf32>", "buffer @a ends at word 258, beyond the 256 words"),
         ('flow.export @a as "a"', "@a is exported but is no buffer and no function"),
-        ('flow.param @p = dense<[1, 2]> : tensor<2xi16>', r"param @p has shape \[2\]; give one value, or one per PE, \[4, 5\]"),
+        (
+            "flow.param @p = dense<[1, 2]> : tensor<2xi16>",
+            r"param @p has shape \[2\]; give one value, or one per PE, \[4, 5\]",
+        ),
         ("flow.queue input @q id 0 colors [@c on [:, :]]", "@c is no color of the fabric"),
         ("flow.task data @t id 0 on @q (%v: f32) { flow.return }", "@q is no input queue"),
         ("flow.task local @t id 9 { flow.activate @s\n flow.return }", "@s is no task of u"),
         ("flow.task local @t id 9 { flow.call @f() : () -> ()\n flow.return }", "@f is no function"),
-        ("flow.func @f() { flow.call @f() : () -> ()\n flow.return }\n flow.export @f as \"f\"", "@f calls itself"),
+        ('flow.func @f() { flow.call @f() : () -> ()\n flow.return }\n flow.export @f as "f"', "@f calls itself"),
         ("flow.task local @t id 9 { %v = flow.load @b[] : i16\n flow.return }", "@b is no buffer"),
         ("flow.task local @t id 9 { %v = flow.get_param @b : i16\n flow.return }", "@b is no parameter"),
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -60,7 +62,7 @@ def test_walk_against_counters(dimensions: list[tuple[int, int]]) -> None:
     assert found.count == len(wanted)
     if wanted:
         assert (found.low, found.high) == (min(wanted), max(wanted))
-    steps = {after - before for before, after in zip(wanted, wanted[1:], strict=False)}
+    steps = {after - before for before, after in itertools.pairwise(wanted)}
     assert len(wanted) < 2 or (found.stride is not None) == (len(steps) == 1)
 
 
@@ -80,7 +82,7 @@ def test_walk_of_an_affine_access(terms: list[tuple[int, int]]) -> None:
 
 
 UNITS = {
-    "all": rectangle(range(0, 3), range(0, 4)),
+    "all": rectangle(range(3), range(4)),
     "one": rectangle(range(1, 2), range(2, 3)),
     "strided": rectangle(range(0, 3, 2), range(1, 4, 2)),
     "cells": cells(np.array([0, 1, 2]), np.array([3, 0, 1])),
@@ -108,7 +110,7 @@ def test_gather_and_scatter(kind, units, dimensions, at, per_unit, raw, data) ->
     high = data.draw(st.integers(low + 1, len(offsets)))
     rows, columns = (v.ravel().tolist() for v in np.broadcast_arrays(*chosen.cells()))
     address = base
-    extra = {place: 0 for place in zip(rows, columns, strict=True)}
+    extra = dict.fromkeys(zip(rows, columns, strict=True), 0)
     if per_unit:
         extra = {place: (k % 4) * width for k, place in enumerate(extra)}
         address = np.array([base + step for step in extra.values()], np.int64).reshape(chosen.shape)
