@@ -6,19 +6,27 @@ region of coordinates, a word-addressed memory, queues and tasks; what differs f
 `flow.apply`: one table operation repeated over streams, which are strided walks over memory or runs of wavelets
 of a queue. Everything that has a number on the machine (address, color, queue, task, microthread) has it here.
 
+A verified fabric has nothing left to check by name or by type: symbols are there and of the right kind, numbers are
+the target's, streams are used the way they flow. All of it costs one walk over the operations.
+
 The dialect knows nothing of CSL, of descriptors or of how the runtime stores memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -29,7 +37,13 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    bf16,
+    f16,
+    f32,
+    i1,
+    i8,
     i16,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
@@ -48,9 +62,10 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import (
+    HasParent,
     IsolatedFromAbove,
     IsTerminator,
     MemoryReadEffect,
@@ -63,8 +78,10 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from .dsd_table import OPERATIONS, DsdOperation
+from ..targets import TARGETS, Target
+from .dsd_table import OPERATIONS, DsdOperation, Element
 from .region import RegionAttr, parse_region_list, print_region
+from .region_overlap import first_overlap
 
 DYNAMIC = -(1 << 63)
 """Marks an integer field whose value is the next SSA operand of its group."""
@@ -72,10 +89,37 @@ DYNAMIC = -(1 << 63)
 DIRECTIONS = ("ramp", "north", "east", "south", "west")
 """Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
 
-ELEMENTS = "elements of type f16, bf16, f32, i16 or i32"
-"""What memory holds, for error messages."""
+ELEMENT_TYPES: tuple[Attribute, ...] = (f16, bf16, f32, i16, i32)
+"""What memory and wavelets hold; integers are signless, operations give the sign."""
+
+SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, IndexType())
+"""What a body computes with."""
+
+LITERALS = range(-0xFFFF, 0x10000)
+"""Offsets and strides that a stream can have as literals."""
+
+EXTENTS = range(0x10000)
 
 Scalar = IntegerType | AnyFloat | IndexType
+
+_OperationT = TypeVar("_OperationT", bound=Operation)
+
+
+def verify_element_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
+    if type not in ELEMENT_TYPES:
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
+
+
+def element_words(type: Attribute) -> int:
+    """16-bit words an element of `type` takes in memory; raises VerifyException for other types."""
+    verify_element_type(type, "memory")
+    return 2 if type in (f32, i32) else 1
+
+
+def _verify_scalar(type: Attribute, owner: str) -> None:
+    if type not in SCALAR_TYPES:
+        raise VerifyException(f"{owner} cannot be of type {type}; use f16, bf16, f32, i1, i8, i16, i32 or index")
 
 
 @irdl_attr_definition
@@ -85,6 +129,18 @@ class StreamType(ParametrizedAttribute, TypeAttribute):
     name: ClassVar[str] = "flow.stream"  # pyright: ignore[reportIncompatibleVariableOverride]
     element_type: Attribute
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            position = parser.pos
+            type = parser.parse_type()
+            if type not in ELEMENT_TYPES:
+                parser.raise_error(f"a stream cannot hold {type}; use f16, bf16, f32, i16 or i32", position)
+        return (type,)
+
+    def verify(self) -> None:
+        verify_element_type(self.element_type, "a stream")
+
 
 class _Integers:
     """Parses and prints lists of integers, each a literal or an SSA value of type i16."""
@@ -93,7 +149,14 @@ class _Integers:
     def parse_one(parser: Parser, operands: list[UnresolvedOperand]) -> int:
         operand = parser.parse_optional_unresolved_operand()
         if operand is None:
-            return parser.parse_integer(allow_boolean=False)
+            position = parser.pos
+            number = parser.parse_integer(allow_boolean=False)
+            if number not in LITERALS:
+                parser.raise_error(
+                    f"{number} does not fit a field of a stream; choose a number from {LITERALS[0]} to {LITERALS[-1]}",
+                    position,
+                )
+            return number
         operands.append(operand)
         return DYNAMIC
 
@@ -113,13 +176,357 @@ class _Integers:
                 printer.print_string(str(value))
 
 
-def _print_body(printer: Printer, body: Region, *, entry_args: bool = False) -> None:
+def _print_body(printer: Printer, body: Region) -> None:
     printer.print_string(" ")
-    printer.print_region(body, print_entry_block_args=entry_args, print_empty_block=False)
+    printer.print_region(body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _parse_members(parser: Parser) -> Region:
+    """A region that has its block even if nothing stands in it."""
+    body = parser.parse_region()
+    if not body.blocks:
+        body.add_block(Block())
+    return body
+
+
+def _parse_code(parser: Parser, arguments: Sequence[Parser.Argument]) -> Region:
+    """The body of a task or function; one that ends without `flow.return` gets it."""
+    body = parser.parse_region(arguments)
+    if not body.blocks:
+        body.add_block(Block(arg_types=[argument.type for argument in arguments]))
+    if len(body.blocks) > 1:
+        parser.raise_error("a body has one block; use scf.if, scf.for and scf.while for its branches")
+    last = body.block.last_op
+    if last is None or not last.has_trait(IsTerminator):
+        body.block.add_op(ReturnOp())
+    return body
+
+
+def _parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
+    dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
+    return {} if dictionary is None else dictionary.data
+
+
+def _print_attributes(printer: Printer, op: Operation) -> None:
+    printer.print_op_attributes(op.attributes, print_keyword=True)
 
 
 def _symbol(parser: Parser) -> SymbolRefAttr:
     return SymbolRefAttr(parser.parse_symbol_name())
+
+
+# ---------------------------------------------------------------------------------------------
+# Symbols
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the operations of a fabric, or of one class of its units, may name, and the machine they are for.
+
+    Built once for each class, so that checking all uses of symbols costs one walk of the program.
+    """
+
+    target: Target
+    grid: tuple[int, int]
+    """Columns and rows."""
+    where: str
+    """The operation whose symbols these are, for errors."""
+    fabric: Mapping[str, Operation]
+    units: Mapping[str, Operation]
+    words: int = 0
+    """Memory of a unit, in 16-bit words."""
+    listening: Mapping[str, TaskOp] = field(default_factory=dict[str, "TaskOp"])
+    """The data task of each input queue that has one."""
+    streams: Streams = field(default_factory=lambda: Streams())
+
+    def find(self, symbol: SymbolRefAttr) -> Operation:
+        """The operation that defines `symbol`; raises VerifyException if there is none."""
+        name = symbol.string_value()
+        found = self.units.get(name) or self.fabric.get(name)
+        if found is None:
+            raise VerifyException(f"@{name} is not defined in {self.where}; define it or correct the name")
+        return found
+
+    def color(self, symbol: SymbolRefAttr) -> ColorOp:
+        """The color called `symbol`; raises VerifyException if it is anything else."""
+        # A unit may use the name for something of its own.
+        found = self.fabric.get(symbol.string_value())
+        return found if isinstance(found, ColorOp) else self._of_kind(symbol, ColorOp, "a color")
+
+    def buffer(self, symbol: SymbolRefAttr) -> BufferOp:
+        """The buffer called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, BufferOp, "a buffer")
+
+    def param(self, symbol: SymbolRefAttr) -> ParamOp:
+        """The parameter called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, ParamOp, "a param")
+
+    def func(self, symbol: SymbolRefAttr) -> FuncOp:
+        """The function called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, FuncOp, "a function")
+
+    def queue(self, symbol: SymbolRefAttr) -> QueueOp:
+        """The queue called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, QueueOp, "a queue")
+
+    def input_queue(self, symbol: SymbolRefAttr) -> QueueOp:
+        """The input queue called `symbol`; raises VerifyException if it is anything else."""
+        found = self._of_kind(symbol, QueueOp, "an input queue")
+        if not found.is_input:
+            raise VerifyException(f"{_described(found)} stands where an input queue is needed; name an input queue")
+        return found
+
+    def task_to_activate(self, symbol: SymbolRefAttr) -> TaskOp:
+        """The local task called `symbol`: nothing else can be activated (DSD-190, DSD-191)."""
+        found = self.find(symbol)
+        if not isinstance(found, TaskOp) or not found.is_local:
+            raise VerifyException(f"{_described(found)} cannot be activated; name a local task")
+        return found
+
+    def task_to_block(self, symbol: SymbolRefAttr, done: str) -> TaskOp:
+        """The task called `symbol`, or the data task of the input queue called so (DSD-192, DSD-193)."""
+        found = self.find(symbol)
+        if isinstance(found, QueueOp) and found.is_input:
+            task = self.listening.get(found.sym_name.data)
+            if task is None:
+                raise VerifyException(f"{_described(found)} has no data task to be {done}; name a task")
+            return task
+        if not isinstance(found, TaskOp):
+            raise VerifyException(
+                f"{_described(found)} cannot be {done}; name a task or an input queue that has a data task"
+            )
+        return found
+
+    def _of_kind(self, symbol: SymbolRefAttr, kind: type[_OperationT], noun: str) -> _OperationT:
+        found = self.find(symbol)
+        if not isinstance(found, kind):
+            raise VerifyException(f"{_described(found)} stands where {noun} is needed; name {noun}")
+        return found
+
+
+class SymbolUser(IRDLOperation, ABC):
+    """An operation that names symbols of its fabric or units, or depends on the target.
+
+    xDSL's own interface looks each name up by a scan of the symbol table; `flow.fabric` instead builds the tables
+    once and calls `verify_symbols` on every user in a single walk.
+    """
+
+    @abstractmethod
+    def verify_symbols(self, scope: Scope) -> None:
+        """Raise VerifyException if a name is missing, of the wrong kind, or the target refuses."""
+
+
+def _symbol_name(op: Operation) -> str | None:
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def _symbols(table: FabricOp | UnitsOp) -> dict[str, Operation]:
+    return {name: op for op in table.body.block.ops if (name := _symbol_name(op)) is not None}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _described(op: Operation) -> str:
+    """How an error names a symbol: `local task @step`, `input queue @west`, `buffer @u`."""
+    match op:
+        case TaskOp():
+            kind = f"{op.kind.data} task"
+        case QueueOp():
+            kind = f"{op.direction.data} queue"
+        case FuncOp():
+            kind = "function"
+        case _:
+            kind = op.name.removeprefix("flow.")
+    return f"{kind} @{_symbol_name(op)}"
+
+
+def _verify_symbols(user: SymbolUser, scope: Scope) -> None:
+    """Report an error at the operation that made it, not at the fabric that found it."""
+    try:
+        user.verify_symbols(scope)
+    except VerifyException as error:
+        user.emit_error(f"Operation does not verify: {error}", error)
+
+
+def _verify_units(units: UnitsOp, outer: Scope) -> None:
+    """Check all that the operations of a class name, how their streams flow, and the ids of the class."""
+    available = outer.target.memory_bytes // 2
+    words = units.words.value.data
+    if not 0 <= words <= available:
+        op = units
+        raise VerifyException(
+            f"units @{op.sym_name.data} have {words} words of memory, but a PE of {outer.target.name} has {available}; "
+            "use fewer"
+        )
+    symbols = _symbols(units)
+    listening = {
+        op.queue.string_value(): op for op in symbols.values() if isinstance(op, TaskOp) and op.queue is not None
+    }
+    streams = Streams()
+    streams.trace(units, symbols)
+    where = f"flow.units @{units.sym_name.data}"
+    scope = Scope(outer.target, outer.grid, where, outer.fabric, symbols, words, listening, streams)
+    calls: dict[str, list[CallOp]] = {}
+    for member in units.body.block.ops:
+        for user in member.walk():
+            if isinstance(user, SymbolUser):
+                _verify_symbols(user, scope)
+            if isinstance(user, CallOp) and isinstance(member, FuncOp):
+                calls.setdefault(member.sym_name.data, []).append(user)
+    _verify_no_recursion(calls)
+    _verify_queue_ids(units, scope)
+    _verify_task_ids(units, scope)
+
+
+def _verify_no_recursion(calls: Mapping[str, Sequence[CallOp]]) -> None:
+    """Refuse a call that leads back to the function it stands in. `calls` are those of each function."""
+    finished: set[str] = set()
+    for start in calls:
+        active = {start: iter(calls[start])}
+        while active:
+            name, rest = next(reversed(active.items()))
+            op = next(rest, None)
+            if op is None:
+                finished.add(name)
+                del active[name]
+                continue
+            callee = op.callee.string_value()
+            if callee in active:
+                raise VerifyException(f"function @{callee} calls itself by this call; write a loop instead")
+            if callee not in finished:
+                active[callee] = iter(calls.get(callee, ()))
+
+
+def _verify_queue_ids(units: UnitsOp, scope: Scope) -> None:
+    """On WSE-3 a queue keeps its color, so queues of one id and direction serve one color on a PE (AMB-11)."""
+    if scope.target.name == "wse2":
+        return
+    sharing: dict[tuple[str, int], list[QueueOp]] = {}
+    for op in units.body.block.ops:
+        if isinstance(op, QueueOp):
+            sharing.setdefault((op.direction.data, op.queue_id.value.data), []).append(op)
+    for (_, number), queues in sharing.items():
+        places = [(queue, place) for queue in queues for place in queue.places(scope.grid)]
+        found = first_overlap([place for _, place in places])
+        if found is not None:
+            (first, _), (op, _) = places[found[0]], places[found[1]]
+            x, y = found[2]
+            raise VerifyException(
+                f"{_described(op)} has id {number}, which @{first.sym_name.data} has already with another color at PE "
+                f"({x}, {y}); give one another id"
+            )
+
+
+def _verify_task_ids(units: UnitsOp, scope: Scope) -> None:
+    """Local and data tasks share their numbers, control tasks have their own."""
+    taken: dict[tuple[bool, int], TaskOp] = {}
+    for op in units.body.block.ops:
+        if not isinstance(op, TaskOp):
+            continue
+        other = taken.setdefault((op.kind.data == "control", op.task_id.value.data), op)
+        # Data tasks have the ids of their queues or colors, which may be one on different PEs.
+        if other is not op and not (op.is_data and other.is_data):
+            raise VerifyException(
+                f"{_described(op)} has id {op.task_id.value.data}, which @{other.sym_name.data} has already; give one "
+                "another id"
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Where streams come from
+# ---------------------------------------------------------------------------------------------
+
+Origin: TypeAlias = Literal["vector", "array", "received", "sent"]
+"""What a stream is made of: a walk over memory of one dimension or of more, an input queue, an output queue."""
+
+
+def _made_by(origin: Origin, owner: StreamOp | QueueStreamOp) -> str:
+    """How an error names a stream."""
+    if isinstance(owner, StreamOp):
+        dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
+        return f"a walk{dimensions} over buffer @{owner.buffer.string_value()}"
+    return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
+
+
+class Streams:
+    """Where each stream of a class of units may come from, through branches, loops and calls.
+
+    A stream type does not tell memory from queues, nor an input from an output. Origins spread along the values that
+    pass a stream on; each value gets each origin once, with an operation that is one, so the work is linear.
+    """
+
+    def __init__(self) -> None:
+        self._origins: dict[SSAValue, dict[Origin, StreamOp | QueueStreamOp]] = {}
+        self._passed: dict[SSAValue, list[SSAValue]] = {}
+
+    def of(self, stream: SSAValue) -> Mapping[Origin, StreamOp | QueueStreamOp]:
+        """The possible origins of a stream, each with an operation that makes it so."""
+        return self._origins.get(stream, {})
+
+    def trace(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> None:
+        """Find the origins of all streams in the bodies of `units`. Names that do not exist are passed over."""
+        fresh: list[tuple[SSAValue, Origin, StreamOp | QueueStreamOp]] = []
+        for op in units.walk():
+            match op:
+                case StreamOp():
+                    fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
+                case QueueStreamOp():
+                    queue = symbols.get(op.queue.string_value())
+                    if isinstance(queue, QueueOp):
+                        fresh.append((op.result, "received" if queue.is_input else "sent", op))
+                case _:
+                    for source, target in _passes_on(op, symbols):
+                        if isinstance(target.type, StreamType):
+                            self._passed.setdefault(source, []).append(target)
+        while fresh:
+            value, origin, owner = fresh.pop()
+            known = self._origins.setdefault(value, {})
+            if origin not in known:
+                known[origin] = owner
+                fresh.extend((target, origin, owner) for target in self._passed.get(value, ()))
+
+
+def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """Pairs of values of which the second may be what the first is."""
+    match op:
+        case scf.IfOp():
+            for region in op.regions:
+                yield from zip(_last_operands(region), op.results, strict=False)
+        case scf.ForOp():
+            carried = _arguments(op.body)[1:]
+            for values in (op.iter_args, _last_operands(op.body)):
+                yield from zip(values, carried, strict=False)
+                yield from zip(values, op.results, strict=False)
+        case scf.WhileOp():
+            before, after = op.before_region, op.after_region
+            yield from zip(op.arguments, _arguments(before), strict=False)
+            yield from zip(_last_operands(after), _arguments(before), strict=False)
+            # The first operand of scf.condition is the condition.
+            passed = _last_operands(before)[1:]
+            yield from zip(passed, _arguments(after), strict=False)
+            yield from zip(passed, op.results, strict=False)
+        case CallOp():
+            callee = symbols.get(op.callee.string_value())
+            if isinstance(callee, FuncOp):
+                yield from zip(op.arguments, _arguments(callee.body), strict=False)
+                yield from zip(_last_operands(callee.body), op.results, strict=False)
+        case _:
+            for result in op.results:
+                if isinstance(result.type, StreamType):
+                    yield from ((operand, result) for operand in op.operands)
+
+
+def _arguments(region: Region) -> Sequence[SSAValue]:
+    return () if region.first_block is None else region.first_block.args
+
+
+def _last_operands(region: Region) -> Sequence[SSAValue]:
+    last = region.block.last_op if len(region.blocks) == 1 else None
+    return () if last is None else last.operands
 
 
 @irdl_op_definition
@@ -154,21 +561,96 @@ class FabricOp(IRDLOperation):
         width = parser.parse_integer(allow_boolean=False)
         parser.parse_keyword("by")
         height = parser.parse_integer(allow_boolean=False)
-        body = parser.parse_region()
-        if not body.blocks:
-            body.add_block(Block())
-        return cls(name, target, width, height, body)
+        attributes = _parse_attributes(parser)
+        op = cls(name, target, width, height, _parse_members(parser))
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f' target "{self.target.data}" grid ')
         printer.print_string(f"{self.width.value.data} by {self.height.value.data}")
+        _print_attributes(printer, self)
         _print_body(printer, self.body)
 
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return self.width.value.data, self.height.value.data
+
     def verify_(self) -> None:
-        if self.width.value.data < 1 or self.height.value.data < 1:
+        if min(self.grid) < 1:
             raise VerifyException("the grid of a flow.fabric needs at least one column and one row")
+        target = TARGETS.get(self.target.data)
+        if target is None:
+            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
+        scope = Scope(target, self.grid, f"flow.fabric @{self.sym_name.data}", _symbols(self), {})
+        self._verify_colors(target)
+        for op in self.body.block.ops:
+            match op:
+                case ColorOp():
+                    pass
+                case RouteOp():
+                    _verify_symbols(op, scope)
+                case UnitsOp():
+                    _verify_units(op, scope)
+                case _:
+                    raise VerifyException(
+                        f"{op.name} does not belong in a flow.fabric directly; only colors, routes and units do"
+                    )
+        self._verify_places()
+        self._verify_exports()
+
+    def _verify_colors(self, target: Target) -> None:
+        taken: dict[int, str] = {}
+        for op in self.body.block.ops:
+            if not isinstance(op, ColorOp):
+                continue
+            number, name = op.color.value.data, op.sym_name.data
+            if not 0 <= number < target.routable_colors:
+                raise VerifyException(
+                    f"color @{name} is color {number}, which {target.name} does not offer; choose one from 0 to "
+                    f"{target.routable_colors - 1}"
+                )
+            if (other := taken.setdefault(number, name)) != name:
+                raise VerifyException(f"colors @{other} and @{name} are both color {number}; give one another number")
+
+    def _verify_places(self) -> None:
+        places: list[tuple[UnitsOp, tuple[range, range]]] = []
+        for op in self.body.block.ops:
+            if isinstance(op, UnitsOp):
+                regions = [region.resolve(*self.grid) for region in op.regions_attr]
+                if not any(columns and rows for columns, rows in regions):
+                    raise VerifyException(
+                        f"units @{op.sym_name.data} stand on no PE of the grid; correct their region or remove them"
+                    )
+                places += [(op, region) for region in regions]
+        found = first_overlap(places)
+        if found is not None:
+            (first, _), (op, _) = places[found[0]], places[found[1]]
+            x, y = found[2]
+            raise VerifyException(
+                f"units @{op.sym_name.data} stand on PE ({x}, {y}), where @{first.sym_name.data} stand already; "
+                "place one class of units on each PE"
+            )
+
+    def _verify_exports(self) -> None:
+        """What has one name has one type on all PEs."""
+        known: dict[str, tuple[str, str]] = {}
+        for units in self.body.block.ops:
+            if not isinstance(units, UnitsOp):
+                continue
+            symbols = _symbols(units)
+            for op in units.body.block.ops:
+                if not isinstance(op, ExportOp):
+                    continue
+                name, shown = op.visible_name.data, op.shown_as(symbols)
+                other, owner = known.setdefault(name, (shown, units.sym_name.data))
+                if other != shown:
+                    raise VerifyException(
+                        f'"{name}" is {shown} here, but {other} in units @{owner}; give them one type or two names'
+                    )
 
 
 @irdl_op_definition
@@ -178,7 +660,7 @@ class ColorOp(IRDLOperation):
     name = "flow.color"
     sym_name = prop_def(SymbolNameConstraint())
     color = prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface())
+    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp))
 
     def __init__(self, name: str, color: int):
         super().__init__(properties={"sym_name": StringAttr(name), "color": IntegerAttr(color, i64)})
@@ -187,24 +669,28 @@ class ColorOp(IRDLOperation):
     def parse(cls, parser: Parser) -> ColorOp:
         name = parser.parse_symbol_name().data
         parser.parse_punctuation("=")
-        return cls(name, parser.parse_integer(allow_boolean=False))
+        op = cls(name, parser.parse_integer(allow_boolean=False))
+        op.attributes.update(_parse_attributes(parser))
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f" = {self.color.value.data}")
+        _print_attributes(printer, self)
 
 
 @irdl_op_definition
-class RouteOp(IRDLOperation):
+class RouteOp(SymbolUser):
     """Sets the router of every unit of a region for one color: wavelets from any port of `from` leave by every
-    port of `to`."""
+    port of `to`. Where two routes of a color meet, the later one holds."""
 
     name = "flow.route"
     color = prop_def(SymbolRefAttr)
     regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
     receive = prop_def(ArrayAttr[StringAttr])
     transmit = prop_def(ArrayAttr[StringAttr])
+    traits = traits_def(HasParent(FabricOp))
 
     def __init__(
         self,
@@ -234,7 +720,9 @@ class RouteOp(IRDLOperation):
                 parser.Delimiter.SQUARE, lambda: parser.parse_keyword_in(DIRECTIONS)
             )
 
-        return cls(color, regions.data, ports("from"), ports("to"))
+        op = cls(color, regions.data, ports("from"), ports("to"))
+        op.attributes.update(_parse_attributes(parser))
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -243,11 +731,24 @@ class RouteOp(IRDLOperation):
         _print_regions(printer, self.regions_attr.data)
         for keyword, ports in (("from", self.receive), ("to", self.transmit)):
             printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
+        _print_attributes(printer, self)
 
     def verify_(self) -> None:
-        for port in (*self.receive, *self.transmit):
-            if port.data not in DIRECTIONS:
-                raise VerifyException(f"'{port.data}' is no router port; the ports are {', '.join(DIRECTIONS)}")
+        receive, transmit = ([port.data for port in ports] for ports in (self.receive, self.transmit))
+        for ports, way in ((receive, "from"), (transmit, "to")):
+            if not ports:
+                raise VerifyException(f"the route leads {way} no port; name at least one")
+            if len(set(ports)) != len(ports):
+                raise VerifyException(f"the route names a port twice in '{way}'; name it once")
+            for port in ports:
+                if port not in DIRECTIONS:
+                    raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
+        for port in receive:
+            if port in transmit and port != "ramp":
+                raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
 
 
 def _print_regions(printer: Printer, regions: Sequence[RegionAttr]) -> None:
@@ -266,7 +767,7 @@ class UnitsOp(IRDLOperation):
     regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
     words = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove(), HasParent(FabricOp))
 
     def __init__(self, name: str, regions: Sequence[RegionAttr], words: int, body: Region | None = None):
         super().__init__(
@@ -285,10 +786,10 @@ class UnitsOp(IRDLOperation):
         regions = parse_region_list(parser)
         parser.parse_keyword("words")
         words = parser.parse_integer(allow_boolean=False)
-        body = parser.parse_region()
-        if not body.blocks:
-            body.add_block(Block())
-        return cls(name, regions.data, words, body)
+        attributes = _parse_attributes(parser)
+        op = cls(name, regions.data, words, _parse_members(parser))
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -296,19 +797,43 @@ class UnitsOp(IRDLOperation):
         printer.print_string(" on ")
         _print_regions(printer, self.regions_attr.data)
         printer.print_string(f" words {self.words.value.data}")
+        _print_attributes(printer, self)
         _print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        exported: set[str] = set()
+        listening: dict[str, str] = {}
+        for op in self.body.block.ops:
+            if not isinstance(op, BufferOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
+                raise VerifyException(
+                    f"{op.name} does not belong in flow.units directly; put it into a flow.func or flow.task"
+                )
+            if isinstance(op, ExportOp):
+                if (name := op.visible_name.data) in exported:
+                    raise VerifyException(f'"{name}" is exported twice; give one of them another name')
+                exported.add(name)
+            elif isinstance(op, TaskOp) and op.queue is not None:
+                name, queue = op.sym_name.data, op.queue.string_value()
+                if (other := listening.setdefault(queue, name)) != name:
+                    raise VerifyException(
+                        f"queue @{queue} has two data tasks, @{other} and @{name}; give one of them another queue"
+                    )
 
 
 @irdl_op_definition
-class BufferOp(IRDLOperation):
-    """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address."""
+class BufferOp(SymbolUser):
+    """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address.
+
+    Buffers may lie over one another. Row-major; rank 0 is a scalar variable. Without an initial value the memory
+    holds zeros.
+    """
 
     name = "flow.buffer"
     sym_name = prop_def(SymbolNameConstraint())
     address = prop_def(IntegerAttr)
     type = prop_def(MemRefType)
     initial = opt_prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(SymbolOpInterface())
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -332,16 +857,21 @@ class BufferOp(IRDLOperation):
         parser.parse_keyword("at")
         address = parser.parse_integer(allow_boolean=False)
         parser.parse_punctuation(":")
+        position = parser.pos
         type = parser.parse_type()
         if not isa(type, MemRefType[Attribute]):
-            parser.raise_error("a flow.buffer has a memref type")
+            parser.raise_error("a buffer has a memref type, for example memref<64xf32>", position)
         initial = None
         if parser.parse_optional_punctuation("=") is not None:
             parser.parse_keyword("dense")
-            if not isa(type, MemRefType[Scalar]):
-                parser.raise_error(f"memory holds {ELEMENTS}, not {type.element_type}")
+            if type.element_type not in ELEMENT_TYPES or not isa(type, MemRefType[Scalar]):
+                parser.raise_error(
+                    f"a buffer cannot hold {type.element_type}; use f16, bf16, f32, i16 or i32", position
+                )
             initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
-        return cls(name, address, type, initial)
+        op = cls(name, address, type, initial)
+        op.attributes.update(_parse_attributes(parser))
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -351,48 +881,86 @@ class BufferOp(IRDLOperation):
         if self.initial is not None:
             printer.print_string(" = ")
             self.initial.print_without_type(printer)
+        _print_attributes(printer, self)
+
+    @property
+    def element_type(self) -> Attribute:
+        return self.type.get_element_type()
+
+    @property
+    def first_word(self) -> int:
+        return self.address.value.data
 
     def verify_(self) -> None:
-        width = element_words(self.type.element_type)
-        if width == 2 and self.address.value.data % 2:
+        name = self.sym_name.data
+        verify_element_type(self.element_type, f"buffer @{name}")
+        if not self.type.has_static_shape():
+            raise VerifyException(f"buffer @{name} has type {self.type} with an open extent; give every extent")
+        if element_words(self.element_type) == 2 and self.first_word % 2:
             raise VerifyException(
-                f"buffer @{self.sym_name.data} holds 32-bit elements at odd word address "
-                f"{self.address.value.data}; align it to 2 words"
+                f"buffer @{name} holds 32-bit elements at odd word address {self.first_word}; align it to 2 words"
+            )
+        if self.initial is not None and (self.initial.get_shape(), self.initial.get_element_type()) != (
+            self.type.get_shape(), self.element_type,
+        ):  # fmt: skip
+            raise VerifyException(
+                f"initial value of type {self.initial.type} does not fit {self.type}; give it that type"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        end = self.first_word + prod(self.type.get_shape()) * element_words(self.element_type)
+        if self.first_word < 0 or end > scope.words:
+            raise VerifyException(
+                f"buffer @{self.sym_name.data} takes words {self.first_word} to {end - 1}, but its units have words 0 "
+                f"to {scope.words - 1}; move it or give them more words"
             )
 
 
-def element_words(type: Attribute) -> int:
-    """16-bit words an element of `type` takes in memory; raises VerifyException for other types."""
-    width = getattr(type, "bitwidth", None)
-    if width not in (8, 16, 32):
-        raise VerifyException(f"memory holds {ELEMENTS}, not {type}")
-    return 2 if width == 32 else 1
-
-
 @irdl_op_definition
-class ParamOp(IRDLOperation):
+class ParamOp(SymbolUser):
     """A read-only scalar of every unit: one value for all, or one per unit of the grid, row-major [y][x]."""
 
     name = "flow.param"
     sym_name = prop_def(SymbolNameConstraint())
     values = prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(SymbolOpInterface())
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
 
     def __init__(self, name: str, values: DenseIntOrFPElementsAttr):
         super().__init__(properties={"sym_name": StringAttr(name), "values": values})
 
     assembly_format = "$sym_name `=` $values attr-dict"
 
+    @property
+    def type(self) -> Attribute:
+        """Type of the parameter as one unit sees it."""
+        return self.values.get_element_type()
+
+    def verify_(self) -> None:
+        _verify_scalar(self.type, f"param @{self.sym_name.data}")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        shape = list(self.values.get_shape())
+        width, height = scope.grid
+        if shape and shape != [height, width]:
+            raise VerifyException(
+                f"param @{self.sym_name.data} has values of shape {shape}; give one value, or one for each PE, "
+                f"[{height}, {width}]"
+            )
+
 
 @irdl_op_definition
-class ExportOp(IRDLOperation):
-    """Shows a buffer or function to the host under a name; `unsigned` makes the host see unsigned integers."""
+class ExportOp(SymbolUser):
+    """Shows a buffer or function to the host under a name; `unsigned` makes the host see unsigned integers.
+
+    What several classes of units show under one name has one type.
+    """
 
     name = "flow.export"
     symbol = prop_def(SymbolRefAttr)
     visible_name = prop_def(StringAttr)
     unsigned = opt_prop_def(UnitAttr)
     read_only = opt_prop_def(UnitAttr)
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(self, symbol: str, visible_name: str, *, unsigned: bool = False, read_only: bool = False):
         super().__init__(
@@ -406,11 +974,47 @@ class ExportOp(IRDLOperation):
 
     assembly_format = "$symbol `as` $visible_name (`unsigned` $unsigned^)? (`read_only` $read_only^)? attr-dict"
 
+    def shown_as(self, symbols: Mapping[str, Operation]) -> str:
+        """What the host sees of it, given the symbols of its units."""
+        match symbols.get(self.symbol.string_value()):
+            case BufferOp(type=type):
+                return f"{'an unsigned' if self.unsigned else 'a'} {type}"
+            case FuncOp(function_type=type):
+                return f"a function of ({', '.join(map(str, type.inputs))})"
+            case _:
+                return "undefined"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        found = scope.find(self.symbol)
+        match found:
+            case BufferOp():
+                if self.unsigned is not None and found.element_type not in (i16, i32):
+                    raise VerifyException(
+                        f"buffer @{found.sym_name.data} of {found.type} cannot be exported as unsigned; only i16 and "
+                        "i32 can"
+                    )
+            case FuncOp():
+                name = found.sym_name.data
+                if self.unsigned is not None or self.read_only is not None:
+                    raise VerifyException(f"function @{name} is neither unsigned nor read_only; remove the word")
+                for type in found.function_type.inputs:
+                    if type not in (*ELEMENT_TYPES, i8):
+                        raise VerifyException(
+                            f"function @{name} takes {type}, which the host cannot pass; take numbers of type f16, "
+                            "bf16, f32, i8, i16 or i32"
+                        )
+            case _:
+                raise VerifyException(f"{_described(found)} cannot be exported; export a buffer or a function")
+
 
 @irdl_op_definition
-class QueueOp(IRDLOperation):
+class QueueOp(SymbolUser):
     """A hardware queue of the unit, `input` or `output`, with the color it serves; where the color differs from
-    unit to unit, each color comes with the regions of the grid on which it holds."""
+    unit to unit, each color comes with the regions of the grid on which it holds.
+
+    An id the target lacks is refused (DSD-219, DSD-220). Queues may share an id, but on WSE-3 they then serve one
+    color on a PE.
+    """
 
     name = "flow.queue"
     sym_name = prop_def(SymbolNameConstraint())
@@ -418,7 +1022,7 @@ class QueueOp(IRDLOperation):
     queue_id = prop_def(IntegerAttr)
     colors = prop_def(ArrayAttr[SymbolRefAttr])
     color_regions = prop_def(ArrayAttr[ArrayAttr[RegionAttr]])
-    traits = traits_def(SymbolOpInterface())
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -454,7 +1058,9 @@ class QueueOp(IRDLOperation):
 
         parser.parse_keyword("colors")
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, color)
-        return cls(name, direction, queue_id, colors, color_regions)
+        op = cls(name, direction, queue_id, colors, color_regions)
+        op.attributes.update(_parse_attributes(parser))
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.direction.data} ")
@@ -467,15 +1073,50 @@ class QueueOp(IRDLOperation):
             printer.print_string(" on ")
             _print_regions(printer, regions.data)
         printer.print_string("]")
+        _print_attributes(printer, self)
+
+    @property
+    def is_input(self) -> bool:
+        return self.direction.data == "input"
+
+    def places(self, grid: tuple[int, int]) -> Iterator[tuple[str, tuple[range, range]]]:
+        """The name of each color with the columns and rows on which it holds."""
+        for color, regions in zip(self.colors, self.color_regions, strict=True):
+            for region in regions:
+                yield color.string_value(), region.resolve(*grid)
 
     def verify_(self) -> None:
+        name = self.sym_name.data
         if self.direction.data not in ("input", "output"):
-            raise VerifyException("a queue is 'input' or 'output'")
+            raise VerifyException(f"queue @{name} is '{self.direction.data}'; make it 'input' or 'output'")
+        if not self.colors.data:
+            raise VerifyException(f"queue @{name} has no color; name the color it serves")
         if len(self.colors) != len(self.color_regions):
-            raise VerifyException("every color of a queue needs its regions")
+            raise VerifyException(
+                f"queue @{name} has {_counted(len(self.colors), 'color')}, but regions for {len(self.color_regions)}; "
+                "give each color its regions"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        for color in self.colors:
+            scope.color(color)
+        name, number, target = self.sym_name.data, self.queue_id.value.data, scope.target
+        queues = target.input_queues if self.is_input else target.output_queues
+        if not 0 <= number < queues:
+            raise VerifyException(
+                f"{_described(self)} has id {number}, which {target.name} does not have; choose one from 0 to "
+                f"{queues - 1}"
+            )
+        places = list(self.places(scope.grid))
+        if (found := first_overlap(places)) is not None:
+            x, y = found[2]
+            raise VerifyException(
+                f"queue @{name} serves @{places[found[0]][0]} and @{places[found[1]][0]} at PE ({x}, {y}); a queue "
+                "serves one color, so keep one of them there"
+            )
 
 
-class _CallableOp(IRDLOperation):
+class _CallableOp(IRDLOperation, ABC):
     """Shared by tasks and functions: a symbol, a signature and a body with the parameters as block arguments."""
 
     @staticmethod
@@ -504,13 +1145,16 @@ class _CallableOp(IRDLOperation):
 
 @irdl_op_definition
 class FuncOp(_CallableOp):
-    """A function of the unit. Functions do not recurse. An exported one without results can be launched."""
+    """A function of the unit. Functions do not recurse. An exported one can be launched; its results are dropped.
+
+    Arguments and results are scalars and streams.
+    """
 
     name = "flow.func"
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
 
     def __init__(self, name: str, body: Region, results: Sequence[Attribute] = ()):
         super().__init__(
@@ -525,22 +1169,40 @@ class FuncOp(_CallableOp):
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
         arguments, results = cls.parse_signature(parser)
-        return cls(name, parser.parse_region(arguments), results)
+        attributes = _parse_attributes(parser)
+        op = cls(name, _parse_code(parser, arguments), results)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         self.print_signature(printer, self.body, self.function_type.outputs.data)
+        _print_attributes(printer, self)
         _print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        if tuple(self.body.block.arg_types) != tuple(self.function_type.inputs):
+            raise VerifyException(
+                f"the body of function @{name} does not take the arguments of its type; make both agree"
+            )
+        for noun, types in (("an argument", self.function_type.inputs), ("a result", self.function_type.outputs)):
+            for type in types:
+                if not isinstance(type, StreamType):
+                    _verify_scalar(type, f"{noun} of function @{name}")
 
 
 TASK_KINDS = ("local", "data", "control")
 
 
 @irdl_op_definition
-class TaskOp(_CallableOp):
+class TaskOp(_CallableOp, SymbolUser):
     """A task: `local` (run by activation), `data` (run by each wavelet of an input queue, whose payload is its
-    arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets)."""
+    arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets).
+
+    A data task has the id of its queue on WSE-3, of one of its queue's colors on WSE-2; no other task has that id.
+    """
 
     name = "flow.task"
     sym_name = prop_def(SymbolNameConstraint())
@@ -550,7 +1212,7 @@ class TaskOp(_CallableOp):
     active = opt_prop_def(UnitAttr)
     blocked = opt_prop_def(UnitAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -584,9 +1246,12 @@ class TaskOp(_CallableOp):
         queue = _symbol(parser).root_reference.data if parser.parse_optional_keyword("on") else None
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
-        arguments, _ = cls.parse_signature(parser)
-        body = parser.parse_region(arguments)
-        return cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked)
+        arguments = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument) or []
+        attributes = _parse_attributes(parser)
+        body = _parse_code(parser, arguments)
+        op = cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.kind.data} ")
@@ -602,14 +1267,69 @@ class TaskOp(_CallableOp):
         if self.body.block.args:
             printer.print_string(" ")
         self.print_signature(printer, self.body)
+        _print_attributes(printer, self)
         _print_body(printer, self.body)
 
+    @property
+    def is_local(self) -> bool:
+        return self.kind.data == "local"
+
+    @property
+    def is_data(self) -> bool:
+        return self.kind.data == "data"
+
     def verify_(self) -> None:
-        arguments = len(self.body.block.args)
-        if self.kind.data == "local" and (arguments or self.queue is not None):
-            raise VerifyException(f"local task @{self.sym_name.data} takes no arguments and no queue")
-        if self.kind.data == "data" and (arguments not in (1, 2) or self.queue is None):
-            raise VerifyException(f"data task @{self.sym_name.data} takes one or two arguments from an input queue")
+        name, kind = self.sym_name.data, self.kind.data
+        if kind not in TASK_KINDS:
+            raise VerifyException(f"task @{name} is '{kind}'; make it one of {', '.join(TASK_KINDS)}")
+        if self.is_data and self.queue is None:
+            raise VerifyException(f"data task @{name} has no queue; name the input queue that starts it")
+        if self.queue is not None and not self.is_data:
+            raise VerifyException(f"{kind} task @{name} has a queue; remove it, only data tasks have one")
+        if self.active is not None and not self.is_local:
+            raise VerifyException(f"{kind} task @{name} cannot be active; only local tasks are activated")
+        types = self.body.block.arg_types
+        if self.is_local and types:
+            raise VerifyException(
+                f"local task @{name} takes arguments, but nothing passes any to it; keep the values in buffers"
+            )
+        if self.is_data and not types:
+            raise VerifyException(
+                f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits"
+            )
+        for type in types:
+            verify_element_type(type, "a wavelet")
+        if len(types) > 1 and sum(map(element_words, types)) > 2:
+            raise VerifyException(
+                f"{kind} task @{name} takes more than a wavelet holds; give it one argument of 16 or 32 bits, or two "
+                "of 16 bits"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        number, target = self.task_id.value.data, scope.target
+        if self.queue is not None:
+            queue = scope.input_queue(self.queue)
+            if target.name == "wse2":
+                numbers = [scope.color(color).color.value.data for color in queue.colors]
+                wanted = "of its queue's color"
+            else:
+                numbers, wanted = [queue.queue_id.value.data], "of its queue"
+            if number not in numbers:
+                raise VerifyException(
+                    f"data task @{self.sym_name.data} has id {number}, but on {target.name} it has the id {wanted}; "
+                    f"use {numbers[0]}"
+                )
+            return
+        allowed = target.local_task_ids if self.is_local else target.control_task_ids
+        if self.is_local and number in target.reserved_local_task_ids:
+            raise VerifyException(
+                f"{_described(self)} has id {number}, which {target.name} keeps for the system; choose another"
+            )
+        if number not in allowed:
+            raise VerifyException(
+                f"{_described(self)} has id {number}, which {target.name} does not offer; choose one from "
+                f"{allowed[0]} to {allowed[-1]}"
+            )
 
 
 @irdl_op_definition
@@ -618,15 +1338,26 @@ class ReturnOp(IRDLOperation):
 
     name = "flow.return"
     values = var_operand_def()
-    traits = traits_def(IsTerminator())
+    traits = traits_def(IsTerminator(), HasParent(FuncOp, TaskOp))
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, values: Sequence[SSAValue] = ()):
         super().__init__(operands=[values])
 
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        # The parent is verified after its body, so its type may still be missing or wrong.
+        type = None if parent is None else parent.properties.get("function_type")
+        expected = type.outputs.data if isinstance(type, FunctionType) else ()
+        if tuple(self.values.types) != tuple(expected):
+            raise VerifyException(
+                "flow.return does not return what its function or task promises "
+                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
+            )
+
 
 @irdl_op_definition
-class CallOp(IRDLOperation):
+class CallOp(SymbolUser):
     """Calls a function of the same unit."""
 
     name = "flow.call"
@@ -638,9 +1369,18 @@ class CallOp(IRDLOperation):
     def __init__(self, callee: str, arguments: Sequence[SSAValue], results: Sequence[Attribute]):
         super().__init__(operands=[arguments], properties={"callee": SymbolRefAttr(callee)}, result_types=[results])
 
+    def verify_symbols(self, scope: Scope) -> None:
+        function = scope.func(self.callee)
+        used = FunctionType.from_lists(self.arguments.types, self.results_.types)
+        if used != function.function_type:
+            raise VerifyException(
+                f"function @{function.sym_name.data} has type {function.function_type}, but is called as {used}; make "
+                "both agree"
+            )
+
 
 class _AxisOp(IRDLOperation):
-    """Shared by what gives a number for `x` or `y`; the result is i16 unless the type says otherwise."""
+    """Shared by what gives a number for `x` or `y`."""
 
     axis = prop_def(StringAttr)
     result = result_def(Scalar)
@@ -652,12 +1392,23 @@ class _AxisOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser):
         axis = parser.parse_keyword_in(("x", "y"))
+        attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        return cls(axis, parser.parse_type())
+        op = cls(axis, parser.parse_type())
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.axis.data} : ")
+        printer.print_string(f" {self.axis.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
         printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        if self.axis.data not in ("x", "y"):
+            raise VerifyException(f"the grid has no axis '{self.axis.data}'; use x or y")
+        if self.result.type not in (i16, i32, IndexType()):
+            raise VerifyException(f"{self.name} gives a whole number, not {self.result.type}; use i16, i32 or index")
 
 
 @irdl_op_definition
@@ -675,7 +1426,7 @@ class ExtentOp(_AxisOp):
 
 
 @irdl_op_definition
-class GetParamOp(IRDLOperation):
+class GetParamOp(SymbolUser):
     """Reads a parameter of the unit."""
 
     name = "flow.get_param"
@@ -687,9 +1438,28 @@ class GetParamOp(IRDLOperation):
     def __init__(self, param: str, type: Attribute):
         super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
 
+    def verify_symbols(self, scope: Scope) -> None:
+        param = scope.param(self.param)
+        if param.type != self.result.type:
+            raise VerifyException(
+                f"param @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
+            )
+
+
+def _verify_access(op: LoadOp | StoreOp, scope: Scope, type: Attribute) -> None:
+    buffer = scope.buffer(op.buffer)
+    name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
+    if len(op.indices) != rank:
+        raise VerifyException(
+            f"buffer @{name} has {_counted(rank, 'dimension')}, but {op.name} has indices for {len(op.indices)}; give "
+            "one for each"
+        )
+    if type != buffer.element_type:
+        raise VerifyException(f"buffer @{name} holds {buffer.element_type}, not {type}; use its type")
+
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(SymbolUser):
     """Loads one element of a buffer. An index outside the buffer ends the run with an error."""
 
     name = "flow.load"
@@ -702,9 +1472,12 @@ class LoadOp(IRDLOperation):
     def __init__(self, buffer: str, indices: Sequence[SSAValue], type: Attribute):
         super().__init__(operands=[indices], properties={"buffer": SymbolRefAttr(buffer)}, result_types=[type])
 
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_access(self, scope, self.result.type)
+
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(SymbolUser):
     """Stores one element of a buffer. An index outside the buffer ends the run with an error."""
 
     name = "flow.store"
@@ -717,8 +1490,11 @@ class StoreOp(IRDLOperation):
     def __init__(self, value: SSAValue, buffer: str, indices: Sequence[SSAValue]):
         super().__init__(operands=[value, indices], properties={"buffer": SymbolRefAttr(buffer)})
 
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_access(self, scope, self.value.type)
 
-class _TaskControlOp(IRDLOperation):
+
+class _TaskControlOp(SymbolUser, ABC):
     """Shared by what changes the state of the task `symbol`, or of the data task of the input queue `symbol`."""
 
     symbol = prop_def(SymbolRefAttr)
@@ -734,12 +1510,18 @@ class ActivateOp(_TaskControlOp):
 
     name = "flow.activate"
 
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_activate(self.symbol)
+
 
 @irdl_op_definition
 class BlockOp(_TaskControlOp):
     """Keeps a task, or the data task of a queue, from running until it is unblocked."""
 
     name = "flow.block"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_block(self.symbol, "blocked")
 
 
 @irdl_op_definition
@@ -748,14 +1530,17 @@ class UnblockOp(_TaskControlOp):
 
     name = "flow.unblock"
 
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_block(self.symbol, "unblocked")
+
 
 @irdl_op_definition
-class StreamOp(IRDLOperation):
+class StreamOp(SymbolUser):
     """A walk over a buffer of up to four dimensions.
 
     `extents` counts outermost first, `strides` innermost first; a stride is the address change, in elements, when
     its dimension advances, faster dimensions being wound back to their start (DSD-061, DSD-062). `at` is the
-    first element. Literals and i16 values mix freely.
+    first element. Literals and i16 values mix freely. The elements may be read as another type than the buffer's.
     """
 
     name = "flow.stream"
@@ -803,16 +1588,20 @@ class StreamOp(IRDLOperation):
         strides = _Integers.parse_list(parser, groups[1])
         parser.parse_keyword("extents")
         extents = _Integers.parse_list(parser, groups[2])
+        attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
+        position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, StreamType):
-            parser.raise_error("flow.stream makes a value of type !flow.stream")
+            parser.raise_error("flow.stream makes a value of type !flow.stream", position)
         values = [iter(parser.resolve_operands(group, [i16] * len(group), parser.pos)) for group in groups]
 
         def mixed(numbers: Sequence[int], group: int) -> list[int | SSAValue]:
             return [next(values[group]) if number == DYNAMIC else number for number in numbers]
 
-        return cls(buffer, mixed([offset], 0)[0], mixed(strides, 1), mixed(extents, 2), type.element_type)
+        op = cls(buffer, mixed([offset], 0)[0], mixed(strides, 1), mixed(extents, 2), type.element_type)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -823,15 +1612,56 @@ class StreamOp(IRDLOperation):
         _Integers.print(printer, _ints(self.static_strides), self.strides)
         printer.print_string("] extents [")
         _Integers.print(printer, _ints(self.static_extents), self.extents)
-        printer.print_string("] : ")
+        printer.print_string("]")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
+    @property
+    def dimensions(self) -> int:
+        return len(_ints(self.static_extents))
+
     def verify_(self) -> None:
-        strides, extents = _ints(self.static_strides), _ints(self.static_extents)
-        if len(strides) != len(extents) or not 1 <= len(extents) <= 4:
-            raise VerifyException("a stream has one to four dimensions, with as many strides as extents")
-        if any(extent != DYNAMIC and not 0 <= extent <= 0xFFFF for extent in extents):
-            raise VerifyException("the extents of a stream lie between 0 and 65535")
+        strides = _ints(self.static_strides)
+        if len(strides) != self.dimensions or not 1 <= self.dimensions <= MAX_DIMENSIONS:
+            raise VerifyException(
+                "a stream has one to four dimensions with a stride and an extent each, not "
+                f"{_counted(len(strides), 'stride')} and {_counted(self.dimensions, 'extent')}; correct them"
+            )
+        _verify_fields("offset", [self.static_offset.value.data], [self.offset] if self.offset else [], LITERALS)
+        _verify_fields("stride", strides, self.strides, LITERALS)
+        _verify_fields("extent", _ints(self.static_extents), self.extents, EXTENTS)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        if element_words(_element_type(self.result)) == 2 and buffer.first_word % 2:
+            raise VerifyException(
+                f"a stream of 32-bit elements walks over buffer @{buffer.sym_name.data} at odd word address "
+                f"{buffer.first_word}; align the buffer to 2 words"
+            )
+
+
+MAX_DIMENSIONS = 4
+"""Of a walk (DSD-053, AMB-05)."""
+
+
+def _verify_fields(noun: str, numbers: Sequence[int], operands: Sequence[SSAValue], allowed: range) -> None:
+    """Check a group of literals and values: every literal in range, every other place with its operand."""
+    dynamic = sum(number == DYNAMIC for number in numbers)
+    if dynamic != len(operands):
+        raise VerifyException(
+            f"the stream leaves {_counted(dynamic, noun)} open, but has values for {len(operands)}; give one for each"
+        )
+    for number in numbers:
+        if number != DYNAMIC and number not in allowed:
+            raise VerifyException(
+                f"{noun} {number} does not fit a stream; choose one from {allowed[0]} to {allowed[-1]}"
+            )
+
+
+def _element_type(stream: SSAValue) -> Attribute:
+    assert isinstance(stream.type, StreamType)
+    return stream.type.element_type
 
 
 def _static(value: int | SSAValue) -> int:
@@ -843,7 +1673,7 @@ def _ints(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
 
 
 @irdl_op_definition
-class QueueStreamOp(IRDLOperation):
+class QueueStreamOp(SymbolUser):
     """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets."""
 
     name = "flow.queue_stream"
@@ -872,12 +1702,16 @@ class QueueStreamOp(IRDLOperation):
         parser.parse_keyword("extent")
         extent = _Integers.parse_one(parser, group)
         control = parser.parse_optional_keyword("control") is not None
+        attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
+        position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, StreamType):
-            parser.raise_error("flow.queue_stream makes a value of type !flow.stream")
+            parser.raise_error("flow.queue_stream makes a value of type !flow.stream", position)
         values = parser.resolve_operands(group, [i16] * len(group), parser.pos)
-        return cls(queue, values[0] if values else extent, type.element_type, control=control)
+        op = cls(queue, values[0] if values else extent, type.element_type, control=control)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -886,12 +1720,29 @@ class QueueStreamOp(IRDLOperation):
         _Integers.print(printer, [self.static_extent.value.data], [self.extent] if self.extent else [])
         if self.control is not None:
             printer.print_string(" control")
+        printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
+    def verify_(self) -> None:
+        _verify_fields("extent", [self.static_extent.value.data], [self.extent] if self.extent else [], EXTENTS)
 
-class _StreamUpdateOp(IRDLOperation):
+    def verify_symbols(self, scope: Scope) -> None:
+        queue = scope.queue(self.queue)
+        if self.control is not None and queue.is_input:
+            raise VerifyException(
+                f"{_described(queue)} receives control wavelets and data alike; only a stream of an output queue is "
+                "control"
+            )
+
+
+class _StreamUpdateOp(SymbolUser, ABC):
     """Shared by what makes a stream from a stream and an i16 `amount`; both streams have one type."""
+
+    CHANGES: ClassVar[frozenset[Origin]]
+    """What a stream must be made of to be changed like this."""
+    NEEDED: ClassVar[str]
+    """The same in words."""
 
     stream = operand_def(StreamType)
     amount = operand_def(IntegerType(16))
@@ -906,17 +1757,32 @@ class _StreamUpdateOp(IRDLOperation):
         stream = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         amount = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        return cls(parser.resolve_operand(stream, type), parser.resolve_operand(amount, i16))
+        op = cls(parser.resolve_operand(stream, type), parser.resolve_operand(amount, i16))
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_operand(self.stream)
         printer.print_string(", ")
         printer.print_operand(self.amount)
+        printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.stream.type)
+
+    def verify_(self) -> None:
+        if self.result.type != self.stream.type:
+            raise VerifyException(
+                f"{self.name} makes {self.result.type} of {self.stream.type}; a stream keeps its type, so use that"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        for origin, owner in scope.streams.of(self.stream).items():
+            if origin not in self.CHANGES:
+                raise VerifyException(f"{self.name} changes {_made_by(origin, owner)}; it needs {self.NEEDED}")
 
 
 @irdl_op_definition
@@ -924,6 +1790,8 @@ class AdvanceOp(_StreamUpdateOp):
     """The same walk moved by a signed number of 16-bit words (DSD-168, DSD-169)."""
 
     name = "flow.advance"
+    CHANGES: ClassVar = frozenset({"vector", "array"})
+    NEEDED: ClassVar = "a walk over memory"
 
 
 @irdl_op_definition
@@ -931,6 +1799,8 @@ class ResizeOp(_StreamUpdateOp):
     """The same one-dimensional stream with another length, unsigned (DSD-175)."""
 
     name = "flow.resize"
+    CHANGES: ClassVar = frozenset({"vector", "received", "sent"})
+    NEEDED: ClassVar = "a stream of one dimension"
 
 
 @irdl_op_definition
@@ -938,19 +1808,24 @@ class RestrideOp(_StreamUpdateOp):
     """The same one-dimensional walk with another stride in elements, signed (DSD-179)."""
 
     name = "flow.restride"
+    CHANGES: ClassVar = frozenset({"vector"})
+    NEEDED: ClassVar = "a walk over memory of one dimension"
 
 
 PRIORITIES = ("low", "medium", "high")
 
 
 @irdl_op_definition
-class ApplyOp(IRDLOperation):
+class ApplyOp(SymbolUser):
     """Repeats a table operation over streams.
 
     `operands` are the destination and the sources of the entry, in its order; a source may be a scalar where the
     table allows it. The operation runs as many times as its shortest stream is long (AMB-01), element after
     element, so that a source sees what earlier iterations wrote. With `async` it runs on a microthread and the
     task goes on; `activate` or `unblock` then names a task to be told of its end.
+
+    Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
+    of the width.
     """
 
     name = "flow.apply"
@@ -1014,12 +1889,16 @@ class ApplyOp(IRDLOperation):
                 else:
                     priority = parser.parse_keyword_in(PRIORITIES)
             parser.parse_punctuation(")")
+        attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
+        position = parser.pos
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         if len(types) != len(operands):
-            parser.raise_error(f"flow.apply has {len(operands)} operands but {len(types)} types")
+            parser.raise_error(
+                f"flow.apply has {_counted(len(operands), 'operand')}, but types for {len(types)}", position
+            )
         values = parser.resolve_operands(operands, types, parser.pos)
-        return cls(
+        op = cls(
             operation,
             values[0],
             values[1:],
@@ -1028,6 +1907,8 @@ class ApplyOp(IRDLOperation):
             unblock=unblock,
             priority=priority,
         )
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.operation.data} ")
@@ -1041,25 +1922,96 @@ class ApplyOp(IRDLOperation):
             if self.priority is not None:
                 printer.print_string(f", priority = {self.priority.data}")
             printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
 
     def verify_(self) -> None:
         if self.operation.data not in OPERATIONS:
-            raise VerifyException(f"'{self.operation.data}' is no operation of the DSD table")
+            raise VerifyException(f"'{self.operation.data}' is no operation of the DSD table; correct the name")
         entry = self.entry
         if len(self.sources) != len(entry.sources):
-            raise VerifyException(f"{entry.name} takes {len(entry.sources)} sources, not {len(self.sources)}")
-        for position, source in enumerate(self.sources):
-            scalar = not isinstance(source.type, StreamType)
-            if scalar and position not in entry.scalar_sources:
-                raise VerifyException(f"source {position} of {entry.name} must be a stream")
-            if not scalar and position in entry.scalar_only:
-                raise VerifyException(f"source {position} of {entry.name} must be a scalar")
+            raise VerifyException(
+                f"{entry.name} takes {_counted(len(entry.sources), 'source')}, not {len(self.sources)}; correct the "
+                "operands"
+            )
+        self._verify_stream("the destination", self.destination, entry.destination)
+        for position, (source, needed) in enumerate(zip(self.sources, entry.sources, strict=True)):
+            noun = f"source {position + 1}"
+            if isinstance(source.type, StreamType):
+                if position in entry.scalar_only:
+                    raise VerifyException(f"{noun} of {entry.name} must be a scalar of {needed}; give one")
+                self._verify_stream(noun, source, needed)
+                continue
+            if position not in entry.scalar_sources:
+                raise VerifyException(f"{noun} of {entry.name} cannot be a scalar; give a stream")
+            self._verify_scalar(noun, source.type, needed)
         if self.activate is not None and self.unblock is not None:
-            raise VerifyException("an operation activates or unblocks a task at its end, not both (DSD-189)")
+            raise VerifyException(
+                "an operation activates or unblocks a task at its end, not both (DSD-189); keep one of them"
+            )
         if self.microthread is None and (self.activate or self.unblock or self.priority):
-            raise VerifyException("only an asynchronous operation has a completion task or a priority (DSD-196)")
+            raise VerifyException(
+                "only an asynchronous operation has a completion task or a priority (DSD-196); give it a microthread"
+            )
+        if self.priority is not None and self.priority.data not in PRIORITIES:
+            raise VerifyException(f"'{self.priority.data}' is no priority; use {', '.join(PRIORITIES)}")
+
+    def _verify_stream(self, noun: str, stream: SSAValue, needed: Element) -> None:
+        """An operation sees the bits of its streams as its own type, so the width must fit."""
+        type = _element_type(stream)
+        if element_words(type) != (1 if needed in ("f16", "i16") else 2):
+            raise VerifyException(
+                f"{noun} of {self.entry.name} has elements of {type}, but {needed} is needed; use a type of that width"
+            )
+
+    def _verify_scalar(self, noun: str, type: Attribute, needed: Element) -> None:
+        if str(type) == needed:
+            return
+        bits_only = self.entry.function in ("move", "and", "or", "xor") and needed in ("i16", "i32")
+        if bits_only and type in ELEMENT_TYPES and element_words(type) == (1 if needed == "i16" else 2):
+            return
+        raise VerifyException(f"{noun} of {self.entry.name} is a scalar of {type}, but {needed} is needed; use that")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if self.activate is not None:
+            scope.task_to_activate(self.activate)
+        if self.unblock is not None:
+            scope.task_to_block(self.unblock, "unblocked")
+        number, target = self.microthread, scope.target
+        if number is not None and not 0 <= number.value.data < target.microthreads:
+            raise VerifyException(
+                f"{target.name} has no microthread {number.value.data}; choose one from 0 to {target.microthreads - 1}"
+            )
+        self._verify_directions(scope)
+
+    def _verify_directions(self, scope: Scope) -> None:
+        """Wavelets go out by the destination and come in by the sources (DSD-102)."""
+        name = self.entry.name
+        destination = scope.streams.of(self.destination)
+        if (owner := destination.get("received")) is not None:
+            raise VerifyException(
+                f"the destination of {name} may be {_made_by('received', owner)}, which sends nothing; name an output "
+                "queue"
+            )
+        received = 0
+        for position, source in enumerate(self.sources):
+            origins = scope.streams.of(source)
+            if (owner := origins.get("sent")) is not None:
+                raise VerifyException(
+                    f"source {position + 1} of {name} may be {_made_by('sent', owner)}, which receives nothing; name "
+                    "an input queue"
+                )
+            received += "received" in origins
+        if received > scope.target.max_fabric_inputs:
+            raise VerifyException(
+                f"{name} may have {_counted(received, 'fabric input')}, but {scope.target.name} takes "
+                f"{scope.target.max_fabric_inputs}; receive one of them into memory first"
+            )
+        if self.is_async and not received and "sent" not in destination and destination:
+            raise VerifyException(
+                f"{name} is asynchronous but moves no wavelets (DSD-183); remove async, or use a queue"
+            )
 
 
 def _operations() -> list[type[Operation]]:
