@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -234,10 +235,21 @@ def _parse_block(parser: Parser) -> Region:
     return region
 
 
-def _parse_body(parser: Parser, arguments: Sequence[Parser.Argument]) -> Region:
+_LocatedArgument: TypeAlias = tuple[Parser.Argument, LocationAttr | None]
+
+
+def _parse_argument(parser: Parser) -> _LocatedArgument:
+    return parser.parse_argument(), parser.parse_optional_location()
+
+
+def _parse_body(parser: Parser, arguments: Sequence[_LocatedArgument]) -> Region:
     """The body of a function or task; one that ends without `wse.return` gets it."""
-    body = parser.parse_region(arguments)
+    body = parser.parse_region([argument for argument, _ in arguments])
     block = body.first_block
+    if block is not None:
+        for argument, (_, location) in zip(block.args, arguments, strict=True):
+            if location is not None:
+                argument.location = location
     if block is not None and block is body.last_block:
         last = block.last_op
         if last is None or not last.has_trait(IsTerminator):
@@ -338,9 +350,14 @@ class Scope:
 def _described(op: Operation) -> str:
     """How an error names a symbol: `local task @step`, `buffer @u`."""
     name = symbol_name(op)
+    return f"{_noun(op)} @{name}"
+
+
+def _noun(op: Operation) -> str:
+    """What kind of symbol an operation defines: `local task`, `buffer`."""
     if isinstance(op, TaskOp):
-        return f"{op.task_kind} task @{name}"
-    return f"{op.name.removeprefix('wse.').replace('_', ' ')} @{name}"
+        return f"{op.task_kind} task"
+    return op.name.removeprefix("wse.").replace("_", " ")
 
 
 def symbol_name(op: Operation) -> str | None:
@@ -359,6 +376,18 @@ class SymbolUser(IRDLOperation, ABC):
     @abstractmethod
     def verify_symbols(self, scope: Scope) -> None:
         """Raise VerifyException if a name is missing, of the wrong kind, or the target refuses."""
+
+
+class UniqueSymbols(SymbolTable):
+    """A symbol table whose error stands at the second operation of one name, not at the table."""
+
+    def verify(self, op: Operation) -> None:
+        first: dict[str, Operation] = {}
+        for member in (member for block in op.regions[0].blocks for member in block.ops):
+            name = symbol_name(member)
+            if name is not None and (other := first.setdefault(name, member)) is not member:
+                message = f"@{name} is already the name of the {_noun(other)} above; give this {_noun(member)} another"
+                member.emit_error(message, VerifyException(message))
 
 
 class TaskStates(Resource):
@@ -400,7 +429,7 @@ class ProgramOp(IRDLOperation):
     width = prop_def(IntegerAttr)
     height = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), UniqueSymbols(), NoTerminator(), IsolatedFromAbove())
 
     def __init__(
         self,
@@ -656,7 +685,7 @@ class PeOp(IRDLOperation):
     body = region_def("single_block")
     traits = traits_def(
         SymbolOpInterface(),
-        SymbolTable(),
+        UniqueSymbols(),
         NoTerminator(),
         IsolatedFromAbove(),
         HasParent(ProgramOp),
@@ -1174,14 +1203,14 @@ class FuncOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_argument())
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
         results: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
             listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
             results = [parser.parse_type()] if listed is None else list(listed)
         attributes = _parse_attributes(parser)
         body = _parse_body(parser, arguments)
-        type = FunctionType.from_lists([argument.type for argument in arguments], results)
+        type = FunctionType.from_lists([argument.type for argument, _ in arguments], results)
         return cls(name, type, body, attributes)
 
     def print(self, printer: Printer) -> None:
@@ -1278,7 +1307,7 @@ class TaskOp(SymbolUser):
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
         arguments = (
-            parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_argument()) or []
+            parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser)) or []
         )
         attributes = _parse_attributes(parser)
         return cls(

@@ -25,7 +25,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @d = 3
 }
 // -----
-// CHECK: error: Redefinition of symbol "c"{{$}}
+// CHECK: error: @c is already the name of the color above; give this color another{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.color @c
