@@ -87,6 +87,8 @@ def report(error: BaseException) -> str:
             return str(from_parse_error(error))
         case OSError(filename=str(name)):
             return str(LoomError(f"cannot be opened: {error.strerror}", name))
+        case OSError(strerror=str(reason)):
+            return str(LoomError(f"the output cannot be written: {reason}"))
         case DiagnosticException() | ArgSpecParseError():
             return str(LoomError(one_line(error)))
         case MemoryError():

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..diagnostics import LoomError, report
+from ..diagnostics import LoomError
+from .ending import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
@@ -25,24 +26,24 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise LoomError(f"{message}; see {self.prog} --help")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        # A command would hand what it does not know to the parser above it, which knows none of its flags.
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            near = get_close_matches(unknown[0], self._option_string_actions, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return known, unknown
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit status, having printed one line on stderr if that is not 0."""
-    try:
+    """Runs one command; returns its exit status, having printed on stderr why if that is not 0."""
+
+    def run() -> None:
         arguments = _parser().parse_args(argv)
         arguments.command(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        print("error: interrupted; no output was written", file=sys.stderr)
-        return 130
-    except Exception as error:
-        print(report(error), file=sys.stderr)
-        return 1
-    return 0
+
+    return run_tool(run)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -178,7 +179,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         defines=defines,
         progress=lambda name: progress(f"compiling: {name}"),
     )
-    trace = outputs.open(arguments.trace) if arguments.trace else None
+    trace = outputs.open(arguments.trace) if arguments.trace is not None else None
     simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace)
 
     # All that can be wrong with the flags is found before the run, which may take long.
@@ -190,7 +191,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         except LoomError as error:
             raise LoomError(error.message, path) from error
     results = [(simulator.buffer(name).name, outputs.open(path)) for name, path in arguments.get]
-    stats = outputs.open(arguments.stats) if arguments.stats else None
+    stats = outputs.open(arguments.stats) if arguments.stats is not None else None
 
     start = time.perf_counter()
     for name, values in launches:

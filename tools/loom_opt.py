@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -13,12 +12,13 @@ from typing import IO, NoReturn
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_pipeline
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from ..diagnostics import LoomError, one_line, report
+from ..diagnostics import LoomError, one_line
 from ..frontend.ir_text import LocatingParser, decode_text
 from ..verification import located, verify_dominance
+from .ending import run_tool
 from .outputs import Outputs
 
 
@@ -96,16 +96,11 @@ class LoomOptMain(xDSLOptMain):
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the driver; a mistake in the input ends it with status 1 and one line on stderr."""
-    try:
-        LoomOptMain(description="Runs Loom IR passes over a module and prints it", args=argv).run()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except (Exception, ArgSpecParseError) as error:
-        print(report(error), file=sys.stderr)
-        sys.exit(1)
+    status = run_tool(
+        lambda: LoomOptMain(description="Runs Loom IR passes over a module and prints it", args=argv).run()
+    )
+    if status != 0:
+        sys.exit(status)
 
 
 if __name__ == "__main__":

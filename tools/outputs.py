@@ -25,6 +25,8 @@ class Outputs:
 
     def open(self, path: str | Path) -> IO[bytes]:
         """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written."""
+        if not str(path):
+            raise LoomError("an output has no name; name a file")
         try:
             special = os.path.exists(path) and not os.path.isfile(path)
             # A pipe reached through /dev/stdout has no path of its own; a symbolic link keeps pointing at the result.

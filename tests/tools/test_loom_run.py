@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,6 +226,10 @@ def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> Non
     one_error(run_loom("run", tmp_path / "binary.mlir"), "binary.mlir: error: is not a text file")
     path = write("wse.program @x target\n")
     one_error(run_loom("run", path), f"{path}:2:1: error: ")
+    for nothing in ("", "\n// a comment\n"):
+        one_error(run_loom("run", write(nothing)), "error: there is no operation; write a wse.program")
+    path = write(SCALE[: SCALE.index("wse.func @add")])
+    one_error(run_loom("run", path), f"{path}:21:5: error: the text ends inside a region; a '}}' is missing")
     path = write("builtin.module {\n}\n")
     one_error(run_loom("run", path), str(path), "holds no program")
     path = write(SCALE + SCALE.replace("@scale", "@other"))
@@ -238,7 +244,8 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--nonsense"], "--nonsense"),
+        (["--nonsense"], "--nonsense; see loom run --help"),
+        (["--lauch", "main"], "did you mean --launch?"),
         (["--arch", "wse9"], "unknown target 'wse9'; choose one of wse2, wse3"),
         (["--rectangle", "3"], "'3' is no rectangle"),
         (["--rectangle", "0x1"], "'0x1' is no rectangle"),
@@ -253,7 +260,9 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--launch", "main", "1"], "main() takes 0 arguments, not 1"),
         (["--launch", "add", "1"], "add(int16, float32) takes 2 arguments, not 1"),
         (["--launch", "add", "one", "1"], "argument 1 of add(int16, float32) is 'one', which is not a number"),
-        (["--launch", "add", "1.5", "1"], "argument 1 of add(int16, float32) holds float64, the program int16"),
+        (["--launch", "add", "1.5", "1"], "argument 1 of add(int16, float32) is 1.5; give a whole number"),
+        (["--launch", "add", "9" * 30, "1"], "argument 1 of add(int16, float32) holds an integer of more than 64 bits"),
+        (["--launch", "add", "1", "1e99"], "argument 2 of add(int16, float32) holds 1e+99, which is too large"),
         (["--launch", "add", "65536", "1"], "65536, which does not fit in 16 bits"),
         (["--param", "nonsense=1"], "no parameter 'nonsense'; it has factor"),
         (["--param", "factor=two"], "parameter 'factor' is 'two', which is not a number"),
@@ -272,6 +281,7 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--get", "y={arrays}/none/y.npy"], "y.npy: error: cannot be written: No such file"),
         (["--get", "y={arrays}"], "cannot be written: it is a directory"),
         (["--get", "y={arrays}/out.npy", "--stats", "{arrays}/out.npy"], "out.npy: error: is named for two outputs"),
+        (["--stats", ""], "an output has no name"),
         (["--stats", "{arrays}/none/stats.json"], "stats.json: error: cannot be written"),
     ],
 )
@@ -327,6 +337,36 @@ def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path:
     path = write(HANG)
     assert run_loom("run", path, "--launch", "main", "--get", f"x={tmp_path}/x.npy").status == 1
     assert (tmp_path / "x.npy").read_text() == "before"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: signal.Signals) -> None:
+    path = write(FOR_EVER)
+    script = Path(sys.executable).with_name("loom")
+    command = [script, "run", path, "--launch", "main", "--trace", tmp_path / "trace"]
+    # A shell that starts a process in the background makes it ignore the interrupt; here it has the default.
+    default = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    launcher = f"{default}; os.execv(sys.argv[1], sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", launcher, *command],
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        while not any(file.stat().st_size for file in tmp_path.glob(".trace*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert errors == "error: interrupted; no output was written\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_standard_output_that_cannot_be_written(write: Write) -> None:
+    script = Path(sys.executable).with_name("loom")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([script, "run", write(SCALE)], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"error: the output cannot be written: No space left on device\n"
 
 
 def test_output_to_a_pipe_that_closes(write: Write) -> None:

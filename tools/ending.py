@@ -1,0 +1,62 @@
+"""How a tool ends: with a status of 0, or with one line on stderr that says why not, never with a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from ..diagnostics import report
+
+
+class Interrupted(KeyboardInterrupt):
+    """The tool was told to end by a signal; clean-up runs as for an interrupt at the keyboard."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = 128 + number
+
+
+def run_tool(run: Callable[[], None]) -> int:
+    """Runs the whole of a tool; returns its exit status, having printed on stderr why if that is not 0."""
+    try:
+        with _signals():
+            run()
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt as error:
+        print("error: interrupted; no output was written", file=sys.stderr)
+        return error.status if isinstance(error, Interrupted) else 128 + signal.SIGINT
+    except (Exception, ArgSpecParseError) as error:
+        print(report(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Turns the signals that would end the process at once, leaving partial files behind, into `Interrupted`."""
+    numbers = [signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+
+    def interrupt(number: int, frame: object) -> None:
+        raise Interrupted(number)
+
+    # A signal that is ignored, as under nohup, or handled by whoever calls us stays as it is.
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
