@@ -45,7 +45,10 @@ class LocatingParser(Parser):
         """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
         try:
             return super().parse_module(allow_implicit_module)
-        except (ParseError, LoomError):
+        except ParseError as error:
+            error.msg = self._clearer(error)
+            raise
+        except LoomError:
             raise
         except RecursionError as error:
             message = "operations or attributes are nested too deeply to be read"
@@ -53,6 +56,19 @@ class LocatingParser(Parser):
         except Exception as error:
             # Some malformed text makes xDSL's parser fail with whatever Python exception it runs into.
             raise LoomError(f"cannot be parsed: {one_line(error)}", self.location_at(self.pos)) from error
+
+    def _clearer(self, error: ParseError) -> str:
+        """The message of xDSL, or one that says more where xDSL's only says what it was about to read."""
+        at_end = error.span.start >= len(self.lexer.input.content.rstrip())
+        match error.msg.strip():
+            case "Could not parse entire input!":
+                return "there is no operation; write a wse.program" if at_end else "an operation is expected here"
+            case "in block definition":
+                return (
+                    "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"
+                )
+            case _:
+                return error.msg
 
     def parse_operation(self) -> Operation:
         position = self.pos
@@ -80,7 +96,8 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
     try:
         return LocatingParser(ctx, text, name).parse_module()
     except ParseError as error:
-        raise from_parse_error(error) from error
+        # The parser's own frames would tell the reader nothing.
+        raise from_parse_error(error) from None
 
 
 def read_text(path: str | Path) -> str:

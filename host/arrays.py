@@ -16,6 +16,8 @@ def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
         array = np.asarray(value)
     except ValueError as error:
         raise LoomError(f"{what} is no array: {error}") from error
+    if array.dtype == object and array.size and all(isinstance(element, int) for element in array.flat):
+        raise LoomError(f"{what} holds an integer of more than 64 bits")
     if array.dtype == object or array.dtype.kind in "SUMm":
         raise LoomError(f"{what} holds {array.dtype}, not numbers")
     return array
@@ -31,7 +33,11 @@ def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]
         raise LoomError(f"{what} holds complex numbers, the program {dtype}")
     if not integral:
         with np.errstate(over="ignore"):
-            return array.astype(dtype)
+            rounded = array.astype(dtype)
+        overflown = ~np.isfinite(rounded) & np.isfinite(array)
+        if overflown.any():
+            raise LoomError(f"{what} holds {array[overflown].flat[0]}, which is too large for {dtype}")
+        return rounded
     if array.dtype.kind not in "iub":
         raise LoomError(f"{what} holds {array.dtype}, the program {dtype}; convert it before")
     limits = np.iinfo(dtype)

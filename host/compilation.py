@@ -6,7 +6,9 @@ Knows which passes there are and in which order, and nothing of how they work or
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Literal
 
@@ -140,6 +142,8 @@ def context() -> Context:
 def _read(ctx: Context, source: str | Path | ModuleOp) -> ModuleOp:
     if isinstance(source, ModuleOp):
         return source
+    if not isinstance(source, str | Path) or str(source) == "":
+        raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return parse_ir(ctx, source, "<text>")
     return parse_ir(ctx, read_text(source), str(source))
@@ -155,7 +159,7 @@ def _override(
     if target is not None:
         program.target = StringAttr(targets.get(target).name)
     if rectangle is not None:
-        width, height = rectangle
+        width, height = _sides(rectangle)
         if width < 1 or height < 1:
             raise LoomError(f"rectangle {width}x{height} holds no PE; both sides must be at least 1")
         program.width, program.height = IntegerAttr(width, i64), IntegerAttr(height, i64)
@@ -177,6 +181,16 @@ def _override(
             data = convert(array, dtype_of(element), f"parameter '{name}'")
             param.value = DenseIntOrFPElementsAttr(TensorType(element, array.shape), BytesAttr(data.tobytes()))
     return target is not None or rectangle is not None or bool(defines)
+
+
+def _sides(rectangle: object) -> tuple[int, int]:
+    match rectangle:
+        case (width, height):
+            with suppress(TypeError):
+                return index(width), index(height)
+        case _:
+            pass
+    raise LoomError(f"{rectangle!r} is no rectangle; give (width, height) as whole numbers of PEs")
 
 
 def _check_rectangle(program: wse.ProgramOp | flow.FabricOp) -> None:

@@ -60,7 +60,8 @@ class Simulator:
         """The arguments as function `name` takes them; raises LoomError if they do not fit."""
         symbol = self.function(name)
         if len(arguments) != len(symbol.arguments):
-            raise LoomError(f"{symbol} takes {len(symbol.arguments)} arguments, not {len(arguments)}")
+            count = len(symbol.arguments)
+            raise LoomError(f"{symbol} takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}")
         return [
             _argument(value, dtype, f"argument {position} of {symbol}")
             for position, (value, dtype) in enumerate(zip(arguments, symbol.arguments, strict=True), start=1)
@@ -98,6 +99,8 @@ def _argument(value: float, dtype: np.dtype, what: str) -> int | float:
     array = as_array(value, what)
     if array.shape != ():
         raise LoomError(f"{what} is an array; it takes one number, the same for all PEs")
+    if dtype.kind in "iu" and array.dtype.kind == "f":
+        raise LoomError(f"{what} is {float(array)}; give a whole number without a decimal point or exponent")
     if dtype.kind in "iu" and array.dtype.kind in "iu":
         # Integers of the machine have no sign of their own: 65535 and -1 are the same 16 bits.
         bits = dtype.itemsize * 8

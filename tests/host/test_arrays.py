@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,8 +28,20 @@ def test_integers_keep_their_value_or_are_refused(dtype: str, values: list[int])
 
 
 def test_floats_lose_precision_only() -> None:
-    assert convert([1.1, 1e300], np.dtype("float32"), "x").tolist() == [np.float32(1.1), np.inf]
+    assert convert([1.1, np.inf], np.dtype("float32"), "x").tolist() == [np.float32(1.1), np.inf]
+    assert np.isnan(convert([np.nan], np.dtype("float16"), "x")).all()
     assert convert([1, 2], np.dtype("float16"), "x").dtype == np.float16
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(1e300, "float32"), (-65520.0, "float16"), (70000, "float16")])
+def test_numbers_do_not_become_infinite_in_silence(value: float, dtype: str) -> None:
+    with pytest.raises(LoomError, match=f"x holds {re.escape(str(value))}, which is too large for {dtype}"):
+        convert([0, value], np.dtype(dtype), "x")
+
+
+def test_integers_beyond_64_bits() -> None:
+    with pytest.raises(LoomError, match="more than 64 bits"):
+        convert([1 << 70], np.dtype("int16"), "x")
 
 
 @pytest.mark.parametrize("value", [["a"], [None], np.array([1j]), np.array(["2020"], "datetime64")])
