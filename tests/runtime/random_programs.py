@@ -345,6 +345,26 @@ class Generator:
         self.values["i16"].append(result)
 
     def stream(self, kind: str, count: int) -> str:
+        """A walk, or one of two walks of different length."""
+        if self.random.random() > 0.1:
+            return self.walk(kind, count)
+        type = f"!flow.stream<{kind}>"
+        condition = self.value("i1")
+        outer = self.scope()
+        result = f"%v{self.names}"
+        self.names += 1
+        self.open(f"{result} = scf.if {condition} -> ({type}) {{")
+        self.emit(f"scf.yield {self.walk(kind, count)} : {type}")
+        self.values = outer
+        outer = self.scope()
+        self.close("} else {")
+        self.indent += 1
+        self.emit(f"scf.yield {self.walk(kind, self.random.randint(1, count))} : {type}")
+        self.values = outer
+        self.close()
+        return result
+
+    def walk(self, kind: str, count: int) -> str:
         """A walk over a vector buffer of 16 elements that stays inside."""
         buffer = {"f32": ["va", "vb", "vc"], "f16": ["ha", "hb"], "i16": ["na", "nb"]}[kind]
         name = self.random.choice(buffer)

@@ -17,7 +17,7 @@ from .flow_modules import parse
 from .random_programs import random_program
 
 
-def final_state(module, block_units, launches=(3,)):
+def final_state(module, block_units, launches):
     """Memory and clock of every unit when the program has come to rest, and why it ended."""
     machine = Machine(module, block_units=block_units)
     outcome = []
@@ -29,6 +29,7 @@ def final_state(module, block_units, launches=(3,)):
         except Deadlock as error:
             # How many wait, and since when; the lines that follow group them by warps.
             outcome.append(str(error).splitlines()[0])
+            break
         except LoomError:
             # Where the rest of the machine stands when a program is stopped for a mistake is left open.
             return {}, {}, ["error"], (0, 0)
@@ -62,13 +63,14 @@ def differences(one, other):
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 1 << 32))
 def test_random_programs_do_not_depend_on_the_size_of_warps(seed):
     text = random_program(Random(seed))
     module = parse(text)
-    whole = final_state(module, None)
+    launches = (3,) if seed % 3 else (3, -1)
+    whole = final_state(module, None, launches)
     for units in (1, 2, 7):
-        found = differences(whole, final_state(module, units))
+        found = differences(whole, final_state(module, units, launches))
         if found:
             pytest.fail(f"seed {seed}, block_units={units}\n" + "\n".join(found) + "\n" + text)
