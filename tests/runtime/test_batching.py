@@ -74,3 +74,30 @@ def test_random_programs_do_not_depend_on_the_size_of_warps(seed):
         found = differences(whole, final_state(module, units, launches))
         if found:
             pytest.fail(f"seed {seed}, block_units={units}\n" + "\n".join(found) + "\n" + text)
+
+
+@pytest.mark.xfail(strict=True, reason="a Python float has no signaling NaN: a unit alone makes it a quiet one")
+def test_signaling_nan_through_scalar_code():
+    """A load and a store of f32 keep every bit, also of what is no number."""
+    text = """flow.fabric @nan target "wse3" grid 2 by 1 {
+      flow.units @u on [:, :] words 8 {
+        flow.buffer @a at 0 : memref<f32>
+        flow.buffer @b at 2 : memref<f32>
+        flow.export @a as "a"
+        flow.export @main as "main"
+        flow.func @main(%n: i16) {
+          %v = flow.load @a[] : f32
+          flow.store %v, @b[] : f32
+          flow.return
+        }
+      }
+    }"""
+    bits = np.array([[0x7F800001, 0x7F800002]], np.uint32)
+    results = []
+    for block_units in (None, 1):
+        machine = Machine(parse(text), block_units=block_units)
+        machine.write_symbol("a", bits.view(np.float32))
+        machine.launch("main", [0])
+        machine.run()
+        results.append(machine.classes[0].memory.flat[0, 1].tolist())
+    assert results[0] == results[1]
