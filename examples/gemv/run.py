@@ -58,6 +58,8 @@ def main() -> int:
     parser.add_argument("--type", choices=sorted(TYPES), help="element type; both if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 if not given")
     arguments = parser.parse_args()
+    if arguments.seed < 0:
+        parser.error("argument --seed: a seed is 0 or above")
     names = [arguments.type] if arguments.type else ["f32", "f16"]
     try:
         right = [run(name, arguments.seed) for name in names]

@@ -75,6 +75,10 @@ def main() -> int:
     parser.add_argument("--launches", type=int, default=2, help="products, one after the other; 2 if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 if not given")
     arguments = parser.parse_args()
+    if arguments.launches < 0:
+        parser.error("argument --launches: give 0 or above")
+    if arguments.seed < 0:
+        parser.error("argument --seed: a seed is 0 or above")
     try:
         return 0 if run(arguments.launches, arguments.seed) else 1
     except loomir.LoomError as error:

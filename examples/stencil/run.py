@@ -120,6 +120,8 @@ def main() -> int:
     parser.add_argument("--iterations", type=bounded(0, 65535), default=10, help="10 if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 if not given")
     arguments = parser.parse_args()
+    if arguments.seed < 0:
+        parser.error("argument --seed: a seed is 0 or above")
     try:
         right = run(arguments.width, arguments.height, arguments.depth, arguments.iterations, arguments.seed)
     except loomir.LoomError as error:
