@@ -428,7 +428,7 @@ class AsyncAttr(ParametrizedAttribute):
             raise VerifyException(
                 f"{target.name} has no microthread {number}; choose one from 0 to {target.microthreads - 1}"
             )
-        if self.microthread_priority is not None and target.name != "wse2":
+        if self.microthread_priority is not None and not target.operation_priority:
             raise VerifyException(f"on {target.name} an operation has no priority; give it to the fabric descriptor")
 
 
@@ -1154,8 +1154,10 @@ class FabricDescriptorOp(SymbolUser, ABC):
                 raise VerifyException(
                     f"queue @{queue.sym_name.data} does not serve color @{color}; name its color or none"
                 )
-        if self.priority is not None and scope.target.name == "wse2":
-            raise VerifyException("on wse2 a fabric descriptor has no priority; give it to the operation")
+        if self.priority is not None and scope.target.operation_priority:
+            raise VerifyException(
+                f"on {scope.target.name} a fabric descriptor has no priority; give it to the operation"
+            )
 
 
 @irdl_op_definition
@@ -1797,11 +1799,11 @@ class DsdOperation(SymbolUser, ABC):
             )
         if self.asynchronous is not None:
             self.asynchronous.verify_symbols(scope)
-            self._verify_wse2_microthread(self.asynchronous, scope)
+            self._verify_microthread_of_queue(self.asynchronous, scope)
 
-    def _verify_wse2_microthread(self, settings: AsyncAttr, scope: Scope) -> None:
-        """On WSE-2 the queue of the first fabric operand fixes the microthread (DSD-223)."""
-        if settings.microthread is None or scope.target.name != "wse2":
+    def _verify_microthread_of_queue(self, settings: AsyncAttr, scope: Scope) -> None:
+        """Check that the queue of the first fabric operand fixes the microthread, as on WSE-2 (DSD-223)."""
+        if settings.microthread is None or not scope.target.microthread_of_queue:
             return
         fabric = self.fabric_operands
         descriptor = self.descriptor_of(fabric[0]) if fabric else None
@@ -1812,7 +1814,8 @@ class DsdOperation(SymbolUser, ABC):
         number = None if queue is None else queue.queue_id
         if number is not None and number != settings.microthread:
             raise VerifyException(
-                f"on wse2 the microthread is the id {number} of the queue, not {settings.microthread}; remove ut"
+                f"on {scope.target.name} the microthread is the id {number} of the queue, not {settings.microthread}; "
+                "remove ut"
             )
 
 

@@ -332,7 +332,7 @@ class Scope:
         found = self.find(symbol)
         if isinstance(found, TaskOp) and found.task_kind is not TaskKind.CONTROL:
             return
-        by_color = self.target.name == "wse2"
+        by_color = self.target.data_tasks_by_color
         if isinstance(found, ColorOp if by_color else InputQueueOp):
             return
         other = "a color" if by_color else "an input queue"

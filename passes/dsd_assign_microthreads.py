@@ -52,12 +52,12 @@ def _assign(pe: wse.PeOp) -> None:
     ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
     defaults = {op: _queue_id(op, ids) for op in operations}
     fixed = {op: number for op in operations if (number := _microthread(op)) is not None}
-    if target.name == "wse2":
+    if target.microthread_of_queue:
         for op, number in fixed.items():
             if number != defaults[op]:
                 message = (
-                    f"on wse2 {described(op)} runs on the microthread of its queue, {defaults[op]}, not {number}; "
-                    "remove ut"
+                    f"on {target.name} {described(op)} runs on the microthread of its queue, {defaults[op]}, not "
+                    f"{number}; remove ut"
                 )
                 raise LoomError(message, location_of(op))
         fixed = defaults

@@ -104,7 +104,7 @@ class _Assignment:
             color = op.color_name
             assert color is not None
             way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
-            if self._target.name != "wse2":
+            if self._target.queues_keep_color:
                 noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
                 message = (
                     f"{op.name} names only color @{color}, but {self._target.name} needs {noun}; declare one for "
@@ -192,7 +192,7 @@ class _Assignment:
                 bound = self._colors_differ(first, second) and self._keeps_color(first, second)
                 if bound or self._may_overlap(first, second):
                     yield first, second
-        if self._target.name == "wse2":
+        if self._target.microthread_of_queue:
             started = [op for op in self._operations if op.is_async]
             for op in started:
                 for other in self._concurrency.overlapping(op):
@@ -203,7 +203,7 @@ class _Assignment:
 
     def _keeps_color(self, first: str, second: str) -> bool:
         """Whether one of the queues is bound to its color as long as the program runs."""
-        return self._target.name != "wse2" or any(
+        return self._target.queues_keep_color or any(
             isinstance(user, wse.TaskOp) for name in (first, second) for user in self._users[name]
         )
 

@@ -105,7 +105,7 @@ class _ProgramLowering:
         colors = [op for op in self.program.body.block.ops if isinstance(op, wse.ColorOp)]
         # On WSE-2 a data task has the number of its color, which no local task of a fixed id may have too.
         avoid: set[int] = set()
-        if self.target.name == "wse2":
+        if self.target.data_tasks_by_color:
             avoid = {
                 op.id.value.data
                 for pe in self.program.pes
@@ -247,7 +247,7 @@ class _PeLowering:
                 raise _refuse(
                     op,
                     f"local task @{op.sym_name.data} has id {op.id.value.data}, which data task @{other} has by its "
-                    f"{'color' if self.target.name == 'wse2' else 'queue'}; give one another id",
+                    f"{'color' if self.target.data_tasks_by_color else 'queue'}; give one another id",
                 )
         wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in local}
         numbers |= number(wanted, self.target.local_task_ids, avoid)
@@ -266,7 +266,7 @@ class _PeLowering:
         """A data task has the number of its color on WSE-2, of its queue on WSE-3."""
         assert task.queue is not None, "verified: a data task has a queue"
         queue = self.input_queues[task.queue.string_value()]
-        if self.target.name == "wse2":
+        if self.target.data_tasks_by_color:
             return [self.colors[entry.color_name] for entry in queue.colors]
         return [self._queue_id(queue)]
 

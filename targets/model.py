@@ -92,6 +92,14 @@ class Target:
     """In bytes."""
     max_fabric_inputs: int
     """How many operands of one DSD operation may come from the fabric."""
+    data_tasks_by_color: bool
+    """Data tasks have the number of their color and are blocked by it; otherwise those of their queue."""
+    queues_keep_color: bool
+    """A queue is bound to its color when the program starts, and must be declared."""
+    microthread_of_queue: bool
+    """An operation runs on the microthread that has the number of its queue; otherwise on any."""
+    operation_priority: bool
+    """A priority is given to an operation; otherwise to a fabric descriptor."""
     timing: Timing
 
     @property

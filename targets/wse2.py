@@ -18,4 +18,8 @@ TARGET = replace(
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),  # DSD documentation
     output_queue_words=(2, 2, 6, 6, 2, 2),  # DSD documentation
     max_fabric_inputs=2,  # DSD documentation
+    data_tasks_by_color=True,  # CSL language reference, task IDs
+    queues_keep_color=False,  # DSD documentation
+    microthread_of_queue=True,  # DSD documentation
+    operation_priority=True,  # DSD documentation
 )

@@ -48,5 +48,9 @@ TARGET = Target(
     fifos=8,  # assumed
     fifo_alignment=4,  # assumed
     max_fabric_inputs=1,  # DSD documentation
+    data_tasks_by_color=False,  # CSL language reference, task IDs
+    queues_keep_color=True,  # DSD documentation
+    microthread_of_queue=False,  # DSD documentation
+    operation_priority=False,  # DSD documentation
     timing=TIMING,
 )
