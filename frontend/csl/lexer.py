@@ -51,7 +51,7 @@ _TOKEN = re.compile(
         | [0-9][0-9_]*\.[0-9]
         | [0-9] )[0-9A-Za-z_]*+
     | "(?>[^"\\\n]|\\[^\n])*+"?
-    | '(?>[^'\\\n]|\\[^\n])++'
+    | '(?>[^'\\\n]|\\[^\n])*+'
     | [^\x00-\x7f]++
     | .
     | \Z
@@ -59,9 +59,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F_]*[0-9a-fA-F]|0[oO][0-7_]*[0-7]|0[bB][01_]*[01]|[0-9](?:[0-9_]*[0-9])?)\Z")
+_DIGITS = r"[0-9](?:[0-9_]*[0-9])?"
+_HEX_DIGITS = r"[0-9a-fA-F](?:[0-9a-fA-F_]*[0-9a-fA-F])?"
+_INTEGER = re.compile(rf"{_DIGITS}\Z|0[xX]{_HEX_DIGITS}\Z|0[oO][0-7](?:[0-7_]*[0-7])?\Z|0[bB][01](?:[01_]*[01])?\Z")
 _FLOAT = re.compile(
-    r"(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9_]+)?|0[xX][0-9a-fA-F_]+(?:\.[0-9a-fA-F_]+)?[pP][+-]?[0-9]+)\Z"
+    rf"{_DIGITS}\.{_DIGITS}(?:[eE][+-]?{_DIGITS})?\Z|{_DIGITS}[eE][+-]?{_DIGITS}\Z"
+    rf"|0[xX]{_HEX_DIGITS}(?:\.{_HEX_DIGITS})?[pP][+-]?{_DIGITS}\Z"
 )
 
 _FIXED = {text: text for text in KEYWORDS | PUNCTUATION | FOREIGN}

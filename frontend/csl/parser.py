@@ -103,6 +103,8 @@ PRECEDENCE = {
     "%": 7,
 }
 COMPARISON = 3
+# Names anywhere else.
+ATTRIBUTES = ("align", "linksection", "linkname")
 # Operators of C, with the CSL operator that is meant.
 FOREIGN_LOGIC = {"&&": "and", "||": "or"}
 _LEVELS = PRECEDENCE | {c: PRECEDENCE[csl] for c, csl in FOREIGN_LOGIC.items()}
@@ -130,6 +132,7 @@ _FOREIGN_HINTS = {
     "or": "'or' needs a value on its left",
     "union": "CSL has no unions, though the word is reserved",
 }
+_HOW_TO_DECLARE = "a variable is declared 'const name: type = value' or 'var name: type'"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\", '"': b'"', "'": b"'"}
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|.)", re.DOTALL)
 _LONGEST_INTEGER = 4000
@@ -163,6 +166,7 @@ class Parser:
         "diagnostics",
         "ends",
         "height",
+        "is_brace_missing",
         "kinds",
         "position",
         "source",
@@ -183,6 +187,7 @@ class Parser:
         self.height = 0
         # The token with which the declaration being read begins.
         self.beginning = 0
+        self.is_brace_missing = False
         self.diagnostics: list[Diagnostic] = []
 
     # Errors
@@ -285,6 +290,10 @@ class Parser:
             place = self.ends[token - 3]
             self.report(place, place, f"a ',' is missing before '.{self.texts[token - 1]}'", opened)
             raise _Abandoned
+        if kinds[token] == "." and kinds[token + 1] == NAME:
+            place = self.ends[token - 1]
+            self.report(place, place, f"a ',' is missing before '.{self.texts[token + 1]}'", opened)
+            raise _Abandoned
         if kinds[token] == "=" and close == ")":
             self.fail(token, "'=' assigns and is not an expression; to compare write '=='", opened)
         if kinds[token] in (NAME, INTEGER, FLOAT, STRING, CHARACTER, BUILTIN) and not self.is_on_new_line(token):
@@ -368,8 +377,13 @@ class Parser:
         token = self.position
         kind = self.kinds[token]
         if kind == "}":
+            if self.is_brace_missing:
+                # One more or less was reported already.
+                raise _Abandoned
             self.fail(token, "this '}' closes nothing")
         self.fail_malformed(token)
+        if kind == NAME and self.kinds[token + 1] == NAME:
+            self.fail(token, f"{self.describe(token)} begins no declaration; {_HOW_TO_DECLARE}")
         if kind in _STATEMENT_STARTS or kind in (BUILTIN, NAME, "{"):
             self.fail(
                 token,
@@ -462,7 +476,7 @@ class Parser:
     def attribute(self) -> tuple[str, Expression] | None:
         """`align(n)`, `linksection(s)` or `linkname(s)`, words that are names anywhere else."""
         name = self.texts[self.position]
-        if name not in ("align", "linksection", "linkname") or self.kinds[self.position + 1] != "(":
+        if name not in ATTRIBUTES or self.kinds[self.position + 1] != "(":
             return None
         self.position += 1
         return name, self.parenthesised(f"after '{name}'")
@@ -607,7 +621,7 @@ class Parser:
     def block_left_open(self, opening: int) -> NoReturn:
         """The end of the file or a declaration has come, and the block that opened at token `opening` has no end."""
         token = self.position
-        notes = [self.note(opening, "the block was opened here")]
+        notes = [self.note(opening, "the '{' is here")]
         suspect = self.misplaced_end(token)
         if suspect is not None:
             brace, end = suspect
@@ -615,13 +629,14 @@ class Parser:
             notes.append(
                 self.note(end, f"this '}}' closes the '{{' of line {line}, but is not indented like that line")
             )
+        line = self.source.line_and_column(self.starts[opening])[0]
+        message = f"the block opened in line {line} has no '}}'"
         if self.kinds[token] == END:
             place = self.ends[token - 1]
-            self.report(place, place, "a '}' is missing at the end of the file", *notes)
+            self.report(place, place, message, *notes)
         else:
-            self.report_token(
-                token, f"{self.describe(token)} cannot stand inside a block; a '}}' is missing before it", *notes
-            )
+            self.report_token(token, f"{self.describe(token)} cannot stand inside a block; {message}", *notes)
+        self.is_brace_missing = True
         raise _LeftOpen
 
     def misplaced_end(self, last: int) -> tuple[int, int] | None:
@@ -697,6 +712,8 @@ class Parser:
         elif kind == "while":
             node = self.while_statement(label)
         else:
+            if kind == NAME:
+                self.fail(token, f"'{label}:' begins no statement; {_HOW_TO_DECLARE}")
             self.fail_expected(f"'{{', 'for' or 'while' after the label '{label}:'")
         node.start = self.starts[token]
         return node
@@ -745,8 +762,7 @@ class Parser:
         if isinstance(value, Name) and kinds[self.position] in (NAME, BUILTIN):
             self.fail(
                 self.position - 1,
-                f"'{value.name}' begins no statement; a variable is declared 'const name: type = value' or"
-                " 'var name: type'",
+                f"'{value.name}' begins no statement; {_HOW_TO_DECLARE}",
             )
         self.report(value.start, value.end, "this value is not used; a statement is an assignment, a call or a jump")
 
@@ -778,7 +794,7 @@ class Parser:
             node = self.variable("", True)
             node.start = self.starts[first]
             return node
-        operand = self.statement()
+        operand = self.branch_body()
         return Comptime(self.starts[first], self.ends[self.position - 1], operand)
 
     def block_statement(self) -> Statement:
@@ -811,7 +827,7 @@ class Parser:
         return If(self.starts[first], self.ends[self.position - 1], branches, otherwise)
 
     def branch_body(self) -> Statement:
-        """What an `if` or an `else` governs. A simple one ends before `else` or with `;`."""
+        """What an `if`, an `else` or a `comptime` governs. A simple one ends before `else` or with `;`."""
         kind = self.kinds[self.position]
         if kind in _WITHOUT_SEMICOLON or self.is_label():
             return self.statement()
@@ -1112,8 +1128,6 @@ class Parser:
         token = self.position
         self.position = token + 1
         text = self.texts[token]
-        if len(text) < 3 or text[-1] != "'" or text == "'\\'":
-            self.fail(token, "this character literal has no closing quote")
         errors = len(self.diagnostics)
         value = self.unescaped(token)
         number = 0
@@ -1536,7 +1550,7 @@ _UNSUFFIXED: dict[str, _Handler] = {
     "|": Parser.tensor_access,
 }
 _SUFFIX_STARTS = frozenset((".", "(", "[", ".*", "{"))
-_NO_VALUE = frozenset((";", ",", ")", "]", "}", "else", END))
+_NO_VALUE = frozenset((";", "=>", ",", ")", "]", "}", "else", END))
 
 
 def parse(text: str, path: str) -> File:

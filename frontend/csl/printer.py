@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .parser import COMPARISON, PRECEDENCE
+from .parser import ATTRIBUTES, COMPARISON, PRECEDENCE
 from .syntax import (
     Aggregate,
     AnyType,
@@ -458,7 +458,9 @@ def _function(node: Function, indentation: str) -> str:
     words = " ".join(word for word in (node.storage, node.inlining, node.keyword, node.name) if word)
     text = _list(f"{words}(", texts, ")", indentation)
     if node.result is not None:
-        text += f" {_type(node.result, indentation)}"
+        result = _type(node.result, indentation)
+        # A call of a function that has the name of an attribute would be read as the attribute.
+        text += f" ({result})" if result.startswith(tuple(f"{name}(" for name in ATTRIBUTES)) else f" {result}"
     text += _attributes(node, indentation)
     return text if node.body is None else f"{text} {_block(node.body, indentation)}"
 
