@@ -403,7 +403,7 @@ def _verify_no_recursion(calls: Mapping[str, Sequence[CallOp]]) -> None:
 
 def _verify_queue_ids(units: UnitsOp, scope: Scope) -> None:
     """On WSE-3 a queue keeps its color, so queues of one id and direction serve one color on a PE (AMB-11)."""
-    if scope.target.name == "wse2":
+    if not scope.target.queues_keep_color:
         return
     sharing: dict[tuple[str, int], list[QueueOp]] = {}
     for op in units.body.block.ops:
@@ -1309,7 +1309,7 @@ class TaskOp(_CallableOp, SymbolUser):
         number, target = self.task_id.value.data, scope.target
         if self.queue is not None:
             queue = scope.input_queue(self.queue)
-            if target.name == "wse2":
+            if target.data_tasks_by_color:
                 numbers = [scope.color(color).color.value.data for color in queue.colors]
                 wanted = "of its queue's color"
             else:
@@ -1540,7 +1540,7 @@ class StreamOp(SymbolUser):
 
     `extents` counts outermost first, `strides` innermost first; a stride is the address change, in elements, when
     its dimension advances, faster dimensions being wound back to their start (DSD-061, DSD-062). `at` is the
-    first element. Literals and i16 values mix freely. The elements may be read as another type than the buffer's.
+    first element. Literals and i16 values mix freely. The elements may be taken as another type of the same width.
     """
 
     name = "flow.stream"
@@ -1634,10 +1634,11 @@ class StreamOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         buffer = scope.buffer(self.buffer)
-        if element_words(_element_type(self.result)) == 2 and buffer.first_word % 2:
+        type = _element_type(self.result)
+        if element_words(type) != element_words(buffer.element_type):
             raise VerifyException(
-                f"a stream of 32-bit elements walks over buffer @{buffer.sym_name.data} at odd word address "
-                f"{buffer.first_word}; align the buffer to 2 words"
+                f"a stream of {type} cannot walk over buffer @{buffer.sym_name.data} of {buffer.element_type}; use a "
+                "type of that width, or another buffer on the same words"
             )
 
 

@@ -165,13 +165,13 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// AMB-25: elements of 32 bits at odd addresses.
-// CHECK: error: a stream of 32-bit elements walks over buffer @o at odd word address 1; align the buffer to 2 words{{$}}
+// CHECK: error: a stream of f32 cannot walk over buffer @h of f16; use a type of that width, or another buffer on the same words{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
-    flow.buffer @o at 1 : memref<4xi16>
+    flow.buffer @h at 0 : memref<4xf16>
     flow.func @main {
-      %s = flow.stream @o at 0 strides [1] extents [2] : !flow.stream<f32>
+      %s = flow.stream @h at 0 strides [1] extents [2] : !flow.stream<i16>
+      %t = flow.stream @h at 0 strides [1] extents [2] : !flow.stream<f32>
     }
   }
 }
