@@ -118,7 +118,8 @@ def compile(
     for program in programs:
         if _override(program, target, rectangle, defines or {}):
             verify(module)
-    _check_rectangle((programs + fabrics)[0])
+    whole = (programs + fabrics)[0]
+    _check_rectangle(whole, whole.width.value.data, whole.height.value.data)
     if programs:
         _lower(ctx, module, progress)
     fabric = next((op for op in module.walk() if isinstance(op, flow.FabricOp)), None)
@@ -162,6 +163,7 @@ def _override(
         width, height = _sides(rectangle)
         if width < 1 or height < 1:
             raise LoomError(f"rectangle {width}x{height} holds no PE; both sides must be at least 1")
+        _check_rectangle(program, width, height)
         program.width, program.height = IntegerAttr(width, i64), IntegerAttr(height, i64)
     params = [op for op in program.walk() if isinstance(op, wse.ParamOp)]
     for name, value in defines.items():
@@ -178,7 +180,9 @@ def _override(
                 raise LoomError(message, location_of(param))
             element = param.type
             assert isinstance(element, IntegerType | Float16Type | Float32Type)
-            data = convert(array, dtype_of(element), f"parameter '{name}'")
+            # Integers of the machine have no sign of their own: 65535 and -1 are the same 16 bits.
+            unsigned = array.dtype.kind in "iu" and bool((array >= 0).all())
+            data = convert(array, dtype_of(element, unsigned=unsigned), f"parameter '{name}'")
             param.value = DenseIntOrFPElementsAttr(TensorType(element, array.shape), BytesAttr(data.tobytes()))
     return target is not None or rectangle is not None or bool(defines)
 
@@ -193,9 +197,8 @@ def _sides(rectangle: object) -> tuple[int, int]:
     raise LoomError(f"{rectangle!r} is no rectangle; give (width, height) as whole numbers of PEs")
 
 
-def _check_rectangle(program: wse.ProgramOp | flow.FabricOp) -> None:
+def _check_rectangle(program: wse.ProgramOp | flow.FabricOp, width: int, height: int) -> None:
     target = targets.get(program.target.data)
-    width, height = program.width.value.data, program.height.value.data
     columns, rows = target.fabric
     if width > columns or height > rows:
         message = f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"

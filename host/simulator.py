@@ -31,7 +31,7 @@ class Simulator:
         self._machine = Machine(program.module) if trace is None else TracingMachine(program.module, trace)
 
     def set(self, name: str, value: ArrayLike) -> None:
-        """Writes buffer `name` on every PE.
+        """Writes buffer `name` on every PE that has it.
 
         `value` has shape [height, width, *buffer shape], or that of the buffer on one PE, or is one number, which
         then go to all PEs. Raises LoomError if the symbol, the shape or the type does not fit.
@@ -45,7 +45,7 @@ class Simulator:
         self._machine.write_symbol(name, spread(array, symbol.shape, self.program.rectangle, what))
 
     def get(self, name: str) -> NDArray[Any]:
-        """Buffer `name` of all PEs as a new array [height, width, *buffer shape]."""
+        """Buffer `name` of all PEs as a new array [height, width, *buffer shape]; zeros for PEs without it."""
         return self._machine.read_symbol(self.buffer(name).name)
 
     def launch(self, name: str, *arguments: float) -> None:
