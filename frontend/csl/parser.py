@@ -79,6 +79,8 @@ from .syntax import (
 
 # One level of nesting takes at most four calls, so this stays well inside Python's limit of 1000, wherever called.
 DEEPEST_NESTING = 150
+# Above a statement stand a block, a declaration and the file.
+_HIGHEST = MAXIMUM_HEIGHT - 5
 MOST_ERRORS = 20
 
 # The order is Zig's: CSL's reference gives none. Its examples fix `&` and `<<` above `==`, unlike C.
@@ -255,7 +257,7 @@ class Parser:
         self.report(
             self.starts[first],
             self.ends[self.position - 1],
-            f"more than {MAXIMUM_HEIGHT} levels of operators and nesting; compute a part in a 'const' of its own",
+            "too many levels of operators and nesting; compute a part in a 'const' of its own",
         )
         raise _TooMany
 
@@ -678,6 +680,7 @@ class Parser:
         self.depth += 1
         if self.depth > DEEPEST_NESTING:
             self.too_deep()
+        first = self.position
         height = self.height
         self.height = 0
         handler = _STATEMENTS.get(self.kinds[self.position])
@@ -691,7 +694,10 @@ class Parser:
                 self.position += 1
             else:
                 self.semicolon("this statement")
-        self.height = max(self.height + 2, height)
+        self.height += 2
+        if self.height > _HIGHEST:
+            self.too_high(first)
+        self.height = max(self.height, height)
         self.depth -= 1
         return node
 
@@ -909,9 +915,8 @@ class Parser:
                     self.position, f"comparisons cannot be chained; write 'a {left.operator} b and b {kind} c'"
                 )
             level = following
-        # An operand has at most one node between itself and the expressions in it.
-        self.height += 2
-        if self.height > MAXIMUM_HEIGHT:
+        self.height += 1
+        if self.height > _HIGHEST:
             self.too_high(first)
         if self.height < height:
             self.height = height
@@ -1197,6 +1202,7 @@ class Parser:
             elif kind != "}":
                 self.broken_list(opening, "}")
         self.position += 1
+        self.height += 1
         if mixed is not None:
             self.report_token(mixed, "either all values between the braces have names, or none has")
         return Aggregate(start, self.ends[self.position - 1], type, members, elements)
@@ -1248,6 +1254,7 @@ class Parser:
             if kinds[self.position] != "if":
                 otherwise = self.expression()
                 break
+        self.height += 1
         if isinstance(otherwise, If):
             # It stood in parentheses, which are not kept.
             branches += otherwise.branches
@@ -1264,6 +1271,7 @@ class Parser:
         branches = self.items("}", self.switch_branch)
         if not branches:
             self.report_token(first, "a 'switch' needs at least one branch 'value => expression'")
+        self.height += 1
         return Switch(self.starts[first], self.ends[self.position - 1], subject, branches)
 
     def switch_branch(self) -> SwitchBranch:
@@ -1358,6 +1366,7 @@ class Parser:
         if kinds[self.position] != ")":
             self.fail_expected("')' or ':' and the next part of 'asm'", self.note(opening, "the '(' is here"))
         self.position += 1
+        self.height += 1
         return Asm(self.starts[first], self.ends[self.position - 1], is_volatile, code, outputs, inputs, clobbers)
 
     def asm_operand(self) -> AsmOperand:
@@ -1395,7 +1404,10 @@ class Parser:
                     self.no_operand()
                 self.fail_expected("a type")
             node = self.suffixed(handler(self), token)
-        self.height = max(self.height + 2, height)
+        self.height += 2
+        if self.height > _HIGHEST:
+            self.too_high(token)
+        self.height = max(self.height, height)
         self.depth -= 1
         return node
 
@@ -1465,6 +1477,7 @@ class Parser:
         if self.kinds[self.position] != "{":
             self.fail_expected("'{' after 'struct'")
         members = self.items("}", self.field_declaration)
+        self.height += 1
         return StructType(self.starts[token], self.ends[self.position - 1], members)
 
     def field_declaration(self) -> FieldDeclaration:
@@ -1492,6 +1505,7 @@ class Parser:
         if self.kinds[self.position] != "{":
             self.fail_expected("'{' to begin the elements of the 'enum'")
         members = self.items("}", self.enum_member)
+        self.height += 1
         return EnumType(self.starts[token], self.ends[self.position - 1], underlying, members)
 
     def enum_member(self) -> EnumMember:

@@ -209,8 +209,9 @@ def _dereference(node: Dereference, indentation: str) -> str:
 
 def _unary(node: Unary, indentation: str) -> str:
     operand = _operand(node.operand, _PREFIX, indentation)
-    # Two `&` in a row would be one token.
-    return f"{node.operator}({operand})" if operand[0] == node.operator else node.operator + operand
+    # `&&` would be one token, and `--` looks like one.
+    apart = " " if node.operator in "-&" and operand[0] == node.operator else ""
+    return node.operator + apart + operand
 
 
 def _binary(node: Binary, indentation: str) -> str:

@@ -36,7 +36,7 @@ class Node:
         self.end = end
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.fields)})"
+        return _shown(self, 0)
 
 
 class Expression(Node):
@@ -709,6 +709,17 @@ File.fields = ("declarations",)
 
 Statement: TypeAlias = Expression | Assign | For | While | Variable
 Declaration: TypeAlias = Variable | Function | ComptimeBlock | Layout
+
+
+def _shown(value: object, depth: int) -> str:
+    """A node as its constructor would be called without offsets; what lies deep is left out."""
+    if isinstance(value, Node):
+        fields = [_shown(getattr(value, name), depth + 1) for name in value.fields] if depth < 20 else ["..."]
+        return f"{type(value).__name__}({', '.join(fields)})"
+    if isinstance(value, list):
+        items: list[object] = value  # pyright: ignore[reportUnknownVariableType]
+        return f"[{', '.join(_shown(item, depth) for item in items)}]"
+    return repr(value)
 
 
 def children(node: Node) -> Iterator[Node]:

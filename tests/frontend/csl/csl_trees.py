@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hypothesis import strategies as st
 
 from loomir.frontend.csl import parse, syntax
@@ -317,6 +315,3 @@ declarations: st.SearchStrategy[syntax.Declaration] = st.one_of(
 
 def file_of(nodes: list[syntax.Declaration]) -> File:
     return File(0, 0, nodes, parse("", "a.csl").source)
-
-
-Printer = Callable[[Expression], str]
