@@ -79,6 +79,7 @@ def report(error: BaseException) -> str:
     from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 
     if os.environ.get("LOOM_TRACEBACK"):
+        error.__suppress_context__ = False
         traceback.print_exception(error, file=sys.stderr)
     match error:
         case LoomError():

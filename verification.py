@@ -21,7 +21,7 @@ def verify(module: ModuleOp) -> None:
     try:
         module.verify()
     except DiagnosticException as error:
-        raise located(error) from error
+        raise located(error) from None
     verify_dominance(module)
 
 
@@ -34,7 +34,8 @@ def located(error: DiagnosticException) -> LoomError:
     """`error` with the location of the operation it is about.
 
     xDSL's exceptions do not carry their operation, but the verifier, pattern or pass that raised them had it in its
-    hands: the innermost stack frame with an operation called `self` or `op` names it.
+    hands: the innermost stack frame with an operation called `self` or `op` names it. Raise the result `from None`:
+    the message of the verifier's exceptions holds the whole module.
     """
     if isinstance(error, LoomError):
         return error

@@ -215,7 +215,7 @@ def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | Non
         try:
             passes[name]()().apply(ctx, module)
         except DiagnosticException as error:
-            raise located(error) from error
+            raise located(error) from None
         verify(module)
 
 

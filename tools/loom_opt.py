@@ -82,7 +82,7 @@ class LoomOptMain(xDSLOptMain):
         try:
             super().apply_passes(prog)
         except DiagnosticException as error:
-            raise located(error) from error
+            raise located(error) from None
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:

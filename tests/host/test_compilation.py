@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,14 @@ def test_a_module_made_in_python_runs() -> None:
 def test_a_module_without_locations_is_refused_in_words() -> None:
     with pytest.raises(loomir.LoomError, match=r"^error: @other is not defined in wse\.pe @pe"):
         loomir.compile(module("other"))
+
+
+@pytest.mark.parametrize("source", ["wse.program {\n", STORE.replace("@k", "@j", 1)])
+def test_what_an_uncaught_error_prints_is_short(source: str) -> None:
+    with pytest.raises(loomir.LoomError) as caught:
+        loomir.compile(source)
+    printed = "".join(traceback.format_exception(caught.value))
+    assert printed.count("Traceback") == 1 and "builtin.module" not in printed
 
 
 def test_a_file_and_its_text_are_the_same_program(tmp_path: Path) -> None:
