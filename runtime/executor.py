@@ -129,6 +129,13 @@ class Executor:
         steps, buffer = stream.walk, stream.buffer
         width = 2 if stream.kind in WIDE else 1
         address = stream.address
+        if width == 2 and _odd(address):
+            place, word = cls.describe_first(units, np.asarray(address) & 1 == 1, address)
+            raise LoomError(
+                f"{application.text} reads or writes 32-bit elements at odd word address {word} on {place}; move the "
+                "descriptor by an even number of words",
+                application.where,
+            )
         if type(address) is int:
             if buffer.address <= address + steps.low * width and address + (steps.high + 1) * width <= buffer.end:
                 return
@@ -540,6 +547,11 @@ def decode(raw: Array, kind: str) -> Array:
     if raw.dtype != np.uint16:
         raw = raw.astype(np.uint16)
     return np.ascontiguousarray(raw).view(DTYPES[kind])
+
+
+def _odd(address: Any) -> bool:
+    """Whether a word address, or any of several, is odd."""
+    return address & 1 == 1 if type(address) is int else some(address & 1 == 1)
 
 
 def _copy(view: Array, raw: Array) -> None:

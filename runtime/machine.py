@@ -20,9 +20,9 @@ from .loader import Exported, Loader, write_buffer
 from .memory import WIDE
 from .scalars import normalize
 from .scheduler import Scheduler
-from .tasks import Task
+from .tasks import NEVER, Task
 from .unit_class import UnitClass
-from .units import Array, Rectangle
+from .units import Array, Rectangle, some
 
 
 class Machine:
@@ -122,6 +122,8 @@ class Machine:
             kinds = task.code.argument_kinds
             if len(arguments) != len(kinds):
                 raise LoomError(f"'{name}' takes {len(kinds)} arguments ({', '.join(kinds)}), not {len(arguments)}")
+            if some(task.active[cls.units.index] < NEVER):
+                raise LoomError(f"'{name}' has been launched and not run yet; run the machine before the next launch")
             values = [_argument(name, kind, value) for kind, value in zip(kinds, arguments, strict=True)]
             starts.append((cls, task, values))
         for cls, task, values in starts:

@@ -9,12 +9,14 @@ would make every element of a vector fall into the same cache sets.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from ..diagnostics import LoomError
 from .units import Array, Rectangle, UnitSet
 
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -34,6 +36,10 @@ _FORMATS: dict[str, Literal["f", "i", "h"]] = {"f32": "f", "i32": "i", "i16": "h
 
 WIDE = frozenset({"f32", "i32"})
 """Kinds that take two words of memory and a whole wavelet."""
+
+
+MAX_WALK = 1 << 22
+"""Elements of the longest walk: a unit's memory many times over."""
 
 
 class Walk:
@@ -61,6 +67,11 @@ class Walk:
 @lru_cache(maxsize=4096)
 def walk(strides: tuple[int, ...], extents: tuple[int, ...]) -> Walk:
     """The walk of a descriptor. All strides and extents are known; an extent of 0 gives no element (DSD-022)."""
+    if prod(extents) > MAX_WALK:
+        raise LoomError(
+            f"a stream of extents {list(extents)} has {prod(extents):,} elements, far beyond the memory of a unit; "
+            "check the extents"
+        )
     table = np.zeros(1, np.int64)
     for stride, extent in zip(strides, reversed(extents), strict=True):
         if extent == 0:

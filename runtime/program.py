@@ -28,7 +28,7 @@ from .codegen import Generated, can_generate, generate, worth_generating
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
-from .scalars import constant, function_of, kind_of
+from .scalars import bitcast, constant, function_of, kind_of
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, every, from_mask, some
 from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
@@ -795,6 +795,24 @@ class _Body:
 
         self.emit(part)
 
+    def as_kind(self, slot: int, value: SSAValue, kind: str) -> int:
+        """The slot of a scalar operand as the operation reads it: the bits of any type of the right width."""
+        own = str(kind_of(value.type))
+        if own == kind or DTYPES[own].itemsize != DTYPES[kind].itemsize:
+            return slot
+        convert = bitcast(own, kind)
+        result = self.new_slot(None, DTYPES[kind])
+        if slot in self.known:
+            self.code.template[result] = convert(self.code.template[slot])
+            self.known.add(result)
+            return result
+
+        def reinterpret(warp: Warp) -> None:
+            warp.slots[result] = convert(warp.slots[slot])
+
+        self.emit(reinterpret)
+        return result
+
     def apply(self, op: flow.ApplyOp) -> None:
         entry = op.entry
         reason = unavailable(entry)
@@ -817,7 +835,10 @@ class _Body:
         )  # fmt: skip
         cost = self.charge()
         executor = self.machine.executor
-        destination, *sources = operands
+        destination, *sources = [
+            slot if slot in streams else self.as_kind(slot, value, kind)
+            for slot, value, kind in zip(operands, op.operands, (entry.destination, *entry.sources), strict=True)
+        ]
         place = self.here
 
         def apply(warp: Warp) -> int | None:

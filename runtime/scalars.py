@@ -283,7 +283,8 @@ def _itself(value: Value) -> Value:
     return value
 
 
-def _bitcast(source: str, result: str) -> Unary:
+def bitcast(source: str, result: str) -> Unary:
+    """The bits of a value of one kind as a value of another kind of the same width."""
     old, new = DTYPES[source], DTYPES[result]
 
     def vector(a: Value) -> Array:
@@ -412,5 +413,5 @@ def function_of(op: Operation) -> Function | None:
     if name in _CONVERSIONS:
         return _convert(source, kind, _CONVERSIONS[name])
     if name == "arith.bitcast":
-        return _bitcast(source, kind)
+        return bitcast(source, kind)
     return None

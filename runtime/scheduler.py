@@ -183,12 +183,15 @@ class Scheduler:
 
     def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
         """Run a task on some units from time `begin`, with the arguments of a data task."""
-        code = task.code
-        if code.alone is not None and 1 < units.count <= FEW:
-            for unit in singles(units):
-                values = [select(units, unit, value) for value in arguments]
-                self.start_task(cls, task, unit, select(units, unit, begin), [value.item() for value in values])
+        if task.code.alone is None or not 1 < units.count <= FEW:
+            self._run_task(cls, task, units, begin, arguments)
             return
+        for unit in singles(units):
+            values = [select(units, unit, value).item() for value in arguments]
+            self._run_task(cls, task, unit, select(units, unit, begin), values)
+
+    def _run_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
+        code = task.code
         slots = code.template.copy()
         for slot, value in zip(code.arguments, arguments, strict=False):
             slots[slot] = value
