@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loomir.diagnostics import LoomError
 from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
@@ -171,3 +172,35 @@ def test_negative_lengths_are_large_ones(block_units) -> None:
       flow.apply fmovs %s, %a : {S}, {S}"""
     found = run(body, block_units)
     assert (found[:, :, 10:14] == 0).all() and found[0, 0, 14] == 14
+
+
+def test_odd_address_of_wide_elements() -> None:
+    """AMB-25: a 32-bit element has an even word address; `flow.advance` counts words."""
+    body = """%s = flow.stream @m at 0 strides [1] extents [2] : !flow.stream<f32>
+      %odd = flow.advance %s, %c1 : !flow.stream<f32>
+      flow.apply fnegs %odd, %s : !flow.stream<f32>, !flow.stream<f32>"""
+    with pytest.raises(LoomError, match="fnegs in @main reads or writes 32-bit elements at odd word address 1"):
+        run(body, None)
+
+
+def test_walks_far_beyond_memory_are_refused() -> None:
+    """Extents alone, 65535 each, would fill the host's memory before anything is checked."""
+    body = """%s = flow.stream @m at 0 strides [1, 1, 1] extents [65535, 65535, 65535] : !flow.stream<f32>
+      flow.apply fnegs %s, %s : !flow.stream<f32>, !flow.stream<f32>"""
+    with pytest.raises(LoomError, match="far beyond the memory of a unit; check the extents"):
+        run(body, None)
+
+
+@pytest.mark.parametrize("block_units", [None, 1])
+def test_scalars_of_another_type_are_read_by_their_bits(block_units) -> None:
+    """`mov32` moves 32-bit words, whatever their type: 1.5 keeps its bits, and %x makes them differ from PE to PE."""
+    body = """%s = flow.stream @m at 0 strides [1] extents [2] : !flow.stream<f32>
+      %f = arith.sitofp %x : i16 to f32
+      %half = arith.constant 0.5 : f32
+      %v = arith.addf %f, %half : f32
+      flow.apply mov32 %s, %v : !flow.stream<f32>, f32
+      %t = flow.stream @m at 2 strides [1] extents [2] : !flow.stream<f32>
+      flow.apply mov32 %t, %half : !flow.stream<f32>, f32"""
+    found = run(body, block_units)
+    assert (found[:, :, :2] == np.arange(WIDTH)[None, :, None] + np.float32(0.5)).all()
+    assert (found[:, :, 2:4] == np.float32(0.5)).all()

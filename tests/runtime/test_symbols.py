@@ -312,3 +312,17 @@ def test_units_must_stand_on_the_grid() -> None:
 def test_module_without_a_fabric() -> None:
     with pytest.raises(LoomError, match=r"exactly one flow.fabric, not 0"):
         Machine(parse("builtin.module {}"))
+
+
+def test_a_function_is_launched_once_before_a_run() -> None:
+    """The second launch would run with the arguments of both: it is refused, and legal again after the run."""
+    made = machine("""flow.export @f as "f"
+      flow.func @f(%v: i16) {
+        flow.return
+      }""")
+    made.launch("f", [1])
+    with pytest.raises(LoomError, match="'f' has been launched and not run yet; run the machine"):
+        made.launch("f", [2])
+    made.run()
+    made.launch("f", [2])
+    made.run()
