@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 FLOATS = {"f16": (11, -14, 15), "f32": (24, -126, 127)}
 """Precision in bits, smallest and largest exponent of normal numbers."""
@@ -109,20 +110,20 @@ def to_integer(value: float) -> int:
     return max(-32768, min(32767, whole))
 
 
-def compute(name: str, values: Sequence[float | int]) -> float | int:
+def compute(name: str, values: Sequence[Any]) -> float | int:
     """The result of one element of an operation, as a number of its destination's type."""
     unsigned = [value & 0xFFFF if isinstance(value, int) else 0 for value in values]
     kind = {"h": "f16", "s": "f32"}.get(name[-1], "i16")
     if name in ("mov16", "mov32", "fmovh", "fmovs"):
         return values[0]
     if name in ("fadds", "faddh"):
-        return add(*values, kind)
+        return add(values[0], values[1], kind)
     if name == "faddhs":
         return add(values[0], values[1], "f32")
     if name in ("fsubs", "fsubh"):
         return add(values[0], -values[1], kind)
     if name in ("fmuls", "fmulh"):
-        return multiply(*values, kind)
+        return multiply(values[0], values[1], kind)
     if name in ("fmacs", "fmach"):
         return add(values[0], multiply(values[1], values[2], kind), kind)
     if name == "fmachs":
@@ -170,7 +171,7 @@ def compute(name: str, values: Sequence[float | int]) -> float | int:
     raise NotImplementedError(name)
 
 
-def to_bits(value: float | int, kind: str) -> int:
+def to_bits(value: Any, kind: str) -> int:
     if kind == "f16":
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if kind == "f32":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +35,7 @@ COMPARE = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
 }  # fmt: skip
-FUNCTIONS: dict[str, object] = {}
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
 def function(text: str, *kinds: str):
@@ -51,8 +53,9 @@ def function(text: str, *kinds: str):
             }}
           }}""")
         (op,) = (next(op for op in module.walk() if isinstance(op, flow.FuncOp)).body.block.ops,)
-        FUNCTIONS[key] = function_of(next(iter(op)))
-    assert FUNCTIONS[key] is not None
+        found = function_of(next(iter(op)))
+        assert found is not None
+        FUNCTIONS[key] = found
     return FUNCTIONS[key]
 
 
