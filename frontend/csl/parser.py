@@ -168,6 +168,7 @@ class Parser:
         "diagnostics",
         "ends",
         "height",
+        "is_adrift",
         "is_brace_missing",
         "kinds",
         "position",
@@ -190,6 +191,8 @@ class Parser:
         # The token with which the declaration being read begins.
         self.beginning = 0
         self.is_brace_missing = False
+        # Statements stand outside all blocks, which has been recorded: a block seems to have ended too early.
+        self.is_adrift = False
         self.diagnostics: list[Diagnostic] = []
 
     # Errors
@@ -215,6 +218,9 @@ class Parser:
     def is_on_new_line(self, token: int) -> bool:
         """Whether `token` is the first of its line."""
         return token == 0 or self.source.text.find("\n", self.ends[token - 1], self.starts[token]) >= 0
+
+    def is_at_margin(self, token: int) -> bool:
+        return self.source.line_and_column(self.starts[token])[1] == 1
 
     def describe(self, token: int) -> str:
         if self.kinds[token] == END:
@@ -287,6 +293,9 @@ class Parser:
         token = self.position
         opened = self.note(opening, f"the '{self.texts[opening]}' is here")
         kinds = self.kinds
+        is_block_likely = close == "}" and kinds[opening - 1] in (NAME, ")", "]") and "," not in kinds[opening:token]
+        if is_block_likely and (kinds[token] == ";" or kinds[token] in ASSIGNMENTS):
+            opened = self.note(opening, "if this '{' begins a block, something is missing before it, such as a ')'")
         if kinds[token] == "=" and kinds[token - 1] == NAME and kinds[token - 2] == ".":
             # `.a = 1 .b = 2` was read as `.a = (1.b)`, up to here.
             place = self.ends[token - 3]
@@ -316,6 +325,8 @@ class Parser:
                     self.position += 1
                     continue
                 self.beginning = self.position
+                if self.is_adrift and kind in _DECLARATION_STARTS and self.is_at_margin(self.position):
+                    self.is_adrift = False
                 try:
                     declarations.append(self.declaration())
                 except _Abandoned:
@@ -335,18 +346,22 @@ class Parser:
         before = kinds[self.beginning : token]
         depth = before.count("{") - before.count("}")
         while (kind := kinds[token]) != END:
-            if kind in _DECLARATION_STARTS and self.source.line_and_column(self.starts[token])[1] == 1:
+            if kind in _DECLARATION_STARTS and self.is_at_margin(token):
                 break
             token += 1
             if kind == "{":
                 depth += 1
             elif kind == "}":
                 depth -= 1
-                if depth <= 0 and kinds[token] not in (";", ",", ")", ".", "else"):
+                if depth <= 0 and (kinds[token] in _DECLARATION_STARTS or self.is_end_of_braces(token)):
                     break
             elif kind == ";" and depth <= 0:
                 break
         self.position = token
+
+    def is_end_of_braces(self, token: int) -> bool:
+        """Whether what ended with the `}` before `token` does not go on there."""
+        return self.is_on_new_line(token) and self.kinds[token] not in (";", ",", ")", "]", ".", "else")
 
     def declaration(self) -> Declaration:
         token = self.position
@@ -378,6 +393,8 @@ class Parser:
     def no_declaration(self) -> NoReturn:
         token = self.position
         kind = self.kinds[token]
+        if self.is_adrift:
+            raise _Abandoned
         if kind == "}":
             if self.is_brace_missing:
                 # One more or less was reported already.
@@ -387,6 +404,7 @@ class Parser:
         if kind == NAME and self.kinds[token + 1] == NAME:
             self.fail(token, f"{self.describe(token)} begins no declaration; {_HOW_TO_DECLARE}")
         if kind in _STATEMENT_STARTS or kind in (BUILTIN, NAME, "{"):
+            self.is_adrift = True
             self.fail(
                 token,
                 f"{self.describe(token)} begins a statement, and statements stand in a function, a task,"
@@ -450,6 +468,10 @@ class Parser:
         if kinds[self.position] == "=":
             self.position += 1
             value = self.expression()
+        elif type is None and kinds[self.position] in (NAME, "[", "*") and not self.is_on_new_line(self.position):
+            place = self.ends[self.position - 1]
+            self.report(place, place, f"a ':' is missing between '{name}' and its type")
+            raise _Abandoned
         end = self.ends[self.position - 1]
         if value is None and kinds[self.position] == ";":
             if kind == "const" and not storage:
@@ -601,14 +623,14 @@ class Parser:
         before = kinds[first:token]
         depth = before.count("{") - before.count("}")
         while (kind := kinds[token]) != END:
-            if kind in _OUTSIDE_BLOCKS and self.source.line_and_column(self.starts[token])[1] == 1:
+            if kind in _OUTSIDE_BLOCKS and self.is_at_margin(token):
                 break
             if kind == "}":
                 depth -= 1
                 if depth < 0:
                     break
                 token += 1
-                if depth == 0 and kinds[token] not in (";", ",", ")", ".", "else"):
+                if depth == 0 and (kinds[token] in _STATEMENT_STARTS or self.is_end_of_braces(token)):
                     break
                 continue
             if depth <= 0 and kind in _STATEMENT_STARTS and token > first and self.is_on_new_line(token):
@@ -1084,9 +1106,10 @@ class Parser:
     def malformed_number(self) -> NoReturn:
         token = self.position
         text = self.texts[token]
-        base = {"0x": "hexadecimal ", "0b": "binary ", "0o": "octal "}.get(text[:2].lower(), "")
-        hint = "" if base else "; names begin with a letter or '_'"
-        self.fail(token, f"'{text[:30]}' is not a {base}number{hint}")
+        kind = {"0x": "a hexadecimal number", "0b": "a binary number", "0o": "an octal number"}.get(text[:2].lower())
+        if kind is None:
+            self.fail(token, f"'{text[:30]}' is not a number; names begin with a letter or '_'")
+        self.fail(token, f"'{text[:30]}' is not {kind}")
 
     def string(self) -> String:
         token = self.position

@@ -108,7 +108,7 @@ def test_any_text(text: str) -> None:
     outcome(text)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, min_size=1, max_size=2), st.data())
 def test_printed_programs_damaged(nodes: list[syntax.Declaration], data: st.DataObject) -> None:
     text = print_file(file_of(nodes))
