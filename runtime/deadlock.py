@@ -37,15 +37,36 @@ class Wait(NamedTuple):
     cls: UnitClass
     units: UnitSet
     text: str
+    where: str | None
     queue: InputQueue | None = None
     """The input queue that lacks wavelets, if it is one."""
     output: OutputQueue | None = None
     """The output queue whose wavelets find no room, if it is one."""
+    held: bool = False
+    """Whether a task waits, and not only a microthread."""
 
 
 def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
+    """Everything that waits for what never comes; with `allow_pending` only what holds a task."""
     found: list[Wait] = []
     for cls in machine.classes:
+        if not allow_pending:
+            found += _blocked_tasks(cls)
+        for send in machine.scheduler.sends:
+            application, output = send.application, send.queue
+            if output.cls is not cls or (send.warp is None and (allow_pending or not application.has_completion)):
+                continue
+            full = sorted({f"@{delivery.receiver.name}" for delivery in output.deliveries})
+            for units in from_mask(send.units, send.waiting > 0):
+                found.append(
+                    Wait(
+                        cls, units,
+                        f"{_who(application)} cannot send its {send.count} wavelets on output queue @{output.name} "
+                        f"(id {output.number}, color {_colors(machine, output, units)}): input queue "
+                        f"{' or '.join(full)} at the other end is full and is not read", application.where,
+                        output=output, held=send.warp is not None,
+                    )
+                )  # fmt: skip
         for queue in cls.inputs.values():
             for transfer in queue.waiting:
                 application = transfer.application
@@ -58,31 +79,23 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
                         cls, transfer.units,
                         f"{_who(application)} waits on input queue @{queue.name} (id {queue.number}, "
                         f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
-                        f"{transfer.count} wavelets", queue,
+                        f"{transfer.count} wavelets", application.where, queue=queue, held=transfer.warp is not None,
                     )
                 )  # fmt: skip
-        for send in machine.scheduler.sends:
-            application, output = send.application, send.queue
-            if output.cls is not cls or (send.warp is None and (allow_pending or not application.has_completion)):
-                continue
-            full = sorted({f"@{d.receiver.name}" for d in output.deliveries})
-            for units in from_mask(send.units, send.waiting > 0):
-                found.append(
-                    Wait(
-                        cls, units,
-                        f"{_who(application)} cannot send its {send.count} wavelets on output queue @{output.name} "
-                        f"(id {output.number}, color {_colors(machine, output, units)}): input queue "
-                        f"{' or '.join(full)} at the other end is full and is not read", output=output,
-                    )
-                )  # fmt: skip
-        if allow_pending:
+    return found
+
+
+def _blocked_tasks(cls: UnitClass) -> list[Wait]:
+    """Tasks that could run but for being blocked."""
+    found: list[Wait] = []
+    for task in cls.task_list:
+        if task.unblocked is None:
             continue
-        for task in cls.tasks.values():
-            if task.unblocked is None or task.kind != "local":
-                continue
-            stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
-            for units in from_mask(cls.units, stuck):
-                found.append(Wait(cls, units, f"task @{task.name} is active but blocked, and nothing unblocks it"))
+        stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
+        reason = "is active" if task.queue is None else f"has wavelets waiting on input queue @{task.queue.name}"
+        location = f" ({task.code.where})" if task.code.where else ""
+        text = f"task @{task.name}{location} {reason} but is blocked, and nothing unblocks it"
+        found += [Wait(cls, units, text, task.code.where) for units in from_mask(cls.units, stuck)]
     return found
 
 
@@ -120,27 +133,30 @@ def _colors(machine: Machine, queue: InputQueue | OutputQueue, units: UnitSet) -
     return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
 
 
-def explain(machine: Machine, *, allow_pending: bool) -> str | None:
-    """The deadlock report of a machine at rest, None if nothing waits that should not."""
+def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
+    """The deadlock of a machine at rest, None if nothing waits that should not."""
     waits = _grouped(_waits(machine, allow_pending=allow_pending))
     if not waits:
         return None
     stuck = sum(wait.units.count for wait in waits)
-    lines = [f"deadlock at cycle {machine.cycles} (estimated): nothing can happen any more, and {stuck} waits remain"]
-    for wait in waits[:MAX_LINES]:
-        lines.append(f"  {wait.cls.describe(wait.units)}: {wait.text}")
+    remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
+    lines = [f"deadlock at cycle {machine.cycles} (estimated): nothing can happen any more, and {remain}"]
+    lines += [f"  {wait.cls.describe(wait.units)}: {wait.text}" for wait in waits[:MAX_LINES]]
     if len(waits) > MAX_LINES:
         lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
     cycle = _cycle(machine, waits)
     if cycle:
         path = " -> ".join(f"PE {place}" for place in [*cycle, cycle[0]])
         lines.append(f"  they wait for each other in a circle: {path}")
-        lines.append("  let one of them send before it receives, or receive asynchronously")
+        if any(wait.held for wait in waits):
+            lines.append("  let one of them send before it receives, or send and receive asynchronously")
+        else:
+            lines.append("  let one of them send before it has received")
     else:
         silent = _silent(machine, waits)
         if silent:
             lines.append(f"  {silent}")
-    return "\n".join(lines)
+    return Deadlock("\n".join(lines), waits[0].where)
 
 
 def _senders(machine: Machine, queue: InputQueue) -> list[tuple[UnitClass, Delivery]]:
@@ -202,7 +218,8 @@ def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:
 
 def _silent(machine: Machine, waits: list[Wait]) -> str | None:
     """A hint when nobody who could send to a waiting unit is left to do so."""
-    for cls, units, _, queue, _ in waits:
+    for wait in waits:
+        cls, units, queue = wait.cls, wait.units, wait.queue
         if queue is None:
             continue
         if not _senders(machine, queue):

@@ -8,6 +8,7 @@ batching: all times are computed from time stamps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +199,7 @@ class Executor:
             warp.elapsed += timing.async_issue
             if send is not None:
                 self._settle(send)
-            elif application.has_completion:
+            else:
                 self._signal(warp.cls, application, units, done)
             return None
         if send is None:
@@ -239,7 +240,7 @@ class Executor:
             application.thread.release(units, done)
         if send.warp is not None:
             self.machine.scheduler.resume(send.warp.part(units), done)
-        elif application.has_completion:
+        else:
             self._signal(cls, application, units, done)
 
     def taken(self, message: Message, position: int, time: Any) -> None:
@@ -321,21 +322,12 @@ class Executor:
 
     def admit(self, queue: InputQueue, message: Message) -> None:
         """`arrive`, once nothing earlier can come from another sender."""
-        if queue.task is not None:
-            task = queue.task
-            message.keep()
-            known = task.active[message.units.index]
-            fresh = np.where(known == NEVER, message.head_time, known)
-            queue.messages.append(message)
-            task.active[message.units.index] = fresh
-            queue.cls.touch(message.units, task)
-            return
         for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1]:
             common = intersect(transfer.units, message.units)
             if common is None:
                 continue
             # The other input may lack wavelets still: queue this one and see what both have.
-            queue.messages.append(message.part(common).keep())
+            self._store(queue, message.part(common))
             for other in transfer.queues:
                 other.waiting.remove(transfer)
             self._post(transfer)
@@ -343,10 +335,27 @@ class Executor:
             for units in rest:
                 self.admit(queue, message.part(units))
             return
-        self._serve(queue, message)
+        for piece in self._serve(queue, message):
+            self._store(queue, piece)
 
-    def _serve(self, queue: InputQueue, message: Message) -> None:
-        """Hand a message to the waiting operations that read this queue alone, and queue the rest."""
+    def _store(self, queue: InputQueue, message: Message) -> None:
+        """Queue wavelets that nobody waits for; they start the queue's data task if it has one."""
+        queue.messages.append(message.keep())
+        task = queue.task
+        if task is not None:
+            known = task.active[message.units.index]
+            task.active[message.units.index] = np.where(known == NEVER, message.head_time, known)
+            queue.cls.touch(message.units, task)
+
+    def _recount(self, queues: Sequence[InputQueue], units: UnitSet) -> None:
+        """An operation has taken wavelets that might have started a data task: see what is left for it."""
+        for queue in queues:
+            if queue.task is not None:
+                queue.task.active[units.index] = queue.head_times(units, NEVER)
+                queue.cls.touch(units, queue.task)
+
+    def _serve(self, queue: InputQueue, message: Message) -> list[Message]:
+        """Hand a message to the waiting operations that read this queue alone; gives what is left."""
         rest: list[Message] = [message]
         waiting = queue.waiting
         index = 0
@@ -371,8 +380,7 @@ class Executor:
                 if mine.remaining:
                     others.append(mine)
             rest[position : position + 1] = others
-        for piece in rest:
-            queue.messages.append(piece.keep())
+        return rest
 
     def _receive(
         self,
@@ -426,6 +434,7 @@ class Executor:
                 break
             self._feed_elements(transfer, messages)
             self._put_back(transfer, messages)
+        self._recount(transfer.queues, transfer.units)
         if transfer.position == transfer.count:
             for resource in transfer.resources:
                 resource.release(transfer.units, transfer.time)
@@ -470,6 +479,7 @@ class Executor:
                 current = current.part(units)
             self._feed_elements(current, messages)
             self._put_back(current, messages)
+            self._recount(current.queues, current.units)
             if current.position < current.count:
                 open_.append(current)
             else:
@@ -529,13 +539,16 @@ class Executor:
             return
         if application.has_completion:
             cls.unresolved[units.index] -= 1
-            self._signal(cls, application, units, transfer.time)
+        self._signal(cls, application, units, transfer.time)
 
     def _signal(self, cls: UnitClass, application: Application, units: UnitSet, time: Any) -> None:
         if application.activate is not None:
             application.activate.activate(units, time)
         elif application.unblock is not None:
             application.unblock.unblock(units, time, ahead=True)
+        else:
+            scheduler = self.machine.scheduler
+            scheduler.latest = max(scheduler.latest, int(np.max(time)))
 
 
 def decode(raw: Array, kind: str) -> Array:

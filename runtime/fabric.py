@@ -35,6 +35,8 @@ class Color:
     number: int
     receive: Array
     transmit: Array
+    where: str | None = None
+    """Source location of the color."""
 
     def set_route(
         self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]
@@ -123,7 +125,8 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
         if doubled or hops > 4 * width * height:
             raise LoomError(
                 f"the route of color {color.name} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
-                "end it at a ramp"
+                "end it at a ramp",
+                color.where,
             )
     joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [np.zeros(0, np.int64)] * 5
     dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [np.zeros(0, np.int64)] * 4

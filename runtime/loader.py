@@ -56,7 +56,7 @@ class Loader:
             if isinstance(op, flow.ColorOp):
                 name = op.sym_name.data
                 ports = np.zeros((2, *shape), np.uint8)
-                self.machine.colors[name] = Color(name, op.color.value.data, ports[0], ports[1])
+                self.machine.colors[name] = Color(name, op.color.value.data, ports[0], ports[1], location_of(op))
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.RouteOp):
                 self._color(op, op.color.root_reference.data).set_route(

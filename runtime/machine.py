@@ -13,7 +13,7 @@ from .. import targets
 from ..diagnostics import LoomError
 from ..dialects import flow
 from .arithmetic import Scratch
-from .deadlock import Deadlock, explain
+from .deadlock import explain
 from .executor import Executor
 from .fabric import Color
 from .loader import Exported, Loader, write_buffer
@@ -133,8 +133,8 @@ class Machine:
 
     @property
     def cycles(self) -> int:
-        """The largest clock of all units: an estimate."""
-        return max((int(cls.clock.max()) for cls in self.classes), default=0)
+        """When the last task and the last operation ended: an estimate."""
+        return max([int(cls.clock.max()) for cls in self.classes] + [self.scheduler.latest])
 
     def statistics(self) -> dict[str, Any]:
         """What the run has done so far."""
@@ -161,9 +161,9 @@ class Machine:
         for cls in self.classes:
             for resource in cls.resources():
                 resource.rest()
-        report = explain(self, allow_pending=allow_pending)
-        if report is not None:
-            raise Deadlock(report)
+        deadlock = explain(self, allow_pending=allow_pending)
+        if deadlock is not None:
+            raise deadlock
 
 
 def _only_fabric(module: ModuleOp) -> flow.FabricOp:

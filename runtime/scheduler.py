@@ -52,6 +52,8 @@ class Scheduler:
         self.steps = 0
         self.step_limit: int | None = None
         self.wavelets = 0
+        self.latest = 0
+        """End of the last asynchronous operation that tells nobody of it."""
         self.task_runs = 0
 
     def wake(self, cls: UnitClass, number: int) -> None:

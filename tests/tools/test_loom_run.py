@@ -303,7 +303,7 @@ def test_deadlock(run_loom: Run, write: Write, tmp_path: Path) -> None:
     outcome = run_loom("run", path, "--launch", "main", "--get", f"x={tmp_path}/x.npy", "--stats", tmp_path / "s.json")
     assert outcome.status == 1
     first, *report = outcome.err.splitlines()
-    assert first.startswith("error: deadlock")
+    assert first.startswith(f"{path}:14:7: error: deadlock")
     assert any(f"{path}:14:7" in line and "@red" in line and "4 of 4 wavelets" in line for line in report)
     assert "Traceback" not in outcome.err
     assert [path] == list(tmp_path.iterdir())
