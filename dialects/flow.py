@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -79,8 +78,18 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..targets import TARGETS, Target
+from .assembly import (
+    parse_arguments,
+    parse_attributes,
+    parse_body,
+    parse_members,
+    parse_symbol,
+    print_arguments,
+    print_attributes,
+    print_body,
+)
 from .dsd_table import OPERATIONS, DsdOperation, Element
-from .region import RegionAttr, parse_region_list, print_region
+from .region import RegionAttr, parse_region_list, print_region_list
 from .region_overlap import first_overlap
 
 DYNAMIC = -(1 << 63)
@@ -174,45 +183,6 @@ class _Integers:
                 printer.print_operand(next(dynamic))
             else:
                 printer.print_string(str(value))
-
-
-def _print_body(printer: Printer, body: Region) -> None:
-    printer.print_string(" ")
-    printer.print_region(body, print_entry_block_args=False, print_empty_block=False)
-
-
-def _parse_members(parser: Parser) -> Region:
-    """A region that has its block even if nothing stands in it."""
-    body = parser.parse_region()
-    if not body.blocks:
-        body.add_block(Block())
-    return body
-
-
-def _parse_code(parser: Parser, arguments: Sequence[Parser.Argument]) -> Region:
-    """The body of a task or function; one that ends without `flow.return` gets it."""
-    body = parser.parse_region(arguments)
-    if not body.blocks:
-        body.add_block(Block(arg_types=[argument.type for argument in arguments]))
-    if len(body.blocks) > 1:
-        parser.raise_error("a body has one block; use scf.if, scf.for and scf.while for its branches")
-    last = body.block.last_op
-    if last is None or not last.has_trait(IsTerminator):
-        body.block.add_op(ReturnOp())
-    return body
-
-
-def _parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
-    dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
-    return {} if dictionary is None else dictionary.data
-
-
-def _print_attributes(printer: Printer, op: Operation) -> None:
-    printer.print_op_attributes(op.attributes, print_keyword=True)
-
-
-def _symbol(parser: Parser) -> SymbolRefAttr:
-    return SymbolRefAttr(parser.parse_symbol_name())
 
 
 # ---------------------------------------------------------------------------------------------
@@ -561,8 +531,8 @@ class FabricOp(IRDLOperation):
         width = parser.parse_integer(allow_boolean=False)
         parser.parse_keyword("by")
         height = parser.parse_integer(allow_boolean=False)
-        attributes = _parse_attributes(parser)
-        op = cls(name, target, width, height, _parse_members(parser))
+        attributes = parse_attributes(parser)
+        op = cls(name, target, width, height, parse_members(parser))
         op.attributes.update(attributes)
         return op
 
@@ -571,8 +541,8 @@ class FabricOp(IRDLOperation):
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f' target "{self.target.data}" grid ')
         printer.print_string(f"{self.width.value.data} by {self.height.value.data}")
-        _print_attributes(printer, self)
-        _print_body(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -670,14 +640,14 @@ class ColorOp(IRDLOperation):
         name = parser.parse_symbol_name().data
         parser.parse_punctuation("=")
         op = cls(name, parser.parse_integer(allow_boolean=False))
-        op.attributes.update(_parse_attributes(parser))
+        op.attributes.update(parse_attributes(parser))
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f" = {self.color.value.data}")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
 
 @irdl_op_definition
@@ -710,7 +680,7 @@ class RouteOp(SymbolUser):
 
     @classmethod
     def parse(cls, parser: Parser) -> RouteOp:
-        color = _symbol(parser)
+        color = parse_symbol(parser)
         parser.parse_keyword("on")
         regions = parse_region_list(parser)
 
@@ -721,17 +691,17 @@ class RouteOp(SymbolUser):
             )
 
         op = cls(color, regions.data, ports("from"), ports("to"))
-        op.attributes.update(_parse_attributes(parser))
+        op.attributes.update(parse_attributes(parser))
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_attribute(self.color)
         printer.print_string(" on ")
-        _print_regions(printer, self.regions_attr.data)
+        print_region_list(printer, self.regions_attr)
         for keyword, ports in (("from", self.receive), ("to", self.transmit)):
             printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_(self) -> None:
         receive, transmit = ([port.data for port in ports] for ports in (self.receive, self.transmit))
@@ -749,13 +719,6 @@ class RouteOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
-
-
-def _print_regions(printer: Printer, regions: Sequence[RegionAttr]) -> None:
-    for position, region in enumerate(regions):
-        if position:
-            printer.print_string(" + ")
-        print_region(printer, region)
 
 
 @irdl_op_definition
@@ -786,8 +749,8 @@ class UnitsOp(IRDLOperation):
         regions = parse_region_list(parser)
         parser.parse_keyword("words")
         words = parser.parse_integer(allow_boolean=False)
-        attributes = _parse_attributes(parser)
-        op = cls(name, regions.data, words, _parse_members(parser))
+        attributes = parse_attributes(parser)
+        op = cls(name, regions.data, words, parse_members(parser))
         op.attributes.update(attributes)
         return op
 
@@ -795,10 +758,10 @@ class UnitsOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(" on ")
-        _print_regions(printer, self.regions_attr.data)
+        print_region_list(printer, self.regions_attr)
         printer.print_string(f" words {self.words.value.data}")
-        _print_attributes(printer, self)
-        _print_body(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         exported: set[str] = set()
@@ -870,7 +833,7 @@ class BufferOp(SymbolUser):
                 )
             initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
         op = cls(name, address, type, initial)
-        op.attributes.update(_parse_attributes(parser))
+        op.attributes.update(parse_attributes(parser))
         return op
 
     def print(self, printer: Printer) -> None:
@@ -881,7 +844,7 @@ class BufferOp(SymbolUser):
         if self.initial is not None:
             printer.print_string(" = ")
             self.initial.print_without_type(printer)
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     @property
     def element_type(self) -> Attribute:
@@ -1052,14 +1015,14 @@ class QueueOp(SymbolUser):
         color_regions: list[ArrayAttr[RegionAttr]] = []
 
         def color() -> None:
-            colors.append(_symbol(parser))
+            colors.append(parse_symbol(parser))
             parser.parse_keyword("on")
             color_regions.append(parse_region_list(parser))
 
         parser.parse_keyword("colors")
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, color)
         op = cls(name, direction, queue_id, colors, color_regions)
-        op.attributes.update(_parse_attributes(parser))
+        op.attributes.update(parse_attributes(parser))
         return op
 
     def print(self, printer: Printer) -> None:
@@ -1071,9 +1034,9 @@ class QueueOp(SymbolUser):
                 printer.print_string(", ")
             printer.print_attribute(color)
             printer.print_string(" on ")
-            _print_regions(printer, regions.data)
+            print_region_list(printer, regions)
         printer.print_string("]")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     @property
     def is_input(self) -> bool:
@@ -1116,35 +1079,8 @@ class QueueOp(SymbolUser):
             )
 
 
-class _CallableOp(IRDLOperation, ABC):
-    """Shared by tasks and functions: a symbol, a signature and a body with the parameters as block arguments."""
-
-    @staticmethod
-    def parse_signature(parser: Parser) -> tuple[list[Parser.Argument], list[Attribute]]:
-        arguments = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument) or []
-        results: list[Attribute] = []
-        if parser.parse_optional_punctuation("->") is not None:
-            results = list(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
-        return arguments, results
-
-    @staticmethod
-    def print_signature(printer: Printer, body: Region, results: Sequence[Attribute] = ()) -> None:
-        block = body.block
-        if block.args:
-            printer.print_string("(")
-            for position, argument in enumerate(block.args):
-                if position:
-                    printer.print_string(", ")
-                printer.print_block_argument(argument)
-            printer.print_string(")")
-        if results:
-            printer.print_string(" -> (")
-            printer.print_list(results, printer.print_attribute)
-            printer.print_string(")")
-
-
 @irdl_op_definition
-class FuncOp(_CallableOp):
+class FuncOp(IRDLOperation):
     """A function of the unit. Functions do not recurse. An exported one can be launched; its results are dropped.
 
     Arguments and results are scalars and streams.
@@ -1168,18 +1104,26 @@ class FuncOp(_CallableOp):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments, results = cls.parse_signature(parser)
-        attributes = _parse_attributes(parser)
-        op = cls(name, _parse_code(parser, arguments), results)
+        arguments = parse_arguments(parser)
+        results: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            results = list(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
+        attributes = parse_attributes(parser)
+        op = cls(name, parse_body(parser, arguments, ReturnOp), results)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        self.print_signature(printer, self.body, self.function_type.outputs.data)
-        _print_attributes(printer, self)
-        _print_body(printer, self.body)
+        if self.body.block.args:
+            print_arguments(printer, self.body)
+        if results := self.function_type.outputs.data:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(results, printer.print_attribute)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         name = self.sym_name.data
@@ -1197,7 +1141,7 @@ TASK_KINDS = ("local", "data", "control")
 
 
 @irdl_op_definition
-class TaskOp(_CallableOp, SymbolUser):
+class TaskOp(SymbolUser):
     """A task: `local` (run by activation), `data` (run by each wavelet of an input queue, whose payload is its
     arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets).
 
@@ -1243,12 +1187,12 @@ class TaskOp(_CallableOp, SymbolUser):
         name = parser.parse_symbol_name().data
         parser.parse_keyword("id")
         task_id = parser.parse_integer(allow_boolean=False)
-        queue = _symbol(parser).root_reference.data if parser.parse_optional_keyword("on") else None
+        queue = parse_symbol(parser).root_reference.data if parser.parse_optional_keyword("on") else None
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
-        arguments = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument) or []
-        attributes = _parse_attributes(parser)
-        body = _parse_code(parser, arguments)
+        arguments = parse_arguments(parser)
+        attributes = parse_attributes(parser)
+        body = parse_body(parser, arguments, ReturnOp)
         op = cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked)
         op.attributes.update(attributes)
         return op
@@ -1266,9 +1210,9 @@ class TaskOp(_CallableOp, SymbolUser):
             printer.print_string(" blocked")
         if self.body.block.args:
             printer.print_string(" ")
-        self.print_signature(printer, self.body)
-        _print_attributes(printer, self)
-        _print_body(printer, self.body)
+            print_arguments(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     @property
     def is_local(self) -> bool:
@@ -1580,7 +1524,7 @@ class StreamOp(SymbolUser):
 
     @classmethod
     def parse(cls, parser: Parser) -> StreamOp:
-        buffer = _symbol(parser).root_reference.data
+        buffer = parse_symbol(parser).root_reference.data
         groups: list[list[UnresolvedOperand]] = [[], [], []]
         parser.parse_keyword("at")
         offset = _Integers.parse_one(parser, groups[0])
@@ -1698,7 +1642,7 @@ class QueueStreamOp(SymbolUser):
 
     @classmethod
     def parse(cls, parser: Parser) -> QueueStreamOp:
-        queue = _symbol(parser).root_reference.data
+        queue = parse_symbol(parser).root_reference.data
         group: list[UnresolvedOperand] = []
         parser.parse_keyword("extent")
         extent = _Integers.parse_one(parser, group)
@@ -1884,9 +1828,9 @@ class ApplyOp(SymbolUser):
                 key = parser.parse_keyword_in(("activate", "unblock", "priority"))
                 parser.parse_punctuation("=")
                 if key == "activate":
-                    activate = _symbol(parser).root_reference.data
+                    activate = parse_symbol(parser).root_reference.data
                 elif key == "unblock":
-                    unblock = _symbol(parser).root_reference.data
+                    unblock = parse_symbol(parser).root_reference.data
                 else:
                     priority = parser.parse_keyword_in(PRIORITIES)
             parser.parse_punctuation(")")

@@ -121,3 +121,8 @@ def parse_region_list(parser: AttrParser | Parser) -> ArrayAttr[RegionAttr]:
     while parser.parse_optional_punctuation("+") is not None:
         regions.append(parse_region(parser))
     return ArrayAttr(regions)
+
+
+def print_region_list(printer: Printer, regions: ArrayAttr[RegionAttr]) -> None:
+    """Print regions joined by `+`."""
+    printer.print_list(regions, lambda region: print_region(printer, region), " + ")

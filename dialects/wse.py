@@ -14,18 +14,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     Float16Type,
     Float32Type,
     FunctionType,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -81,7 +79,18 @@ from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from ..targets import TARGETS, Target
-from .region import RegionAttr, parse_region_list, print_region
+from .assembly import (
+    parse_argument,
+    parse_arguments,
+    parse_attributes,
+    parse_body,
+    parse_members,
+    parse_symbol,
+    print_arguments,
+    print_attributes,
+    print_body,
+)
+from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
@@ -179,39 +188,18 @@ class QueueColorAttr(ParametrizedAttribute):
 # ---------------------------------------------------------------------------------------------
 
 
-def _parse_symbol(parser: AttrParser) -> SymbolRefAttr:
-    return SymbolRefAttr(parser.parse_symbol_name())
-
-
-def _print_symbol(printer: Printer, symbol: SymbolRefAttr) -> None:
-    printer.print_symbol_name(symbol.string_value())
-
-
-def _parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
-    dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
-    return {} if dictionary is None else dictionary.data
-
-
-def _print_attributes(printer: Printer, op: Operation) -> None:
-    printer.print_op_attributes(op.attributes, print_keyword=True)
-
-
-def _print_regions(printer: Printer, regions: ArrayAttr[RegionAttr]) -> None:
-    printer.print_list(regions, lambda region: print_region(printer, region), " + ")
-
-
 def _parse_queue_color(parser: AttrParser) -> QueueColorAttr:
-    color = _parse_symbol(parser)
+    color = parse_symbol(parser)
     if parser.parse_optional_keyword("on") is None:
         return QueueColorAttr(color, EVERYWHERE)
     return QueueColorAttr(color, parse_region_list(parser))
 
 
 def _print_queue_color(printer: Printer, color: QueueColorAttr) -> None:
-    _print_symbol(printer, color.color)
+    printer.print_attribute(color.color)
     if not color.is_everywhere:
         printer.print_string(" on ")
-        _print_regions(printer, color.regions)
+        print_region_list(printer, color.regions)
 
 
 def _parse_directions(parser: Parser) -> ArrayAttr[DirectionAttr]:
@@ -225,47 +213,6 @@ def _parse_directions(parser: Parser) -> ArrayAttr[DirectionAttr]:
 def _print_directions(printer: Printer, directions: ArrayAttr[DirectionAttr]) -> None:
     with printer.in_square_brackets():
         printer.print_list(directions, lambda direction: printer.print_string(direction.data))
-
-
-def _parse_block(parser: Parser) -> Region:
-    """A region that has its block even if nothing stands in it."""
-    region = parser.parse_region()
-    if region.first_block is None:
-        region.add_block(Block())
-    return region
-
-
-_LocatedArgument: TypeAlias = tuple[Parser.Argument, LocationAttr | None]
-
-
-def _parse_argument(parser: Parser) -> _LocatedArgument:
-    return parser.parse_argument(), parser.parse_optional_location()
-
-
-def _parse_body(parser: Parser, arguments: Sequence[_LocatedArgument]) -> Region:
-    """The body of a function or task; one that ends without `wse.return` gets it."""
-    body = parser.parse_region([argument for argument, _ in arguments])
-    block = body.first_block
-    if block is not None:
-        for argument, (_, location) in zip(block.args, arguments, strict=True):
-            if location is not None:
-                argument.location = location
-    if block is not None and block is body.last_block:
-        last = block.last_op
-        if last is None or not last.has_trait(IsTerminator):
-            block.add_op(ReturnOp())
-    return body
-
-
-def _print_block(printer: Printer, region: Region) -> None:
-    printer.print_string(" ")
-    printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
-
-
-def _print_arguments(printer: Printer, region: Region) -> None:
-    with printer.in_parens():
-        if (block := region.first_block) is not None:
-            printer.print_list(block.args, printer.print_block_argument)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -470,8 +417,8 @@ class ProgramOp(IRDLOperation):
         width = parser.parse_integer(allow_boolean=False)
         parser.parse_keyword("x")
         height = parser.parse_integer(allow_boolean=False)
-        attributes = _parse_attributes(parser)
-        return cls(name, target, width, height, _parse_block(parser), attributes)
+        attributes = parse_attributes(parser)
+        return cls(name, target, width, height, parse_members(parser), attributes)
 
     def print(self, printer: Printer) -> None:
         width, height = self.rectangle
@@ -480,8 +427,8 @@ class ProgramOp(IRDLOperation):
         printer.print_string(" target ")
         printer.print_string_literal(self.target.data)
         printer.print_string(f" rectangle {width} x {height}")
-        _print_attributes(printer, self)
-        _print_block(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         width, height = self.rectangle
@@ -570,14 +517,14 @@ class ColorOp(IRDLOperation):
         number = None
         if parser.parse_optional_punctuation("=") is not None:
             number = parser.parse_integer(allow_boolean=False)
-        return cls(name, number, _parse_attributes(parser))
+        return cls(name, number, parse_attributes(parser))
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         if self.id is not None:
             printer.print_string(f" = {self.id.value.data}")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
 
 @irdl_op_definition
@@ -639,19 +586,19 @@ class RouteOp(SymbolUser):
             placement,
             [port.data for port in inputs],
             [port.data for port in outputs],
-            _parse_attributes(parser),
+            parse_attributes(parser),
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        _print_symbol(printer, self.color)
+        printer.print_attribute(self.color)
         printer.print_string(" on ")
-        _print_regions(printer, self.placement)
+        print_region_list(printer, self.placement)
         printer.print_string(" from ")
         _print_directions(printer, self.inputs)
         printer.print_string(" to ")
         _print_directions(printer, self.outputs)
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_(self) -> None:
         for ports, way in ((self.input_ports, "from"), (self.output_ports, "to")):
@@ -716,16 +663,16 @@ class PeOp(IRDLOperation):
         name = parser.parse_symbol_name().data
         parser.parse_keyword("on")
         placement = parse_region_list(parser)
-        attributes = _parse_attributes(parser)
-        return cls(name, placement, _parse_block(parser), attributes)
+        attributes = parse_attributes(parser)
+        return cls(name, placement, parse_members(parser), attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(" on ")
-        _print_regions(printer, self.placement)
-        _print_attributes(printer, self)
-        _print_block(printer, self.body)
+        print_region_list(printer, self.placement)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         exported: set[str] = set()
@@ -806,7 +753,7 @@ class BufferOp(IRDLOperation):
         alignment = None
         if parser.parse_optional_keyword("align") is not None:
             alignment = parser.parse_integer(allow_boolean=False)
-        return cls(name, type, value, alignment, _parse_attributes(parser))
+        return cls(name, type, value, alignment, parse_attributes(parser))
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -818,7 +765,7 @@ class BufferOp(IRDLOperation):
             self.value.print_without_type(printer)
         if self.alignment is not None:
             printer.print_string(f" align {self.alignment.value.data}")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_(self) -> None:
         verify_element_type(self.type.get_element_type(), "a buffer")
@@ -886,7 +833,7 @@ class ParamOp(SymbolUser):
             parser.parse_keyword("x")
             shape = (parser.parse_integer(allow_boolean=False), width)
         parser.parse_punctuation("=")
-        return cls(name, _parse_dense(parser, type, shape), _parse_attributes(parser))
+        return cls(name, _parse_dense(parser, type, shape), parse_attributes(parser))
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -898,7 +845,7 @@ class ParamOp(SymbolUser):
             printer.print_string(f" over {width} x {height}")
         printer.print_string(" = ")
         self.value.print_without_type(printer)
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_(self) -> None:
         verify_element_type(self.type, "a parameter")
@@ -1007,12 +954,12 @@ class ExportOp(SymbolUser):
             exported_as,
             unsigned=unsigned,
             read_only=read_only,
-            attributes=_parse_attributes(parser),
+            attributes=parse_attributes(parser),
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        _print_symbol(printer, self.symbol)
+        printer.print_attribute(self.symbol)
         if self.exported_as is not None:
             printer.print_string(" as ")
             printer.print_string_literal(self.exported_as.data)
@@ -1020,7 +967,7 @@ class ExportOp(SymbolUser):
             printer.print_string(" unsigned")
         if self.read_only is not None:
             printer.print_string(" read_only")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_symbols(self, scope: Scope) -> None:
         found = scope.find(self.symbol)
@@ -1078,13 +1025,13 @@ class QueueOp(SymbolUser, ABC):
     def _parse_fields(cls, parser: Parser) -> tuple[str, Sequence[QueueColorAttr], int | None, Mapping[str, Attribute]]:
         name = parser.parse_symbol_name().data
         if parser.parse_keyword_in(("color", "colors")) == "color":
-            colors = [QueueColorAttr(_parse_symbol(parser), EVERYWHERE)]
+            colors = [QueueColorAttr(parse_symbol(parser), EVERYWHERE)]
         else:
             colors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_queue_color(parser))
         number = None
         if parser.parse_optional_keyword("id") is not None:
             number = parser.parse_integer(allow_boolean=False)
-        return name, colors, number, _parse_attributes(parser)
+        return name, colors, number, parse_attributes(parser)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -1098,7 +1045,7 @@ class QueueOp(SymbolUser, ABC):
                 printer.print_list(self.colors, lambda color: _print_queue_color(printer, color))
         if self.id is not None:
             printer.print_string(f" id {self.id.value.data}")
-        _print_attributes(printer, self)
+        print_attributes(printer, self)
 
     def verify_(self) -> None:
         if not self.colors.data:
@@ -1203,20 +1150,20 @@ class FuncOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
         results: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
             listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
             results = [parser.parse_type()] if listed is None else list(listed)
-        attributes = _parse_attributes(parser)
-        body = _parse_body(parser, arguments)
-        type = FunctionType.from_lists([argument.type for argument, _ in arguments], results)
+        attributes = parse_attributes(parser)
+        body = parse_body(parser, arguments, ReturnOp)
+        type = FunctionType.from_lists([argument.type for argument in arguments], results)
         return cls(name, type, body, attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        _print_arguments(printer, self.body)
+        print_arguments(printer, self.body)
         results = self.function_type.outputs.data
         if len(results) == 1:
             printer.print_string(" -> ")
@@ -1225,8 +1172,8 @@ class FuncOp(IRDLOperation):
             printer.print_string(" -> ")
             with printer.in_parens():
                 printer.print_list(results, printer.print_attribute)
-        _print_attributes(printer, self)
-        _print_block(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         if self.body.block.arg_types != self.function_type.inputs.data:
@@ -1306,14 +1253,12 @@ class TaskOp(SymbolUser):
             number = parser.parse_integer(allow_boolean=False)
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
-        arguments = (
-            parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser)) or []
-        )
-        attributes = _parse_attributes(parser)
+        arguments = parse_arguments(parser)
+        attributes = parse_attributes(parser)
         return cls(
             name,
             kind,
-            _parse_body(parser, arguments),
+            parse_body(parser, arguments, ReturnOp),
             queue=queue,
             id=number,
             active=active,
@@ -1327,7 +1272,7 @@ class TaskOp(SymbolUser):
         printer.print_string(f" {self.task_kind}")
         if self.queue is not None:
             printer.print_string(" ")
-            _print_symbol(printer, self.queue)
+            printer.print_attribute(self.queue)
         if self.id is not None:
             printer.print_string(f" id {self.id.value.data}")
         if self.active is not None:
@@ -1336,9 +1281,9 @@ class TaskOp(SymbolUser):
             printer.print_string(" blocked")
         if self.body.block.args:
             printer.print_string(" ")
-            _print_arguments(printer, self.body)
-        _print_attributes(printer, self)
-        _print_block(printer, self.body)
+            print_arguments(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
 
     def verify_(self) -> None:
         name = self.sym_name.data
@@ -1513,6 +1458,8 @@ class GetParamOp(SymbolUser):
 
 
 class _AxisOp(IRDLOperation, ABC):
+    """Shared by what gives a number for x or y."""
+
     axis = prop_def(AxisAttr)
     result = result_def(i16)
     traits = traits_def(Pure())
@@ -1521,14 +1468,16 @@ class _AxisOp(IRDLOperation, ABC):
         super().__init__(properties={"axis": AxisAttr(axis)}, result_types=[i16])
 
     @classmethod
-    def _parse_axis(cls, parser: Parser) -> tuple[Axis, Mapping[str, Attribute]]:
+    def parse(cls, parser: Parser):
         axis = parser.parse_str_enum(Axis)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
         if parser.parse_type() != i16:
             parser.raise_error("coordinates and extents are of type i16", position)
-        return axis, attributes
+        op = cls(axis)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.axis.data}")
@@ -1547,13 +1496,6 @@ class CoordinateOp(_AxisOp):
 
     name = "wse.coordinate"
 
-    @classmethod
-    def parse(cls, parser: Parser) -> CoordinateOp:
-        axis, attributes = cls._parse_axis(parser)
-        op = cls(axis)
-        op.attributes.update(attributes)
-        return op
-
 
 @irdl_op_definition
 class ExtentOp(_AxisOp):
@@ -1565,13 +1507,6 @@ class ExtentOp(_AxisOp):
     """
 
     name = "wse.extent"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ExtentOp:
-        axis, attributes = cls._parse_axis(parser)
-        op = cls(axis)
-        op.attributes.update(attributes)
-        return op
 
 
 @irdl_op_definition

@@ -1,0 +1,75 @@
+"""Pieces of custom assembly that several dialects write alike: symbols, attributes, arguments, bodies.
+
+Each comes as what parses it and what prints it, so that one reads what the other wrote, locations included. Knows
+no dialect: an operation to be made is passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+
+
+def parse_symbol(parser: AttrParser) -> SymbolRefAttr:
+    """Parse `@name`; `Printer.print_attribute` prints it."""
+    return SymbolRefAttr(parser.parse_symbol_name())
+
+
+def parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
+    """Parse `attributes {...}` where it stands."""
+    dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
+    return {} if dictionary is None else dictionary.data
+
+
+def print_attributes(printer: Printer, op: Operation) -> None:
+    """Print ` attributes {...}` if the operation has any."""
+    printer.print_op_attributes(op.attributes, print_keyword=True)
+
+
+def parse_members(parser: Parser) -> Region:
+    """Parse a region, which has its block even if nothing stands in it."""
+    region = parser.parse_region()
+    if region.first_block is None:
+        region.add_block(Block())
+    return region
+
+
+def parse_argument(parser: Parser) -> Parser.Argument:
+    """Parse `%name: type`, and the location behind it where there is one, which xDSL prints but does not read."""
+    argument = parser.parse_argument()
+    argument.location = parser.parse_optional_location()
+    return argument
+
+
+def parse_arguments(parser: Parser) -> list[Parser.Argument]:
+    """Parse `(%name: type, ...)`; without parentheses there are no arguments."""
+    return parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser)) or []
+
+
+def print_arguments(printer: Printer, body: Region) -> None:
+    """Print `(%name: type, ...)`, the arguments of a body."""
+    with printer.in_parens():
+        if (block := body.first_block) is not None:
+            printer.print_list(block.args, printer.print_block_argument)
+
+
+def parse_body(parser: Parser, arguments: Sequence[Parser.Argument], terminator: Callable[[], Operation]) -> Region:
+    """Parse the body of a function or task; one that ends without a terminator gets one."""
+    body = parser.parse_region(arguments)
+    if len(body.blocks) > 1:
+        parser.raise_error("a body has one block; use scf.if, scf.for and scf.while for its branches")
+    last = body.block.last_op
+    if last is None or not last.has_trait(IsTerminator):
+        body.block.add_op(terminator())
+    return body
+
+
+def print_body(printer: Printer, body: Region) -> None:
+    """Print ` {...}`; the arguments of the entry block stand elsewhere."""
+    printer.print_string(" ")
+    printer.print_region(body, print_entry_block_args=False, print_empty_block=False)
