@@ -102,6 +102,8 @@ def compile(
     they need a program that is not lowered to `flow` yet. `progress` is called with the name of each pass before it
     runs. Raises LoomError with the location of the first mistake.
     """
+    if defines is not None and not isinstance(defines, Mapping):
+        raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
     ctx = context()
     module = _read(ctx, source)
     verify(module)

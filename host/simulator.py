@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import IO, Any
 
 import numpy as np
@@ -24,10 +25,12 @@ class Simulator:
     """
 
     def __init__(self, program: Program, step_limit: int | None = None, trace: IO[bytes] | None = None) -> None:
-        if step_limit is not None and step_limit < 1:
-            raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
+        if not isinstance(program, Program):
+            raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
+        if trace is not None and not hasattr(trace, "write"):
+            raise LoomError(f"a trace is written to a binary stream, not {trace!r}; open a file with mode 'wb'")
         self.program = program
-        self.step_limit = step_limit
+        self.step_limit = _steps(step_limit)
         self._machine = Machine(program.module) if trace is None else TracingMachine(program.module, trace)
 
     def set(self, name: str, value: ArrayLike) -> None:
@@ -89,10 +92,22 @@ class Simulator:
         return self._symbol(name, "function")
 
     def _symbol(self, name: str, kind: Any) -> ExportedSymbol:
-        symbol = self.program.symbols.get(name)
+        symbol = self.program.symbols.get(name) if isinstance(name, str) else None
         if symbol is None or symbol.kind != kind:
             raise LoomError(f"the program exports no {kind} '{name}'; {describe(self.program.symbols, kind)}")
         return symbol
+
+
+def _steps(limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    try:
+        steps = index(limit)
+    except TypeError:
+        raise LoomError(f"{limit!r} is no step limit; give a whole number of at least 1, or none") from None
+    if steps < 1:
+        raise LoomError(f"a step limit of {steps} lets nothing run; give at least 1, or none")
+    return steps
 
 
 def _argument(value: float, dtype: np.dtype, what: str) -> int | float:

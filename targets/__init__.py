@@ -14,7 +14,7 @@ def get(name: str) -> Target:
     """The target called `name`; raises LoomError naming those there are."""
     try:
         return TARGETS[name]
-    except KeyError:
+    except (KeyError, TypeError):
         raise LoomError(f"unknown target '{name}'; choose one of {', '.join(sorted(TARGETS))}") from None
 
 

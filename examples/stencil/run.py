@@ -15,10 +15,13 @@ from pathlib import Path
 import numpy as np
 
 import loomir
+from loomir import targets
 
 SOURCE = Path(__file__).resolve().with_name("stencil.mlir")
 CENTER, ALONG_X, ALONG_Y, ALONG_Z = (np.float32(value) for value in (0.4, 0.125, 0.1, 0.075))
 """The parameters of stencil.mlir."""
+COLUMNS, ROWS = targets.get("wse3").fabric
+"""Of the machine that stencil.mlir is for."""
 
 
 def program_text(depth: int) -> str:
@@ -114,8 +117,8 @@ def bounded(low: int, high: int):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="A 7-point stencil, checked against numpy.")
-    parser.add_argument("--width", type=bounded(1, 4096), default=16, help="columns of PEs; 16 if not given")
-    parser.add_argument("--height", type=bounded(1, 4096), default=16, help="rows of PEs; 16 if not given")
+    parser.add_argument("--width", type=bounded(1, COLUMNS), default=16, help="columns of PEs; 16 if not given")
+    parser.add_argument("--height", type=bounded(1, ROWS), default=16, help="rows of PEs; 16 if not given")
     parser.add_argument("--depth", type=bounded(1, 8192), default=64, help="float32 per PE; 64 if not given")
     parser.add_argument("--iterations", type=bounded(0, 65535), default=10, help="10 if not given")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 if not given")

@@ -46,7 +46,8 @@ def test_stencil_too_deep_for_a_pe() -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_size_out_of_range() -> None:
-    result = run("stencil", "--width", "0")
+@pytest.mark.parametrize(("side", "size", "most"), [("width", 0, 762), ("width", 763, 762), ("height", 1173, 1172)])
+def test_size_out_of_range(side: str, size: int, most: int) -> None:
+    result = run("stencil", f"--{side}", str(size))
     assert result.returncode == 2
-    assert "0 is not between 1 and 4096" in result.stderr
+    assert f"argument --{side}: {size} is not between 1 and {most}" in result.stderr
