@@ -43,7 +43,12 @@ class DsdOperation:
     @property
     def element_bits(self) -> int:
         """Width of a destination element in bits."""
-        return 16 if self.destination in ("f16", "i16") else 32
+        return self.operand_bits[0]
+
+    @property
+    def operand_bits(self) -> tuple[int, ...]:
+        """Width of an element of each operand in bits, destination first."""
+        return tuple(16 if element in ("f16", "i16") else 32 for element in (self.destination, *self.sources))
 
 
 _ELEMENTS: dict[str, Element] = {"h": "f16", "s": "f32", "w": "i16", "d": "i32"}

@@ -43,21 +43,22 @@ class Timing:
     reduction: int
     """Cycles for one element accumulated into a scalar."""
 
-    def element_cycles(self, name: str, bits: int, strides: tuple[int, ...]) -> Fraction:
-        """Cycles for one element of DSD operation `name` on elements of `bits` bits.
+    def element_cycles(self, function: str, bits: tuple[int, ...], strides: tuple[int, ...]) -> Fraction:
+        """Cycles for one element of a DSD operation that computes `function` ("move", "multiply_add", ...).
 
-        `strides` are those of the operands that lie in memory, destination first, in elements. A destination that
-        stays in place (stride 0) makes any operation but a move a reduction. Words skipped by a stride are read
-        too, but an element never costs more than one whole read.
+        `bits` are the widths of its elements, destination first, then the sources. `strides` are those of the
+        operands that lie in memory, destination first, in elements. A destination that stays in place (stride 0)
+        makes any operation but a move a reduction. Words skipped by a stride are read too, but an element never
+        costs more than one whole read.
         """
-        words = bits // 16
-        if name.startswith(("mov", "fmov")):
+        words = bits[0] // 16
+        if function == "move":
             cycles = Fraction(words, self.read_words)
-        elif name in ("fmacs", "fmuls"):
+        elif function in ("multiply", "multiply_add") and min(bits) == 32:
             cycles = self.single_multiply
         else:
-            cycles = Fraction(1, self.half_lanes if bits == 16 else self.single_lanes)
-        if strides and strides[0] == 0 and not name.startswith(("mov", "fmov")):
+            cycles = Fraction(1, self.half_lanes if bits[0] == 16 else self.single_lanes)
+        if strides and strides[0] == 0 and function != "move":
             cycles = max(cycles, Fraction(self.reduction))
         widest = max((abs(stride) for stride in strides), default=1)
         return max(cycles, Fraction(min(widest * words, self.read_words), self.read_words))

@@ -23,24 +23,25 @@ def test_queue_lengths() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "bits", "strides", "cycles"),
+    ("function", "bits", "strides", "cycles"),
     [
-        ("faddh", 16, (1, 1, 1), Fraction(1, 4)),
-        ("fmulh", 16, (1, 1, 1), Fraction(1, 4)),
-        ("fmach", 16, (1, 1, 1), Fraction(1, 4)),
-        ("fmacs", 32, (1, 1, 1), Fraction(2)),
-        ("fadds", 32, (1, 1, 1), Fraction(1, 2)),
-        ("fmovh", 16, (1, 1), Fraction(1, 8)),
-        ("mov16", 16, (1, 1), Fraction(1, 8)),
-        ("fmovs", 32, (1, 1), Fraction(1, 4)),
-        ("fmovh", 16, (1, 4), Fraction(4, 8)),
-        ("fmovh", 16, (1, -4), Fraction(4, 8)),
-        ("faddh", 16, (1, 1, 4), Fraction(4, 8)),
-        ("faddh", 16, (1, 1, 200), Fraction(1)),
-        ("fadds", 32, (0, 0, 1), Fraction(2)),
-        ("faddh", 16, (0, 0, 1), Fraction(2)),
-        ("fmovs", 32, (), Fraction(1, 4)),
+        ("add", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
+        ("multiply", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
+        ("multiply_add", (16, 16, 16, 16), (1, 1, 1), Fraction(1, 4)),
+        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(2)),
+        ("multiply", (32, 32, 32), (1, 1, 1), Fraction(2)),
+        ("multiply_add", (32, 32, 16, 16), (1, 1, 1), Fraction(1, 2)),
+        ("add", (32, 32, 32), (1, 1, 1), Fraction(1, 2)),
+        ("move", (16, 16), (1, 1), Fraction(1, 8)),
+        ("move", (32, 32), (1, 1), Fraction(1, 4)),
+        ("move", (16, 16), (1, 4), Fraction(4, 8)),
+        ("move", (16, 16), (1, -4), Fraction(4, 8)),
+        ("add", (16, 16, 16), (1, 1, 4), Fraction(4, 8)),
+        ("add", (16, 16, 16), (1, 1, 200), Fraction(1)),
+        ("add", (32, 32, 32), (0, 0, 1), Fraction(2)),
+        ("add", (16, 16, 16), (0, 0, 1), Fraction(2)),
+        ("move", (32, 32), (), Fraction(1, 4)),
     ],
 )
-def test_cycles_of_an_element(name: str, bits: int, strides: tuple[int, ...], cycles: Fraction) -> None:
-    assert targets.get("wse3").timing.element_cycles(name, bits, strides) == cycles
+def test_cycles_of_an_element(function: str, bits: tuple[int, ...], strides: tuple[int, ...], cycles: Fraction) -> None:
+    assert targets.get("wse3").timing.element_cycles(function, bits, strides) == cycles
