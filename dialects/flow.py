@@ -89,7 +89,7 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
-from .region import RegionAttr, parse_region_list, print_region_list
+from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
 
 DYNAMIC = -(1 << 63)
@@ -593,7 +593,8 @@ class FabricOp(IRDLOperation):
                 regions = [region.resolve(*self.grid) for region in op.regions_attr]
                 if not any(columns and rows for columns, rows in regions):
                     raise VerifyException(
-                        f"units @{op.sym_name.data} stand on no PE of the grid; correct their region or remove them"
+                        f"units @{op.sym_name.data} on {region_list_text(op.regions_attr)} stand on no PE of the grid, "
+                        f"which has {indices_text(*self.grid)}; correct their region or remove them"
                     )
                 places += [(op, region) for region in regions]
         found = first_overlap(places)

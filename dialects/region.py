@@ -110,9 +110,14 @@ def _slice_text(indices: SliceAttr) -> str:
     return text if step == 1 else f"{text}:{step}"
 
 
+def region_text(region: RegionAttr) -> str:
+    """A region as it is written: `[columns, rows]`."""
+    return f"[{_slice_text(region.columns)}, {_slice_text(region.rows)}]"
+
+
 def print_region(printer: Printer, region: RegionAttr) -> None:
     """Print `[columns, rows]`."""
-    printer.print_string(f"[{_slice_text(region.columns)}, {_slice_text(region.rows)}]")
+    printer.print_string(region_text(region))
 
 
 def parse_region_list(parser: AttrParser | Parser) -> ArrayAttr[RegionAttr]:
@@ -125,4 +130,14 @@ def parse_region_list(parser: AttrParser | Parser) -> ArrayAttr[RegionAttr]:
 
 def print_region_list(printer: Printer, regions: ArrayAttr[RegionAttr]) -> None:
     """Print regions joined by `+`."""
-    printer.print_list(regions, lambda region: print_region(printer, region), " + ")
+    printer.print_string(region_list_text(regions))
+
+
+def region_list_text(regions: ArrayAttr[RegionAttr]) -> str:
+    """Regions as they are written, joined by `+`."""
+    return " + ".join(map(region_text, regions))
+
+
+def indices_text(width: int, height: int) -> str:
+    """How an error names what regions of a rectangle may select."""
+    return f"columns 0 to {width - 1} and rows 0 to {height - 1}"

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
+from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
 from .analysis.memory_layout import Allocation, lay_out
 from .analysis.numbering import number
@@ -125,6 +126,13 @@ class _ProgramLowering:
         return numbers
 
     def _check_placement(self) -> None:
+        for pe in self.program.pes:
+            if not any(all(region.resolve(*self.program.rectangle)) for region in pe.placement):
+                raise _refuse(
+                    pe,
+                    f"wse.pe @{pe.sym_name.data} on {region_list_text(pe.placement)} stands on no PE of the rectangle, "
+                    f"which has {indices_text(*self.program.rectangle)}; correct its region or enlarge the rectangle",
+                )
         places = [(pe, region.resolve(*self.program.rectangle)) for pe in self.program.pes for region in pe.placement]
         found = first_overlap(places)
         if found is not None:

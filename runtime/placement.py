@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..diagnostics import LoomError
+from ..dialects.region import indices_text
 from .units import Array, Rectangle, UnitSet, cells, rectangle
 
 NARROW = 64
@@ -30,7 +31,10 @@ class Placement:
         self.height = height
         regions = [(columns, rows) for columns, rows in regions if columns and rows]
         if not regions:
-            raise LoomError(f"units @{name} stand on no PE of the grid", where)
+            raise LoomError(
+                f"units @{name} stand on no PE of the grid, which has {indices_text(width, height)}; correct their "
+                "region or remove them", where,
+            )  # fmt: skip
         whole: UnitSet
         if len(regions) == 1:
             columns, rows = regions[0]

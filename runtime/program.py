@@ -113,9 +113,6 @@ class _Body:
     def use(self, value: SSAValue) -> int:
         return self.slots[value]
 
-    def value_if_known(self, slot: int) -> tuple[bool, Any]:
-        return (True, self.code.template[slot]) if slot in self.known else (False, None)
-
     def emit(self, instruction: Instruction) -> int:
         self.code.instructions.append(instruction)
         return len(self.code.instructions) - 1
@@ -253,8 +250,7 @@ class _Body:
             return
         function = function_of(op)
         if function is None:
-            raise LoomError(f"the engine cannot execute {op.name}; lower it to arith, scf and flow first",
-                            location_of(op))  # fmt: skip
+            raise LoomError(_cannot_execute(op), location_of(op))
         self.scalar(op, function)
 
     def scalar(self, op: Operation, function: Callable[..., Any]) -> None:
@@ -880,6 +876,14 @@ def _nothing(warp: Warp) -> None:
     del warp
 
 
+def _cannot_execute(op: Operation) -> str:
+    """Why the engine does not know an operation: a type it does not compute with, or the operation itself."""
+    for type in (*op.operand_types, *op.result_types):
+        if kind_of(type) is None:
+            return f"the engine cannot execute {op.name} on {type}; compute with {', '.join(DTYPES)} instead"
+    return f"the engine cannot execute {op.name}; lower it to arith, scf and flow first"
+
+
 def _fabric_uses(op: Operation) -> tuple[bool, bool]:
     """Whether an operation, or one inside it, posts a receive, and whether one sends."""
     receives = sends = False
@@ -891,15 +895,15 @@ def _fabric_uses(op: Operation) -> tuple[bool, bool]:
 
 
 @lru_cache(maxsize=4096)
-def element_cycles(timing: Timing, name: str, bits: int, strides: tuple[int, ...]) -> Fraction:
+def element_cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...]) -> Fraction:
     """Estimated cycles for one element of an operation."""
-    return timing.element_cycles(name, bits, strides)
+    return timing.element_cycles(entry.function, entry.operand_bits, strides)
 
 
 @lru_cache(maxsize=4096)
 def cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...], count: int) -> int:
     """Estimated cycles for `count` elements, without the setup."""
-    return ceil(count * element_cycles(timing, entry.name, entry.element_bits, strides))
+    return ceil(count * element_cycles(timing, entry, strides))
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {

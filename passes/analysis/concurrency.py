@@ -65,13 +65,9 @@ class Concurrency:
             for key in body.nodes:
                 self._issues[key].append(body)
 
-    def may_overlap(self, first: Hashable, second: Hashable) -> bool:
-        """Whether `first` may be under way while `second` is; an operation overlaps itself if it may be issued
-        again before it has ended."""
-        return second in self._may[first]
-
     def overlapping(self, key: Hashable) -> tuple[Hashable, ...]:
-        """The operations that may be under way while `key` is, in order of appearance."""
+        """The operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
+        may be issued again before it has ended."""
         return self._may[key]
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:

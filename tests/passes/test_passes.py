@@ -87,4 +87,4 @@ def test_the_transfers_of_the_stencil_overlap_each_other_but_not_the_next_iterat
     assert len(transfers) == 8
     for first in transfers:
         for second in transfers:
-            assert concurrency.may_overlap(first, second) == (first is not second)
+            assert (second in concurrency.overlapping(first)) == (first is not second)

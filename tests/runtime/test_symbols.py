@@ -286,6 +286,20 @@ def test_wrong_arrays(values, message: str) -> None:
             " flow.apply addc16 %d, %d, %d : !flow.stream<i16>, !flow.stream<i16>, !flow.stream<i16>\n flow.return }",
             "addc16 is not provided by the engine yet",
         ),
+        (
+            "flow.task local @t id 9 {\n %a = arith.constant 1 : i64\n %b = arith.addi %a, %a : i64\n flow.return }",
+            "cannot execute arith.addi on i64; compute with f32, f16, bf16, i32, i16, i8, i1, index instead",
+        ),
+        (
+            "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b = arith.extsi %a : i32 to i64\n"
+            " flow.return }",
+            "cannot execute arith.extsi on i64",
+        ),
+        (
+            "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b, %c = arith.mulsi_extended %a, %a : i32\n"
+            " flow.return }",
+            "cannot execute arith.mulsi_extended; lower it to arith, scf and flow first",
+        ),
     ],
 )
 def test_programs_that_cannot_be_loaded(body: str, message: str) -> None:
@@ -305,7 +319,7 @@ def test_units_must_not_share_a_place() -> None:
 
 def test_units_must_stand_on_the_grid() -> None:
     text = 'flow.fabric @test target "wse3" grid 2 by 2 {\n flow.units @a on [5:, :] words 8 {}\n}'
-    with pytest.raises(LoomError, match="units @a stand on no PE of the grid"):
+    with pytest.raises(LoomError, match="no PE of the grid, which has columns 0 to 1 and rows 0 to 1"):
         Machine(parse(text, verify=False))
 
 

@@ -60,9 +60,9 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: units @u stand on no PE of the grid; correct their region or remove them{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.units @u on [2:, :] words 8 {
+// CHECK: error: units @u on [2:, :] + [0, 3] stand on no PE of the grid, which has columns 0 to 1 and rows 0 to 0; correct their region or remove them{{$}}
+flow.fabric @p target "wse3" grid 2 by 1 {
+  flow.units @u on [2:, :] + [0, 3] words 8 {
   }
 }
 // -----

@@ -12,6 +12,14 @@ wse.program @overlap target "wse3" rectangle 4 x 3 {
 
 // -----
 
+// CHECK: bad_program.mlir:[[# @LINE + 2]]:3: error: wse.pe @a on [5, :] stands on no PE of the rectangle, which has columns 0 to 1 and rows 0 to 2; correct its region or enlarge the rectangle
+wse.program @outside target "wse3" rectangle 2 x 3 {
+  wse.pe @a on [5, :] {
+  }
+}
+
+// -----
+
 wse.program @routes target "wse3" rectangle 4 x 3 {
   wse.color @c
   wse.route @c on [:, 0] + [3, :] from [ramp] to [east]
