@@ -89,6 +89,7 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
+from .machine_rules import verify_ports, verify_task, verify_task_id
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
 
@@ -706,17 +707,10 @@ class RouteOp(SymbolUser):
 
     def verify_(self) -> None:
         receive, transmit = ([port.data for port in ports] for ports in (self.receive, self.transmit))
-        for ports, way in ((receive, "from"), (transmit, "to")):
-            if not ports:
-                raise VerifyException(f"the route leads {way} no port; name at least one")
-            if len(set(ports)) != len(ports):
-                raise VerifyException(f"the route names a port twice in '{way}'; name it once")
-            for port in ports:
-                if port not in DIRECTIONS:
-                    raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
-        for port in receive:
-            if port in transmit and port != "ramp":
-                raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
+        for port in (*receive, *transmit):
+            if port not in DIRECTIONS:
+                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
+        verify_ports(receive, transmit)
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
@@ -1231,24 +1225,8 @@ class TaskOp(SymbolUser):
             raise VerifyException(f"data task @{name} has no queue; name the input queue that starts it")
         if self.queue is not None and not self.is_data:
             raise VerifyException(f"{kind} task @{name} has a queue; remove it, only data tasks have one")
-        if self.active is not None and not self.is_local:
-            raise VerifyException(f"{kind} task @{name} cannot be active; only local tasks are activated")
-        types = self.body.block.arg_types
-        if self.is_local and types:
-            raise VerifyException(
-                f"local task @{name} takes arguments, but nothing passes any to it; keep the values in buffers"
-            )
-        if self.is_data and not types:
-            raise VerifyException(
-                f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits"
-            )
-        for type in types:
-            verify_element_type(type, "a wavelet")
-        if len(types) > 1 and sum(map(element_words, types)) > 2:
-            raise VerifyException(
-                f"{kind} task @{name} takes more than a wavelet holds; give it one argument of 16 or 32 bits, or two "
-                "of 16 bits"
-            )
+        active, types = self.active is not None, self.body.block.arg_types
+        verify_task(kind, name, types, active=active, verify_element=verify_element_type)
 
     def verify_symbols(self, scope: Scope) -> None:
         number, target = self.task_id.value.data, scope.target
@@ -1265,16 +1243,7 @@ class TaskOp(SymbolUser):
                     f"use {numbers[0]}"
                 )
             return
-        allowed = target.local_task_ids if self.is_local else target.control_task_ids
-        if self.is_local and number in target.reserved_local_task_ids:
-            raise VerifyException(
-                f"{_described(self)} has id {number}, which {target.name} keeps for the system; choose another"
-            )
-        if number not in allowed:
-            raise VerifyException(
-                f"{_described(self)} has id {number}, which {target.name} does not offer; choose one from "
-                f"{allowed[0]} to {allowed[-1]}"
-            )
+        verify_task_id(_described(self), number, target, control=not self.is_local)
 
 
 @irdl_op_definition

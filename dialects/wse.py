@@ -90,6 +90,7 @@ from .assembly import (
     print_attributes,
     print_body,
 )
+from .machine_rules import verify_ports, verify_task, verify_task_id
 from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
@@ -601,14 +602,7 @@ class RouteOp(SymbolUser):
         print_attributes(printer, self)
 
     def verify_(self) -> None:
-        for ports, way in ((self.input_ports, "from"), (self.output_ports, "to")):
-            if not ports:
-                raise VerifyException(f"the route leads {way} no port; name at least one")
-            if len(set(ports)) != len(ports):
-                raise VerifyException(f"the route names a port twice in '{way}'; name it once")
-        for port in self.input_ports:
-            if port in self.output_ports and port is not Direction.RAMP:
-                raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
+        verify_ports(self.input_ports, self.output_ports)
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
@@ -1293,52 +1287,24 @@ class TaskOp(SymbolUser):
                 + ("needs the input queue that starts it" if self.queue is None else "has a queue")
                 + "; data tasks have one, no others"
             )
-        types = self.body.block.arg_types
-        match self.task_kind:
-            case TaskKind.LOCAL if types:
-                raise VerifyException(
-                    f"local task @{name} takes arguments, but nothing passes any to it; keep the values in buffers"
-                )
-            case TaskKind.DATA if not types:
-                raise VerifyException(
-                    f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits"
-                )
-            case _:
-                pass
-        if len(types) > 2 or (len(types) == 2 and not set(types) <= {i16, f16}):
-            raise VerifyException(
-                f"{self.task_kind} task @{name} takes more than a wavelet holds; give it one "
-                "argument, or two of 16 bits"
-            )
-        for type in types:
-            verify_element_type(type, "a wavelet")
+        verify_task(
+            self.task_kind,
+            name,
+            self.body.block.arg_types,
+            active=self.active is not None,
+            verify_element=verify_element_type,
+        )
         if self.id is not None and self.task_kind is TaskKind.DATA:
             raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
         if self.task_kind is TaskKind.CONTROL and self.id is None:
             raise VerifyException(f"control task @{name} has no id, so no control wavelet can name it; give it one")
-        if self.active is not None and self.task_kind is not TaskKind.LOCAL:
-            raise VerifyException(f"{self.task_kind} task @{name} cannot be active; only local tasks are activated")
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.queue is not None:
             scope.input_queue(self.queue)
-        number = self.task_id
-        if number is None:
-            return
-        target = scope.target
-        if self.task_kind is TaskKind.CONTROL:
-            allowed = target.control_task_ids
-        else:
-            allowed = target.local_task_ids
-            if number in target.reserved_local_task_ids:
-                raise VerifyException(
-                    f"{_described(self)} has id {number}, which {target.name} keeps for the system; choose another"
-                )
-        if number not in allowed:
-            raise VerifyException(
-                f"{_described(self)} has id {number}, which {target.name} does not offer; choose "
-                f"one from {allowed.start} to {allowed.stop - 1}"
-            )
+        if self.task_id is not None:
+            control = self.task_kind is TaskKind.CONTROL
+            verify_task_id(_described(self), self.task_id, scope.target, control=control)
 
 
 @irdl_op_definition

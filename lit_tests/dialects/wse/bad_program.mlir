@@ -143,7 +143,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: data task @t takes more than a wavelet holds; give it one argument, or two of 16 bits{{$}}
+// CHECK: error: data task @t takes more than a wavelet holds; give it one argument of 16 or 32 bits, or two of 16 bits{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @e on [:, :] {

@@ -1,0 +1,63 @@
+"""What the machine allows at every level: checks of routes and tasks that `wse` and `flow` share.
+
+Knows ports, kinds and numbers, not the operations that hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from ..targets import Target
+
+
+def verify_ports(receive: Sequence[str], transmit: Sequence[str]) -> None:
+    """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`."""
+    for ports, way in ((receive, "from"), (transmit, "to")):
+        if not ports:
+            raise VerifyException(f"the route leads {way} no port; name at least one")
+        if len(set(ports)) != len(ports):
+            raise VerifyException(f"the route names a port twice in '{way}'; name it once")
+    for port in receive:
+        if port in transmit and port != "ramp":
+            raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
+
+
+def verify_task(
+    kind: str,
+    name: str,
+    types: Sequence[Attribute],
+    *,
+    active: bool,
+    verify_element: Callable[[Attribute, str], None],
+) -> None:
+    """Raise VerifyException unless a task of that kind can take arguments of `types` and start `active`."""
+    if active and kind != "local":
+        raise VerifyException(f"{kind} task @{name} cannot be active; only local tasks are activated")
+    if kind == "local" and types:
+        raise VerifyException(
+            f"local task @{name} takes arguments, but nothing passes any to it; keep the values in buffers"
+        )
+    if kind == "data" and not types:
+        raise VerifyException(f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits")
+    for type in types:
+        verify_element(type, "a wavelet")
+    if len(types) > 1 and sum(type.bitwidth for type in types if isinstance(type, IntegerType | AnyFloat)) > 32:
+        raise VerifyException(
+            f"{kind} task @{name} takes more than a wavelet holds; give it one argument of 16 or 32 bits, or two of "
+            "16 bits"
+        )
+
+
+def verify_task_id(task: str, number: int, target: Target, *, control: bool) -> None:
+    """Raise VerifyException if `target` does not offer the id to a control task, or else to a local one."""
+    allowed = target.control_task_ids if control else target.local_task_ids
+    if not control and number in target.reserved_local_task_ids:
+        raise VerifyException(f"{task} has id {number}, which {target.name} keeps for the system; choose another")
+    if number not in allowed:
+        raise VerifyException(
+            f"{task} has id {number}, which {target.name} does not offer; choose one from {allowed[0]} to {allowed[-1]}"
+        )
