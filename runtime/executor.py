@@ -543,9 +543,9 @@ class Executor:
 
     def _signal(self, cls: UnitClass, application: Application, units: UnitSet, time: Any) -> None:
         if application.activate is not None:
-            application.activate.activate(units, time)
+            application.activate.complete(units, time, activate=True)
         elif application.unblock is not None:
-            application.unblock.unblock(units, time, ahead=True)
+            application.unblock.complete(units, time, activate=False)
         else:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(time)))

@@ -823,6 +823,9 @@ class _Body:
             None if symbol is None else self.target_task(op, symbol.root_reference.data)
             for symbol in (op.activate, op.unblock)
         ]
+        for task, activate in zip(tasks, (True, False), strict=True):
+            if task is not None:
+                task.expect_completions(activate=activate)
         application = Application(
             entry, kernel(entry, self.machine.scratch),
             None if op.microthread is None else op.microthread.value.data, tasks[0], tasks[1], location_of(op),

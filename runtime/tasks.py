@@ -43,12 +43,43 @@ class Task:
     active: Array
     unblocked: Array | None
     queue: InputQueue | None = None
+    started: Array | None = None
+    """When the task last started, for a task that completions activate: what came before is used up."""
+    blocked: Array | None = None
+    """When the task was last blocked, for a task that completions unblock: what came before is undone."""
     later: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
     """Activations that may come after the next run."""
     unblockings: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
     """Completions that unblock the task, maybe after the next blocking."""
     hot: set[int] = field(default_factory=set[int])
     """Blocks of the class in which some unit may have the task active."""
+
+    def expect_completions(self, *, activate: bool) -> None:
+        """Operations that activate or else unblock the task exist: from now on its times are kept for `complete`."""
+        times = np.full(self.active.shape, -1, np.int64)
+        if activate:
+            self.started = times
+        else:
+            self.blocked = times
+
+    def complete(self, units: UnitSet, time: Any, *, activate: bool) -> None:
+        """An operation that activates or else unblocks the task completes at given times.
+
+        The engine may learn of it after the task has started, or was blocked, at a later cycle: then it has had its
+        effect before.
+        """
+        past = self.started if activate else self.blocked
+        fresh = [units]
+        if past is not None:
+            late = past[units.index] >= time
+            if some(late):
+                fresh = from_mask(units, ~late)
+        for part in fresh:
+            share = select(units, part, time)
+            if activate:
+                self.activate(part, share)
+            else:
+                self.unblock(part, share, ahead=True)
 
     def activate(self, units: UnitSet, time: Any) -> None:
         """Activate the task of some units at given times; an active task is not activated twice."""
@@ -68,6 +99,8 @@ class Task:
     def start(self, units: UnitSet, time: Any) -> None:
         """The task starts on some units: its activation is used up, and with it those that came before."""
         self.active[units.index] = NEVER
+        if self.started is not None:
+            self.started[units.index] = time
         if not self.later:
             return
         kept: list[tuple[UnitSet, Any]] = []
@@ -123,6 +156,8 @@ class Task:
         if self.unblocked is None:
             return
         index = units.index
+        if self.blocked is not None:
+            self.blocked[index] = time
         current = self.unblocked[index]
         past = current <= time
         if not self.unblockings:
