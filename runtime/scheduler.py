@@ -289,9 +289,10 @@ class Scheduler:
         warp = Warp(cls, code, unit, slots, time)
         base, budget, taken, begin = cls.memory.base(unit), self.budget(), 0, time
         arguments = _arguments(code, message.payload[:, message.position : message.position + count, :])
-        for values in zip(*(argument.ravel().tolist() for argument in arguments), strict=True):
-            for slot, value in zip(code.arguments, values, strict=True):
-                slots[slot] = value
+        # One or two arguments; a single one stands for both.
+        first, last = code.arguments[0], code.arguments[-1]
+        for value, other in zip(arguments[0].ravel().tolist(), arguments[-1].ravel().tolist(), strict=True):
+            slots[first], slots[last] = value, other
             taken += 1
             if taken > budget:
                 raise self.overrun(warp)
