@@ -389,7 +389,7 @@ class Scheduler:
         for first, key in sorted(starts, key=lambda entry: entry[0]):
             if first <= horizon:
                 self._visit(*key, horizon=horizon)
-            if first > horizon:
+            else:
                 self.stalled[key] = None
         return True
 
