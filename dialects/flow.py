@@ -89,7 +89,7 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
-from .machine_rules import verify_ports, verify_task, verify_task_id
+from .machine_rules import verify_ports, verify_stream_way, verify_task, verify_task_id
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
 
@@ -562,13 +562,14 @@ class FabricOp(IRDLOperation):
             match op:
                 case ColorOp():
                     pass
-                case RouteOp():
+                case RouteOp() | HostStreamOp():
                     _verify_symbols(op, scope)
                 case UnitsOp():
                     _verify_units(op, scope)
                 case _:
                     raise VerifyException(
-                        f"{op.name} does not belong in a flow.fabric directly; only colors, routes and units do"
+                        f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams and "
+                        "units do"
                     )
         self._verify_places()
         self._verify_exports()
@@ -711,6 +712,52 @@ class RouteOp(SymbolUser):
             if port not in DIRECTIONS:
                 raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
         verify_ports(receive, transmit)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+@irdl_op_definition
+class HostStreamOp(SymbolUser):
+    """Connects a color with the host on every unit of a region.
+
+    `in`: what the host sends arrives in the unit's input queue of the color. `out`: what the unit sends on the color
+    goes to the host, unless its router has a route for the color.
+    """
+
+    name = "flow.host_stream"
+    color = prop_def(SymbolRefAttr)
+    way = prop_def(StringAttr)
+    regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
+    traits = traits_def(HasParent(FabricOp))
+
+    def __init__(self, color: str | SymbolRefAttr, way: str, regions: Sequence[RegionAttr]):
+        super().__init__(
+            properties={
+                "color": SymbolRefAttr(color) if isinstance(color, str) else color,
+                "way": StringAttr(way),
+                "regions": ArrayAttr(regions),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HostStreamOp:
+        color = parse_symbol(parser)
+        way = parser.parse_keyword_in(("in", "out"))
+        parser.parse_keyword("on")
+        op = cls(color, way, parse_region_list(parser).data)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(f" {self.way.data} on ")
+        print_region_list(printer, self.regions_attr)
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        verify_stream_way(self.way.data)
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
@@ -1931,8 +1978,8 @@ class ApplyOp(SymbolUser):
 
 def _operations() -> list[type[Operation]]:
     return [
-        FabricOp, ColorOp, RouteOp, UnitsOp, BufferOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp, ReturnOp, CallOp,
-        CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, ActivateOp, BlockOp, UnblockOp, StreamOp,
+        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp,
+        ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, ActivateOp, BlockOp, UnblockOp, StreamOp,
         QueueStreamOp, AdvanceOp, ResizeOp, RestrideOp, ApplyOp,
     ]  # fmt: skip
 

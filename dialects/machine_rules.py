@@ -26,6 +26,12 @@ def verify_ports(receive: Sequence[str], transmit: Sequence[str]) -> None:
             raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
 
 
+def verify_stream_way(way: str) -> None:
+    """Raise VerifyException unless a host stream goes `in` or `out`."""
+    if way not in ("in", "out"):
+        raise VerifyException(f"a host stream cannot go '{way}'; use in (from the host) or out (to it)")
+
+
 def verify_task(
     kind: str,
     name: str,

@@ -90,7 +90,7 @@ from .assembly import (
     print_attributes,
     print_body,
 )
-from .machine_rules import verify_ports, verify_task, verify_task_id
+from .machine_rules import verify_ports, verify_stream_way, verify_task, verify_task_id
 from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
@@ -449,11 +449,12 @@ class ProgramOp(IRDLOperation):
                             _verify_symbols(user, scope)
                 case ColorOp():
                     _verify_color_id(op, ids, target)
-                case RouteOp():
+                case RouteOp() | HostStreamOp():
                     _verify_symbols(op, Scope(target, self.rectangle, symbols, {}, ""))
                 case _:
                     raise VerifyException(
-                        f"{op.name} does not belong in a wse.program directly; only colors, routes and PE programs do"
+                        f"{op.name} does not belong in a wse.program directly; only colors, routes, host streams and "
+                        "PE programs do"
                     )
 
 
@@ -603,6 +604,69 @@ class RouteOp(SymbolUser):
 
     def verify_(self) -> None:
         verify_ports(self.input_ports, self.output_ports)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+class StreamWay(StrEnum):
+    """Which way the wavelets of a host stream go: from the host in, or out to it."""
+
+    IN = "in"
+    OUT = "out"
+
+
+@irdl_op_definition
+class HostStreamOp(SymbolUser):
+    """Connects a color with the host on the PEs of a region, by default on all.
+
+    ```
+    wse.host_stream @input in
+    wse.host_stream @result out on [-1, :]
+    ```
+
+    `in`: what the host sends arrives in the PE's input queue of the color. `out`: what the PE sends on the color goes
+    to the host, unless the program has a route for the color there. The routes between host and PE are implied.
+    """
+
+    name = "wse.host_stream"
+    color = prop_def(SymbolRefAttr)
+    way = prop_def(StringAttr)
+    placement = prop_def(ArrayAttr[RegionAttr])
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(
+        self,
+        color: str,
+        way: StreamWay,
+        placement: ArrayAttr[RegionAttr] = EVERYWHERE,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"color": SymbolRefAttr(color), "way": StringAttr(way.value), "placement": placement},
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HostStreamOp:
+        color = parser.parse_symbol_name().data
+        way = parser.parse_str_enum(StreamWay)
+        placement = EVERYWHERE
+        if parser.parse_optional_keyword("on") is not None:
+            placement = parse_region_list(parser)
+        return cls(color, way, placement, parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(f" {self.way.data}")
+        if self.placement != EVERYWHERE:
+            printer.print_string(" on ")
+            print_region_list(printer, self.placement)
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        verify_stream_way(self.way.data)
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.color(self.color)
@@ -1546,6 +1610,7 @@ Wse = Dialect(
         ProgramOp,
         ColorOp,
         RouteOp,
+        HostStreamOp,
         PeOp,
         BufferOp,
         ParamOp,

@@ -94,6 +94,8 @@ class _ProgramLowering:
                     new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data])
                 case wse.RouteOp():
                     new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports)
+                case wse.HostStreamOp():
+                    new = flow.HostStreamOp(op.color, op.way.data, op.placement.data)
                 case wse.PeOp():
                     new = _PeLowering(op, self.target, self.colors).lower()
                 case _:

@@ -14,7 +14,8 @@ from xdsl.ir import Operation
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
-from .fabric import Color, compress, trace
+from .fabric import Color, Delivery, compress, trace
+from .host_streams import HostInput, HostOutput
 from .memory import DTYPES, WIDE
 from .program import Compiler
 from .queues import InputQueue, OutputQueue
@@ -23,11 +24,15 @@ from .scalars import kind_of, normalize
 from .streams import Buffer
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
-from .units import Array, rectangle
+from .units import Array, from_mask, rectangle
 from .warp import Code
 
 if TYPE_CHECKING:
     from .machine import Machine
+
+
+UNBOUNDED = 1 << 62
+"""Room of a queue that takes all there is."""
 
 
 class Exported:
@@ -63,6 +68,8 @@ class Loader:
                     _ranges(self.machine, op.regions_attr), [port.data for port in op.receive],
                     [port.data for port in op.transmit],
                 )  # fmt: skip
+            elif isinstance(op, flow.HostStreamOp):
+                self._load_host_stream(op, shape)
             elif isinstance(op, flow.UnitsOp):
                 self.machine.classes.append(UnitClass(self.machine, op))
             elif not isinstance(op, flow.ColorOp):
@@ -76,6 +83,18 @@ class Loader:
         for cls in self.machine.classes:
             self._load_class(cls)
         self._connect()
+
+    def _load_host_stream(self, op: flow.HostStreamOp, shape: tuple[int, int]) -> None:
+        name = self._color(op, op.color.root_reference.data).name
+        connected = np.zeros(shape, np.bool_)
+        if op.way.data == "in":
+            connected = self.machine.host_inputs.setdefault(
+                name, HostInput(name, connected, np.zeros(shape, np.int64))
+            ).connected
+        else:
+            connected = self.machine.host_outputs.setdefault(name, HostOutput(name, connected)).connected
+        for columns, rows in _ranges(self.machine, op.regions_attr):
+            connected[rectangle(rows, columns).index] = True
 
     def _color(self, op: Operation, name: str) -> Color:
         color = self.machine.colors.get(name)
@@ -233,9 +252,10 @@ class Loader:
             outputs: list[tuple[OutputQueue, Array]] = []
             for cls in self.machine.classes:
                 for queue in cls.outputs.values():
-                    mask = cls.placement.on_grid(queue.colors == number)
+                    mask = self._to_fabric(queue, color, cls.placement.on_grid(queue.colors == number))
                     if mask.any():
                         outputs.append((queue, mask))
+            self._from_host(color, readers.get(number, []), number, counts)
             if not outputs:
                 continue
             senders = np.logical_or.reduce([mask for _, mask in outputs])
@@ -271,6 +291,42 @@ class Loader:
             queue.room = min(queue.room, reader.room)
         for reader, tally in counts.items():
             reader.senders = int(tally.max())
+
+    def _to_fabric(self, queue: OutputQueue, color: Color, senders: Array) -> Array:
+        """Of the units that send a color by a queue those whose routers have a route; of the others the host may be
+        the receiver."""
+        output = self.machine.host_outputs.get(color.name)
+        if output is None:
+            return senders
+        to_host = senders & output.connected & (color.receive == 0)
+        if to_host.any():
+            cls = queue.cls
+            sink = next((sink for sink in output.sinks if sink.cls is cls), None)
+            if sink is None:
+                sink = InputQueue(
+                    cls, f"host stream @{color.name}", -1, queue.colors,
+                    Resource(cls, f"host stream @{color.name}", "receive one after the other"), UNBOUNDED,
+                )  # fmt: skip
+                output.sinks.append(sink)
+            sink.senders += 1
+            mine = cls.placement.from_grid(to_host)
+            whole = rectangle(range(mine.shape[0]), range(mine.shape[1]))
+            queue.deliveries += [Delivery("shift", units, sink, 0) for units in from_mask(whole, mine)]
+        return senders & ~to_host
+
+    def _from_host(self, color: Color, readers: list[InputQueue], number: int, counts: dict[InputQueue, Array]) -> None:
+        """Hang the queues that a stream from the host ends in on the stream."""
+        host = self.machine.host_inputs.get(color.name)
+        if host is None:
+            return
+        for queue in readers:
+            inside = np.zeros(queue.cls.shape, np.bool_)
+            inside[queue.cls.units.index] = True
+            mine = inside & (queue.colors == number) & queue.cls.placement.from_grid(host.connected)
+            if mine.any():
+                host.readers.append((queue, mine))
+                tally = counts.setdefault(queue, np.zeros(queue.cls.shape[0] * queue.cls.shape[1], np.int64))
+                tally += mine.ravel()
 
     def _note_losses(self, queue: OutputQueue, mask: Array, sources: Array, places: Array) -> None:
         mine = mask[sources[:, 0], sources[:, 1]] if len(sources) else np.zeros(0, np.bool_)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -16,13 +16,16 @@ from .arithmetic import Scratch
 from .deadlock import explain
 from .executor import Executor
 from .fabric import Color
+from .host_streams import HostInput, HostOutput
 from .loader import Exported, Loader, write_buffer
 from .memory import WIDE
 from .scalars import normalize
 from .scheduler import Scheduler
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
-from .units import Array, Rectangle, some
+from .units import Array, Rectangle, rectangle, some
+
+StreamT = TypeVar("StreamT")
 
 
 class Machine:
@@ -45,6 +48,9 @@ class Machine:
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
+        self.host_inputs: dict[str, HostInput] = {}
+        self.host_outputs: dict[str, HostOutput] = {}
+        """Colors connected with the host, by name."""
         self.scheduler, self.executor = self._engines()
         with np.errstate(all="ignore"):
             Loader(self).load()
@@ -131,6 +137,54 @@ class Machine:
                 task.code.template[slot] = value
             task.activate(cls.units, now)
 
+    def send(self, color: str, x: int, y: int, w: int, h: int, words: Any) -> None:
+        """Send words to the PEs of a region whose first PE is (x, y), [h, w, n], on a stream from the host.
+
+        Integers and floats of 32 bits go as they are, n wavelets to each PE; they arrive in the order of the calls,
+        while the machine runs. Raises LoomError for a color that is no stream from the host, a region off the grid,
+        values of another shape or width, and PEs that do not read the color.
+        """
+        stream = self._host_stream(color, self.host_inputs, "from the host")
+        area = self._area(x, y, w, h)
+        values = np.asarray(words)
+        if values.dtype.itemsize != 4 or values.dtype.kind not in "uif":
+            raise LoomError(f"the host sends words of 32 bits, not {values.dtype}; convert the array first")
+        if values.ndim != 3 or values.shape[:2] != (h, w):
+            raise LoomError(f"the words for {w} x {h} PEs have shape [{h}, {w}, n], not {list(values.shape)}")
+        if values.shape[2] == 0:
+            return
+        values = np.ascontiguousarray(values).view(np.uint32)
+        with np.errstate(all="ignore"):
+            for queue, message in stream.messages(area, values, self.cycles):
+                self.executor.arrive(queue, message)
+
+    def receive(self, color: str, x: int, y: int, w: int, h: int, n: int) -> Array:
+        """The next n words that each PE of a region has sent on a stream to the host, uint32 [h, w, n].
+
+        Raises LoomError for a color that is no stream to the host or a region off the grid, and MissingWavelets, which
+        says how many each PE still lacks, if there are not that many yet.
+        """
+        stream = self._host_stream(color, self.host_outputs, "to the host")
+        return stream.take(self._area(x, y, w, h), n)
+
+    def received(self, color: str) -> Array:
+        """How many words of each PE wait to be received on a stream to the host, [height, width]."""
+        return self._host_stream(color, self.host_outputs, "to the host").available()
+
+    def _host_stream(self, color: str, streams: Mapping[str, StreamT], way: str) -> StreamT:
+        stream = streams.get(color)
+        if stream is None:
+            known = ", ".join(f"@{name}" for name in streams) or "none"
+            raise LoomError(f"color @{color} is no stream {way}; the streams {way} are: {known}")
+        return stream
+
+    def _area(self, x: int, y: int, w: int, h: int) -> Rectangle:
+        if min(x, y) < 0 or min(w, h) < 1 or x + w > self.width or y + h > self.height:
+            raise LoomError(
+                f"the region of {w} x {h} PEs at ({x}, {y}) is not inside the grid of {self.width} x {self.height}"
+            )
+        return rectangle(range(y, y + h), range(x, x + w))
+
     @property
     def cycles(self) -> int:
         """When the last task and the last operation ended: an estimate."""
@@ -149,15 +203,22 @@ class Machine:
             "steps": self.scheduler.steps,
         }
 
-    def run(self, step_limit: int | None = None, *, allow_pending: bool = False) -> None:
-        """Run until nothing can happen any more.
+    def run(
+        self,
+        step_limit: int | None = None,
+        *,
+        allow_pending: bool = False,
+        until: Callable[[], bool] | None = None,
+    ) -> None:
+        """Run until nothing can happen any more, or `until` says that the host has what it waits for.
 
         `step_limit` bounds the task starts and loop iterations of warps. Raises LoomError when the limit is
         reached, for accesses out of range and the like, and Deadlock when units wait for what never comes:
         suspended tasks always, asynchronous operations with a completion task unless `allow_pending`.
         """
         with np.errstate(all="ignore"):
-            self.scheduler.run(step_limit)
+            if self.scheduler.run(step_limit, until):
+                return
         for cls in self.classes:
             for resource in cls.resources():
                 resource.rest()

@@ -9,7 +9,7 @@ of a wavelet looks ahead. So results and clocks do not depend on how units are b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,13 @@ FEW = 10
 
 UNLIMITED = 1 << 62
 """Steps of a run without a limit."""
+
+
+BETWEEN_QUESTIONS = 16
+"""Blocks visited before a run asks again whether it is to stop."""
+
+IN_A_ROW = 256
+"""Rounds of tasks that a block runs before the others get their turn."""
 
 
 class Scheduler:
@@ -63,11 +70,21 @@ class Scheduler:
             self.queued.add(key)
             self.ready.append(key)
 
-    def run(self, step_limit: int | None) -> None:
-        """Run until nothing can happen any more, or for `step_limit` steps. Raises LoomError at the limit."""
+    def run(self, step_limit: int | None, until: Callable[[], bool] | None = None) -> bool:
+        """Run until nothing can happen any more, or for `step_limit` steps. Raises LoomError at the limit.
+
+        Gives whether it stopped because `until` holds, which is asked now and then.
+        """
         self.step_limit = None if step_limit is None else self.steps + step_limit
-        while self._advance():
-            pass
+        if until is None:
+            while self._advance():
+                pass
+            return False
+        while not until():
+            for _ in range(BETWEEN_QUESTIONS):
+                if not self._advance():
+                    return until()
+        return True
 
     def _advance(self) -> bool:
         if self.resumed:
@@ -102,7 +119,7 @@ class Scheduler:
         block = cls.blocks[number]
         if block is None:
             return
-        while True:
+        for _ in range(IN_A_ROW):
             ready = self._ready(cls, block, number)
             chosen = self._choose(cls, block, number, ready, horizon) if ready else []
             if not chosen:
@@ -112,6 +129,8 @@ class Scheduler:
             for task, units, times in chosen:
                 self._start(cls, task, units, times, alone=alone and horizon is None)
             horizon = None
+        # A task that activates itself for ever must not keep the others from running.
+        self.wake(cls, number)
 
     def _only(self, cls: UnitClass, task: Task, number: int) -> bool:
         """Whether a data task is the only one that can become ready in a block for now."""

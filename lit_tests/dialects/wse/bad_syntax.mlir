@@ -43,3 +43,9 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [x, :] {
   }
 }
+// -----
+// CHECK: Expected `in`, or `out`.
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.host_stream @c sideways
+}
