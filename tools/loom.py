@@ -9,10 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import LoomError
+from .arguments import Parser
 from .ending import run_tool
 from .outputs import Outputs
 
@@ -22,25 +23,22 @@ if TYPE_CHECKING:
     from ..host.simulator import Simulator
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise LoomError(f"{message}; see {self.prog} --help")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        # A command would hand what it does not know to the parser above it, which knows none of its flags.
-        known, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            near = get_close_matches(unknown[0], self._option_string_actions, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-        return known, unknown
+COMMANDS: dict[str, str] = {
+    "cslc": "compile CSL, with the SDK compiler's flags",
+    "python": "run a host script written for the SDK",
+    "sdk": "run shell scripts written for the SDK, or a suite of them",
+}
+"""Commands in modules of their own, which read their arguments themselves."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status, having printed on stderr why if that is not 0."""
+    given = sys.argv[1:] if argv is None else argv
+    if given and given[0] in COMMANDS:
+        return import_module(f".{given[0]}", __package__).main(given[1:])
 
     def run() -> None:
-        arguments = _parser().parse_args(argv)
+        arguments = _parser().parse_args(given)
         arguments.command(arguments)
 
     return run_tool(run)
@@ -49,9 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     from .. import __version__
 
-    parser = _Parser(prog="loom", description="Compiles and runs programs for dataflow machines without the machine.")
+    parser = Parser(prog="loom", description="Compiles and runs programs for dataflow machines without the machine.")
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, what in COMMANDS.items():
+        commands.add_parser(name, help=what, add_help=False)
     run = commands.add_parser(
         "run",
         help="run IR at any level",

@@ -1,0 +1,279 @@
+"""The directory that `loom cslc` writes and host scripts run: what is in it, and how it is written and read.
+
+    out.json            parameters and colors, as host scripts read them
+    loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
+    program.flow.mlir   the program that runs
+    program.wse.mlir    the same before it was lowered, for people
+    core.npz            the memory of all PEs when the last run stopped; see `core`
+
+Start-up matters: reading loom.json needs neither xDSL nor numpy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ...diagnostics import LoomError
+from .placement import FabricPlacement
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ...dialects import flow
+
+OUT_JSON = "out.json"
+LOOM_JSON = "loom.json"
+FLOW = "program.flow.mlir"
+WSE = "program.wse.mlir"
+CORE = "core.npz"
+
+FORMAT = 1
+"""Of loom.json; artifacts of another format have to be compiled again."""
+
+COMMAND_STREAM = "loom.cmd_stream"
+"""Exported by every PE that imports <memcpy/memcpy>: how often it has called unblock_cmd_stream(), 16 bits."""
+
+TRACE_PREFIX = "loom.trace."
+"""A buffer of this name and a key holds what <debug> recorded under that key."""
+
+
+class Layout(Protocol):
+    """A compiled layout, as the CSL front end returns it."""
+
+    @property
+    def module(self) -> ModuleOp: ...
+    @property
+    def rectangle(self) -> tuple[int, int]: ...
+    @property
+    def exports(self) -> Mapping[str, Mapping[str, Any]]: ...
+    @property
+    def params(self) -> Mapping[str, object]: ...
+    @property
+    def colors(self) -> Mapping[str, int]: ...
+
+
+@dataclass(frozen=True)
+class Export:
+    """A symbol the host may name. `element` is a CSL type such as "f32" for a buffer, `arguments` are a function's."""
+
+    name: str
+    kind: Literal["buffer", "function"]
+    type: str
+    element: str | None = None
+    mutable: bool = False
+    arguments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind == "function":
+            return f"{self.name}({', '.join(self.arguments)})"
+        return f"{self.name}: {self.type}"
+
+
+@dataclass(frozen=True)
+class BufferPlace:
+    """A buffer in the memory of a PE: address in 16-bit words, element type as in IR, shape."""
+
+    address: int
+    element: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PeClass:
+    """PEs that run the same code. `regions` are (first x, end x, step, first y, end y, step) in the rectangle."""
+
+    name: str
+    regions: tuple[tuple[int, int, int, int, int, int], ...]
+    buffers: Mapping[str, BufferPlace] = field(default_factory=dict[str, BufferPlace])
+
+    def has(self, x: int, y: int) -> bool:
+        """Whether a PE of the rectangle belongs to the class."""
+        return any(x in range(*region[:3]) and y in range(*region[3:]) for region in self.regions)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What loom.json says, and where the rest is."""
+
+    directory: Path
+    arch: str
+    rectangle: tuple[int, int]
+    placement: FabricPlacement
+    exports: tuple[Export, ...]
+    colors: Mapping[str, int]
+    classes: tuple[PeClass, ...]
+
+    @property
+    def core(self) -> Path:
+        """Where a run leaves the memory of all PEs."""
+        return self.directory / CORE
+
+    @property
+    def flow(self) -> Path:
+        """The program that runs."""
+        return self.directory / FLOW
+
+
+def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement) -> None:
+    """Lowers a compiled layout and writes its directory, whole or not at all.
+
+    The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
+    or the directory cannot be written.
+    """
+    from ..compilation import compile
+
+    placement.check(layout.rectangle)
+    files = {WSE: print_ir(layout.module)}
+    program = compile(layout.module)
+    files[FLOW] = print_ir(program.module)
+    description = {
+        "format": FORMAT,
+        "arch": arch,
+        "rectangle": list(layout.rectangle),
+        "placement": asdict(placement),
+        "exports": [asdict(export) for export in exports_of(layout.exports)],
+        "colors": dict(layout.colors),
+        "classes": [asdict(found) for found in classes_of(program.fabric)],
+    }
+    files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
+    out = {"params": dict(layout.params), "colors": dict(layout.colors)}
+    files[OUT_JSON] = json.dumps(out, indent=2, default=str) + "\n"
+    write_files(directory, files)
+
+
+def print_ir(module: ModuleOp) -> str:
+    """IR as text, with the places in the source that it stems from."""
+    from io import StringIO
+
+    from xdsl.printer import Printer
+
+    text = StringIO()
+    Printer(stream=text, print_debuginfo=True).print_op(module)
+    return text.getvalue() + "\n"
+
+
+def exports_of(exports: Mapping[str, Mapping[str, Any]]) -> list[Export]:
+    """The exported symbols in the order in which the layout exports them, which is that of their ids."""
+    found: list[Export] = []
+    for name, entry in exports.items():
+        if name.startswith("loom."):
+            continue
+        found.append(
+            Export(
+                name,
+                entry["kind"],
+                str(entry.get("type") or ""),
+                entry.get("element"),
+                bool(entry.get("mutable")),
+                tuple(entry.get("arguments") or ()),
+            )
+        )
+    return found
+
+
+def classes_of(fabric: flow.FabricOp) -> list[PeClass]:
+    """Which PEs run the same code, and the buffers they hold."""
+    from ...dialects import flow
+
+    width, height = fabric.width.value.data, fabric.height.value.data
+    found: list[PeClass] = []
+    for units in fabric.body.block.ops:
+        if not isinstance(units, flow.UnitsOp):
+            continue
+        regions = [region.resolve(width, height) for region in units.regions_attr]
+        buffers = {
+            op.sym_name.data: BufferPlace(op.address.value.data, str(op.type.element_type), tuple(op.type.get_shape()))
+            for op in units.body.block.ops
+            if isinstance(op, flow.BufferOp)
+        }
+        bounds = tuple(
+            (columns.start, columns.stop, columns.step, rows.start, rows.stop, rows.step)
+            for columns, rows in regions
+            if columns and rows
+        )
+        found.append(PeClass(units.sym_name.data, bounds, buffers))
+    return found
+
+
+def write_files(directory: Path, files: Mapping[str, str]) -> None:
+    """Puts files into a directory, made if need be, once all of them are complete.
+
+    What else is in the directory stays, except the core of an earlier run, which no longer fits.
+    """
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        if directory.exists() and not directory.is_dir():
+            raise LoomError("is in the way: it is no directory; name another output with -o", str(directory))
+        staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+        try:
+            staging.chmod(0o777 & ~_umask())
+            for name, text in files.items():
+                (staging / name).write_text(text, encoding="utf-8")
+            if not directory.exists():
+                os.replace(staging, directory)
+                return
+            (directory / CORE).unlink(missing_ok=True)
+            # out.json last: whoever finds it finds the rest.
+            for name in sorted(files, key=lambda name: name == OUT_JSON):
+                os.replace(staging / name, directory / name)
+        finally:
+            with suppress(OSError):
+                shutil.rmtree(staging, ignore_errors=True)
+    except OSError as error:
+        raise LoomError(f"cannot be written: {error.strerror or error}", str(directory)) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read(directory: Path | str) -> Artifact:
+    """The artifact in a directory. Raises LoomError if `loom cslc` did not write it (HOST-002)."""
+    path = Path(directory)
+    if not path.is_dir():
+        missing = "is no directory" if path.exists() else "does not exist"
+        raise LoomError(f"{missing}; give the output directory of loom cslc", str(directory))
+    try:
+        description = json.loads((path / LOOM_JSON).read_text(encoding="utf-8"))
+        if description["format"] != FORMAT:
+            raise LoomError("was compiled by another version of loom cslc; compile the program again", str(directory))
+        return Artifact(
+            path,
+            description["arch"],
+            _pair(description["rectangle"]),
+            _placement(description["placement"]),
+            tuple(Export(**{**export, "arguments": tuple(export["arguments"])}) for export in description["exports"]),
+            description["colors"],
+            tuple(_class(found) for found in description["classes"]),
+        )
+    except FileNotFoundError:
+        raise LoomError("holds no compiled program; give the output directory of loom cslc", str(directory)) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LoomError(f"{LOOM_JSON} cannot be read ({error}); compile the program again", str(directory)) from error
+
+
+def _pair(values: Sequence[int]) -> tuple[int, int]:
+    first, second = values
+    return first, second
+
+
+def _placement(found: dict[str, Any]) -> FabricPlacement:
+    return FabricPlacement(**{**found, "fabric": _pair(found["fabric"]), "offsets": _pair(found["offsets"])})
+
+
+def _class(found: dict[str, Any]) -> PeClass:
+    buffers = {
+        name: BufferPlace(place["address"], place["element"], tuple(place["shape"]))
+        for name, place in found["buffers"].items()
+    }
+    return PeClass(found["name"], tuple(tuple(region) for region in found["regions"]), buffers)

@@ -1,0 +1,169 @@
+"""The memory of all PEs when a run has stopped, by symbol: kept for this process, and in a file for others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ...diagnostics import LoomError
+from . import artifact as artifacts
+from .errors import SdkError
+
+if TYPE_CHECKING:
+    from ...runtime import Machine
+
+MAX_FILE = 1 << 28
+"""Bytes of the largest core that stop() writes by itself; dump_core writes any."""
+
+_kept: dict[str, Core] = {}
+"""Cores of this process by the real path of their artifact."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """Memory of the PEs of an artifact: words, uint16 [PEs of a class, words], and where each PE's are."""
+
+    artifact: artifacts.Artifact
+    words: Mapping[str, NDArray[np.uint16]]
+    """By class; PEs in the order of `positions`."""
+    positions: Mapping[str, Mapping[tuple[int, int], int]]
+
+    def place(self, x: int, y: int, symbol: str) -> tuple[NDArray[np.uint16], artifacts.BufferPlace]:
+        """The memory of PE (x, y) of the program and where in it a symbol is; SdkError if it has none (HOST-072)."""
+        for found in self.artifact.classes:
+            if (x, y) in self.positions[found.name]:
+                place = lookup(found.buffers, symbol)
+                if place is not None:
+                    return self.words[found.name][self.positions[found.name][x, y]], place
+        column, row = (a + b for a, b in zip((x, y), self.artifact.placement.offsets, strict=True))
+        raise SdkError(
+            f"PE P{column}.{row} of the fabric has no symbol '{symbol}'; either the coordinates are wrong (the program "
+            f"starts at P{self.artifact.placement.offsets[0]}.{self.artifact.placement.offsets[1]} and is "
+            f"{self.artifact.rectangle[0]} x {self.artifact.rectangle[1]} PEs), or the compiler has removed the "
+            "symbol: export it to keep it"
+        )
+
+    def symbol(self, x: int, y: int, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
+        """All of a symbol on PE (x, y) of the program as elements of `dtype`; flat if these have another size."""
+        words, place = self.place(x, y, symbol)
+        return _as_array(words, place, symbol, dtype)
+
+
+def lookup(buffers: Mapping[str, artifacts.BufferPlace], symbol: str) -> artifacts.BufferPlace | None:
+    """A buffer by its name in the source: of the PE's own file, else the only one of that name in what it imports."""
+    if symbol in buffers:
+        return buffers[symbol]
+    imported = [name for name in buffers if name.endswith(f".{symbol}")]
+    return buffers[imported[0]] if len(imported) == 1 else None
+
+
+def element_bytes(element: str) -> int:
+    """Bytes that an element of a buffer takes in memory: at least one 16-bit word."""
+    bits = int("".join(filter(str.isdigit, element)) or 16)
+    return max(16, bits) // 8
+
+
+def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
+    kind = np.dtype(dtype)
+    count = int(np.prod(place.shape, dtype=np.int64))
+    size = element_bytes(place.element)
+    raw = np.ascontiguousarray(words[place.address : place.address + count * size // 2])
+    if raw.nbytes % kind.itemsize:
+        raise SdkError(f"'{symbol}' has {raw.nbytes} bytes, which are no whole number of {kind}")
+    values = raw.view(kind)
+    return values.reshape(place.shape) if kind.itemsize == size else values
+
+
+def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:
+    """The memory of a machine as it is now."""
+    words: dict[str, NDArray[np.uint16]] = {}
+    positions: dict[str, dict[tuple[int, int], int]] = {}
+    for cls in machine.classes:
+        rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
+        image = cls.memory.raw["i16"][rows, :, columns, :]
+        words[cls.name] = image.reshape(len(rows), -1)
+        positions[cls.name] = {
+            cls.grid_position(row, column): number
+            for number, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True))
+        }
+    return Core(artifact, words, positions)
+
+
+def size(machine: Machine) -> int:
+    """Bytes of memory that the PEs of a machine use."""
+    return sum(cls.memory.flat.nbytes for cls in machine.classes)
+
+
+class _Held:
+    """A stopped machine whose memory is looked at only if somebody asks."""
+
+    def __init__(self, artifact: artifacts.Artifact, machine: Machine) -> None:
+        self.artifact = artifact
+        self.machine = machine
+
+
+_held: dict[str, _Held] = {}
+
+
+def keep(artifact: artifacts.Artifact, machine: Machine) -> None:
+    """Keeps the memory of a machine that has stopped, for debug_util: here, and in the artifact unless it is huge."""
+    key = os.path.realpath(artifact.directory)
+    _kept.pop(key, None)
+    _held[key] = _Held(artifact, machine)
+    artifact.core.unlink(missing_ok=True)
+    if size(machine) <= MAX_FILE:
+        with suppress(LoomError):  # a directory that cannot be written: only other processes miss it
+            write(artifact.core, machine)
+
+
+def write(path: Path, machine: Machine) -> None:
+    """Writes the memory of all PEs to a file: for each class the words, and the position of each PE."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, cls in enumerate(machine.classes):
+        rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
+        arrays[f"words_{number}"] = cls.memory.raw["i16"][rows, :, columns, :].reshape(len(rows), -1)
+        points = [cls.grid_position(row, column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
+        arrays[f"positions_{number}"] = np.array(points, np.int32).reshape(-1, 2)
+        arrays[f"name_{number}"] = np.array(cls.name)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as stream:
+            np.savez(stream, **arrays)  # pyright: ignore[reportArgumentType]
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise SdkError(f"cannot be written: {error.strerror or error}", str(path)) from error
+
+
+def find(artifact: artifacts.Artifact) -> Core:
+    """The core of the last run of an artifact; SdkError if there is none."""
+    key = os.path.realpath(artifact.directory)
+    if key in _kept:
+        return _kept[key]
+    if key in _held:
+        held = _held.pop(key)
+        _kept[key] = live_core(held.artifact, held.machine)
+        return _kept[key]
+    try:
+        with np.load(artifact.core, allow_pickle=False) as file:
+            words: dict[str, NDArray[np.uint16]] = {}
+            positions: dict[str, dict[tuple[int, int], int]] = {}
+            for number in range(len(file.files) // 3):
+                name = str(file[f"name_{number}"])
+                words[name] = file[f"words_{number}"]
+                points = file[f"positions_{number}"].tolist()
+                positions[name] = {(x, y): at for at, (x, y) in enumerate(points)}
+            return Core(artifact, words, positions)
+    except FileNotFoundError:
+        raise SdkError(
+            "holds no core; run the program and call stop() before looking at its memory", str(artifact.directory)
+        ) from None
+    except (OSError, ValueError, KeyError) as error:
+        raise SdkError(f"the core cannot be read ({error}); run the program again", str(artifact.core)) from error

@@ -1,0 +1,150 @@
+"""The simulated wafer, as a host drives it: loads an artifact's program, copies, launches and streams.
+
+Tensors are [h, w, l] unsigned words of a region of the program's rectangle. Everything runs until the machine is at
+rest: the host of a real wafer finds it so, because it is far slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...runtime import Deadlock, Machine
+from ...runtime.deadlock import explain
+from ...runtime.host_streams import MissingWavelets
+from ...runtime.trace import TracingMachine
+from ..compilation import context
+from .artifact import COMMAND_STREAM, Artifact, Export
+from .errors import SdkError
+
+Region = tuple[int, int, int, int]
+"""First column and row, width and height, of PEs in the program's rectangle."""
+
+MAX_PLACES = 5
+"""PEs that a message lists before it only counts them."""
+
+
+class Device:
+    """The machine that runs one artifact's program."""
+
+    def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None) -> None:
+        from ...frontend.ir_text import parse_ir
+
+        module = parse_ir(context(), artifact.flow.read_text(encoding="utf-8"), str(artifact.flow))
+        self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
+        self._artifact = artifact
+
+    @property
+    def log(self) -> Sequence[tuple[int, int, int, str]]:
+        """What the program has printed: (cycle, x, y, text), by cycle."""
+        return getattr(self.machine, "log", ())
+
+    def settle(self) -> Deadlock | None:
+        """Runs until nothing can happen any more without the host; returns who waits for what never comes.
+
+        That may still come from the host, so it is for the caller to judge.
+        """
+        try:
+            self.machine.run(allow_pending=True)
+        except Deadlock as error:
+            return error
+        return None
+
+    def read(self, export: Export, region: Region, length: int, bits: int) -> NDArray[np.uint32]:
+        """`length` elements of 16 or 32 bits from where an exported buffer starts, [h, w, l], 16-bit zero-extended."""
+        self.settle()
+        x, y, w, h = region
+        found = self.machine.read_symbol(export.name)[y : y + h, x : x + w].reshape(h, w, -1)[:, :, :length]
+        return np.ascontiguousarray(found).view(f"u{bits // 8}").astype(np.uint32)
+
+    def write(self, export: Export, region: Region, tensor: NDArray[np.uint32], bits: int) -> None:
+        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported buffer starts."""
+        self.settle()
+        x, y, w, h = region
+        whole = self.machine.read_symbol(export.name)
+        flat = whole.reshape(*whole.shape[:2], -1)
+        words = np.ascontiguousarray(tensor if bits == 32 else tensor.astype(np.uint16))
+        flat[y : y + h, x : x + w, : tensor.shape[2]] = words.view(whole.dtype)
+        self.machine.write_symbol(export.name, whole)
+
+    def send(self, color: int, region: Region, tensor: NDArray[np.uint32]) -> None:
+        """Sends the words [h, w, l] to PEs as wavelets of a color."""
+        x, y, w, h = region
+        self.machine.send(self._color(color), x, y, w, h, tensor)
+
+    def receive(self, color: int, region: Region, length: int, last: bool) -> NDArray[np.uint32] | None:
+        """The next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.
+
+        With `last` nobody will do anything more about it, and missing wavelets are an error.
+        """
+        x, y, w, h = region
+        name = self._color(color)
+        hang = self.settle()
+        try:
+            return self.machine.receive(name, x, y, w, h, length)
+        except MissingWavelets as error:
+            if not last:
+                return None
+            waits = hang or explain(self.machine, allow_pending=False)
+            raise SdkError(f"{error.message}\n{waits.message}" if waits else error.message, error.location) from None
+
+    def _color(self, number: int) -> str:
+        """The name in IR of the color of an id."""
+        for name, color in self.machine.colors.items():
+            if color.number == number and name in {*self.machine.host_inputs, *self.machine.host_outputs}:
+                return name
+        known = ", ".join(
+            str(self.machine.colors[name].number) for name in {*self.machine.host_inputs, *self.machine.host_outputs}
+        )
+        raise SdkError(
+            f"color {number} does not stream to or from the host; the colors given to <memcpy/get_params> do: "
+            f"{known or 'none'}"
+        )
+
+    def launch(self, name: str, arguments: Sequence[Any]) -> None:
+        """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
+
+        Raises SdkError naming the PEs that have not, with what the machine waits for.
+        """
+        before = self._command_streams()
+        self.settle()
+        self.machine.launch(name, arguments)
+        hang = self.settle()
+        grown = self._command_streams() != before
+        missing = self._listening() & ~grown
+        if not missing.any():
+            return
+        waits = hang or explain(self.machine, allow_pending=False)
+        message = (
+            f"launch of '{name}' never completes: {_places(missing)} never called unblock_cmd_stream(); call it on "
+            f"every PE, where the work that '{name}' starts ends"
+        )
+        raise SdkError(f"{message}\n{waits.message}" if waits else message, waits.location if waits else None)
+
+    def _command_streams(self) -> NDArray[Any]:
+        """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""
+        if COMMAND_STREAM not in self.machine.exports:
+            raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
+        return self.machine.read_symbol(COMMAND_STREAM)
+
+    def _listening(self) -> NDArray[np.bool_]:
+        """PEs that have a command stream, [height, width]."""
+        mask = np.zeros((self.machine.height, self.machine.width), np.bool_)
+        for cls, _ in self.machine.exports[COMMAND_STREAM].places:
+            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
+        return mask
+
+
+def _places(mask: NDArray[np.bool_]) -> str:
+    """PEs in words: "PE (1, 0)", or the first few of many."""
+    points = [f"({x}, {y})" for y, x in np.argwhere(mask).tolist()]
+    if len(points) == 1:
+        return f"PE {points[0]}"
+    if mask.all():
+        return f"all {len(points)} PEs"
+    rest = len(points) - MAX_PLACES
+    shown = ", ".join(points[:MAX_PLACES])
+    return f"{len(points)} PEs, {shown}{f' and {rest} more' if rest > 0 else ''},"

@@ -1,0 +1,583 @@
+"""SdkRuntime: what a host script calls to run a compiled program, on our engine in place of a wafer.
+
+Commands are carried out in the order they are given. A command with nonblock=True waits until one without it, or
+`task_wait` or `stop`, has all before it done; one that takes data the machine has not sent yet lets later ones feed it.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...diagnostics import LoomError
+from . import artifact as artifacts
+from . import tensors
+from .errors import SdkError
+
+if TYPE_CHECKING:
+    from .device import Device
+
+SIM_LOG = "sim.log"
+"""What programs print with <simprint>, written to the working directory."""
+
+TRACES = "simfab_traces"
+"""Directory of traces, written to the working directory."""
+
+CORE_FILE = "corefile.cs1"
+"""The only name that the SDK's debugger reads a core under (HOST-024)."""
+
+PATIENCE = 10_000
+"""Questions whether a task is done, with nothing new to do in between, after which it never will be."""
+
+
+class MemcpyDataType(enum.Enum):
+    """Size of the elements of a copy on the device (HOST-052)."""
+
+    MEMCPY_16BIT = 0
+    MEMCPY_32BIT = 1
+
+
+class MemcpyOrder(enum.Enum):
+    """How a tensor lies in the host's array (HOST-053)."""
+
+    ROW_MAJOR = 0
+    COL_MAJOR = 1
+
+
+class Task:
+    """Handle of a command; see `SdkRuntime.is_task_done` and `SdkRuntime.task_wait` (HOST-031)."""
+
+    def __init__(self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], color: int | None = None) -> None:
+        self._runtime = runtime
+        self._what = what
+        self._run = run
+        """Carries the command out; False if it has to wait for data, an error if told that nobody will bring it."""
+        self._color = color
+        """The color of the data it takes; commands for one color keep their order."""
+        self._done = False
+
+    def __repr__(self) -> str:
+        return f"<Task {self._what}: {'done' if self._done else 'pending'}>"
+
+
+_unstopped: list[SdkRuntime] = []
+"""Runtimes that were started and not stopped: they may be garbage for the script, but not for us."""
+
+
+class SdkRuntime:
+    """Runs the compiled program in `bindir`, a directory written by `loom cslc` (HOST-001 to HOST-008).
+
+    Keywords: `cmaddr`, the address of a wafer, has to be empty or None; `suppress_simfab_trace` leaves out the trace in
+    the directory simfab_traces. Raises SdkError, a RuntimeError, for whatever does not fit, here and in all methods.
+    """
+
+    def __init__(self, bindir: Path | str, platform: object = None, **kwargs: Any) -> None:
+        if not isinstance(bindir, str | Path):
+            raise SdkError(f"bindir is {type(bindir).__name__}; give a str or pathlib.Path, the directory cslc wrote")
+        known = ("cmaddr", "suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
+        for name in kwargs:
+            if name not in known:
+                raise SdkError(f"SdkRuntime takes no argument '{name}'; it takes bindir, {', '.join(known)}")
+        check_cmaddr(kwargs.get("cmaddr"))
+        self._traced = not kwargs.get("suppress_simfab_trace", False)
+        try:
+            self._artifact = artifacts.read(bindir)
+        except LoomError as error:
+            raise SdkError(error.message, error.location) from error
+        self._ids = {export.name: number for number, export in enumerate(self._artifact.exports)}
+        self._device: Device | None = None
+        self._trace: Any = None
+        self._state = "new"
+        self._pending: list[Task] = []
+        self._questions = 0
+        self._log_lines = 0
+        self._failed: str | None = None
+
+    def coord_logical_to_physical(self, logical_coords: tuple[int, int]) -> tuple[int, int]:
+        """Column and row on the fabric of a PE of the program (HOST-010, HOST-011)."""
+        try:
+            x, y = (index(value) for value in logical_coords)
+        except (TypeError, ValueError):
+            raise SdkError(f"{logical_coords!r} is no coordinate; give a pair of ints, (x, y)") from None
+        return self._artifact.placement.offsets[0] + x, self._artifact.placement.offsets[1] + y
+
+    def get_id(self, symbol: str) -> int:
+        """The id of an exported buffer or function (HOST-012 to HOST-014)."""
+        if symbol not in self._ids:
+            known = ", ".join(self._ids) or "nothing"
+            raise SdkError(f"the program exports no symbol '{symbol}'; it exports {known}")
+        return self._ids[symbol]
+
+    # HOST-015 to HOST-024: the life of a run
+
+    def load(self) -> None:
+        """Loads the program into the machine."""
+        self._check_state("load", "new")
+        from .device import Device
+
+        if self._traced:
+            self._trace = _open_trace()
+        self._device = Device(self._artifact, self._trace)
+        self._state = "loaded"
+        _unstopped.append(self)
+
+    def run(self) -> None:
+        """Starts the machine, which then waits for commands."""
+        self._check_state("run", "loaded")
+        self._state = "running"
+        with self._reporting():
+            self._machine.settle()
+
+    def stop(self) -> None:
+        """Finishes all pending commands, then stops the machine; no command is accepted after it (HOST-018, -019)."""
+        self._check_state("stop", "running", "loaded")
+        try:
+            if self._state == "running":
+                self._finish()
+                with self._reporting():
+                    self._machine.settle()
+        finally:
+            self._end()
+
+    def dump_core(self, corefile: str) -> None:
+        """Writes the memory of all PEs to a file, after stop() (HOST-021 to HOST-024)."""
+        if corefile != CORE_FILE:
+            raise SdkError(f"a core named '{corefile}' cannot be read by the debugger; name it '{CORE_FILE}'")
+        if self._state != "stopped":
+            raise SdkError("dump_core reads what the machine stopped with; call it after stop()")
+        from . import core
+
+        core.write(Path(corefile), self._machine.machine)
+
+    def read_symbol(self, x: int, y: int, symbol_name: str, dtype: Any = "uint8") -> NDArray[Any]:
+        """All of a buffer on PE (x, y) of the program, exported or not, as elements of `dtype`."""
+        from .core import live_core
+
+        if self._device is None:
+            raise SdkError("read_symbol reads the machine's memory; call load() and run() before")
+        return live_core(self._artifact, self._machine.machine).symbol(x, y, symbol_name, dtype)
+
+    # HOST-025 to HOST-032: functions and tasks
+
+    def launch(self, symbol: str, *args: Any, nonblock: bool = False) -> Task:
+        """Calls an exported function on every PE; done when all have called unblock_cmd_stream()."""
+        export = self._export(symbol, "function", "launch")
+        if len(args) != len(export.arguments):
+            raise SdkError(f"launch: {export} takes {len(export.arguments)} arguments, not {len(args)}")
+        values = [
+            argument(value, kind, f"launch: argument {number} of {export}")
+            for number, (value, kind) in enumerate(zip(args, export.arguments, strict=True), start=1)
+        ]
+        return self._launch(symbol, values, nonblock)
+
+    def call(self, symbol: str, params: Sequence[Any] = (), nonblock: bool = False) -> Task:
+        """As `launch`, with the bits of each argument in a 32-bit word, unchecked."""
+        export = self._export(symbol, "function", "call")
+        if len(params) != len(export.arguments):
+            raise SdkError(f"call: {export} takes {len(export.arguments)} arguments, not {len(params)}")
+        values = [
+            from_bits(value, kind, f"call: argument {number} of {export}")
+            for number, (value, kind) in enumerate(zip(params, export.arguments, strict=True), start=1)
+        ]
+        return self._launch(symbol, values, nonblock)
+
+    def is_task_done(self, task_handle: Task) -> bool:
+        """Whether a command is complete (HOST-029)."""
+        task = self._task(task_handle)
+        if not task._done:
+            self._advance()
+            self._questions += 1
+            if not task._done and self._questions > PATIENCE:
+                self._finish(task)
+        return task._done
+
+    def task_wait(self, task_handle: Task) -> None:
+        """Waits until a command is complete (HOST-030)."""
+        self._finish(self._task(task_handle))
+
+    # HOST-033 to HOST-053: copies and streams
+
+    def memcpy_h2d(
+        self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
+    ) -> Task:
+        """Sends a tensor to a region of PEs: to an exported buffer, or as wavelets of a color if `streaming`."""
+        return self._send("memcpy_h2d", dest, src, (px, py, w, h), elem_per_pe, kwargs, (None, None))
+
+    def memcpy_h2d_rowbcast(
+        self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
+    ) -> Task:
+        """As memcpy_h2d, with one column of data, A[h][1][l], for all columns of the region."""
+        return self._send("memcpy_h2d_rowbcast", dest, src, (px, py, w, h), elem_per_pe, kwargs, (1, None))
+
+    def memcpy_h2d_colbcast(
+        self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
+    ) -> Task:
+        """As memcpy_h2d, with one row of data, A[1][w][l], for all rows of the region."""
+        return self._send("memcpy_h2d_colbcast", dest, src, (px, py, w, h), elem_per_pe, kwargs, (None, 1))
+
+    def memcpy_d2h(
+        self, dest: NDArray[Any], src: int, px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
+    ) -> Task:
+        """Fetches a tensor into the host's array, in place: an exported buffer, or wavelets of a color."""
+        name = "memcpy_d2h"
+        region, length = self._region(name, (px, py, w, h), elem_per_pe)
+        options = self._options(name, kwargs)
+        _, _, width, height = region
+        shape = f"h x w x elem_per_pe = {height} x {width} x {length}"
+        array = tensors.check_array(dest, width * height * length, f"{name}: dest", shape=shape)
+        if not array.flags.writeable:
+            raise SdkError(f"{name}: dest is read-only; give an array that can be written")
+        if options.streaming:
+            color = self._color(name, src, "to the host")
+
+            def receive(last: bool) -> bool:
+                words = self._machine.receive(color, region, length, last)
+                if words is None:
+                    return False
+                tensors.pack(words, array, options.column_major)
+                return True
+
+            return self._enter(f"{name} of color {src}", receive, options.nonblock, index(src))
+        export = self._buffer(name, src)
+
+        def read(last: bool) -> bool:
+            words = self._machine.read(export, region, length, options.bits)
+            tensors.pack(words, array, options.column_major)
+            return True
+
+        return self._enter(f"{name} of '{export.name}'", read, options.nonblock)
+
+    def _send(
+        self,
+        name: str,
+        dest: int,
+        src: NDArray[Any],
+        roi: tuple[int, int, int, int],
+        elem_per_pe: int,
+        kwargs: dict[str, Any],
+        given: tuple[int | None, int | None],
+    ) -> Task:
+        region, length = self._region(name, roi, elem_per_pe)
+        options = self._options(name, kwargs)
+        _, _, width, height = region
+        columns, rows = given[0] or width, given[1] or height
+        shape = f"{'1' if given[1] else 'h'} x {'1' if given[0] else 'w'} x elem_per_pe = {rows} x {columns} x {length}"
+        array = tensors.check_array(src, columns * rows * length, f"{name}: src", shape=shape)
+        tensor = np.broadcast_to(
+            tensors.unpack(array, (rows, columns, length), options.column_major), (height, width, length)
+        )
+        if options.nonblock:
+            tensor = tensor.copy()  # the script may go on using its array
+        if options.streaming:
+            color = self._color(name, dest, "from the host")
+
+            def stream(last: bool) -> bool:
+                self._machine.send(color, region, tensor)
+                return True
+
+            return self._enter(f"{name} to color {dest}", stream, options.nonblock)
+        export = self._buffer(name, dest)
+        if not export.mutable:
+            raise SdkError(
+                f"{name}: '{export.name}' is exported read-only; pass true as third argument of @export_name to "
+                "let the host write it"
+            )
+        if options.bits == 16:
+            tensors.check_widened(tensor, f"{name}: src for '{export.name}'")
+
+        def write(last: bool) -> bool:
+            self._machine.write(export, region, tensor, options.bits)
+            return True
+
+        return self._enter(f"{name} to '{export.name}'", write, options.nonblock)
+
+    def _region(
+        self, name: str, roi: tuple[int, int, int, int], elem_per_pe: int
+    ) -> tuple[tuple[int, int, int, int], int]:
+        try:
+            x, y, w, h = (index(value) for value in roi)
+            length = index(elem_per_pe)
+        except TypeError:
+            raise SdkError(
+                f"{name}: px, py, w, h and elem_per_pe are whole numbers, not {(*roi, elem_per_pe)}"
+            ) from None
+        width, height = self._artifact.rectangle
+        if w < 1 or h < 1 or x < 0 or y < 0 or x + w > width or y + h > height:
+            raise SdkError(
+                f"{name}: the region px={x}, py={y}, w={w}, h={h} is not inside the program's rectangle of "
+                f"{width} x {height} PEs"
+            )
+        if length < 1:
+            raise SdkError(f"{name}: elem_per_pe is {length}; give at least 1")
+        return (x, y, w, h), length
+
+    def _options(self, name: str, kwargs: dict[str, Any]) -> _Options:
+        known = ("streaming", "data_type", "order", "nonblock")
+        for keyword in kwargs:
+            if keyword not in known:
+                raise SdkError(f"{name}: there is no argument '{keyword}'; there are {', '.join(known)}")
+        streaming = kwargs.get("streaming", False)
+        for keyword, kind in (("order", MemcpyOrder), ("data_type", MemcpyDataType)):
+            if keyword not in kwargs and not (keyword == "data_type" and streaming):
+                raise SdkError(f"{name}: {keyword} is missing; pass {keyword}=" + " or ".join(map(str, kind)))
+            if keyword in kwargs and not isinstance(kwargs[keyword], kind):
+                raise SdkError(f"{name}: {keyword} is {kwargs[keyword]!r}; give " + " or ".join(map(str, kind)))
+        wide = kwargs.get("data_type") is not MemcpyDataType.MEMCPY_16BIT
+        return _Options(
+            bool(streaming),
+            32 if wide else 16,
+            kwargs["order"] is MemcpyOrder.COL_MAJOR,
+            bool(kwargs.get("nonblock", False)),
+        )
+
+    def _buffer(self, name: str, symbol: object) -> artifacts.Export:
+        try:
+            number = index(symbol)  # pyright: ignore[reportArgumentType]
+        except TypeError:
+            raise SdkError(f"{name}: {symbol!r} is no symbol; give the int that get_id returns") from None
+        if not 0 <= number < len(self._artifact.exports):
+            raise SdkError(f"{name}: no symbol has the id {number}; give the int that get_id returns")
+        export = self._artifact.exports[number]
+        if export.kind != "buffer":
+            raise SdkError(f"{name}: '{export.name}' is a function; give the id of an exported array")
+        return export
+
+    def _color(self, name: str, color: object, way: str) -> int:
+        try:
+            return index(color)  # pyright: ignore[reportArgumentType]
+        except TypeError:
+            raise SdkError(
+                f"{name}: {color!r} is no color; with streaming=True give the number of a color {way}"
+            ) from None
+
+    def _export(self, symbol: str, kind: str, name: str) -> artifacts.Export:
+        export = self._artifact.exports[self._ids[symbol]] if symbol in self._ids else None
+        if export is None or export.kind != kind:
+            known = ", ".join(found.name for found in self._artifact.exports if found.kind == kind) or "none"
+            raise SdkError(f"{name}: the program exports no {kind} '{symbol}'; it exports: {known}")
+        return export
+
+    # Commands
+
+    def _launch(self, symbol: str, values: list[Any], nonblock: bool) -> Task:
+        def run(last: bool) -> bool:
+            self._machine.launch(symbol, values)
+            return True
+
+        return self._enter(f"launch of '{symbol}'", run, nonblock)
+
+    def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, color: int | None = None) -> Task:
+        """Appends a command to those that wait, and waits for it if it blocks."""
+        self._check_state(what, "running")
+        if self._failed is not None:
+            raise SdkError(f"{what}: the run has failed before: {self._failed}")
+        task = Task(self, what, run, color)
+        self._pending.append(task)
+        self._questions = 0
+        if not nonblock:
+            self._finish(task)
+        return task
+
+    def _advance(self) -> None:
+        """Carries out what can be, in order. Data that is missing now may come with the next command."""
+        progress = True
+        while progress:
+            progress = False
+            waiting: set[int] = set()
+            for task in list(self._pending):
+                if task._color in waiting:
+                    continue
+                if self._attempt(task, last=False):
+                    progress = True
+                elif task._color is not None:
+                    waiting.add(task._color)
+
+    def _finish(self, wanted: Task | None = None) -> None:
+        """Carries out all commands up to `wanted`, or all; raises SdkError if one can never be completed."""
+        self._advance()
+        while (self._pending if wanted is None else not wanted._done) and self._pending:
+            self._attempt(self._pending[0], last=True)
+
+    def _attempt(self, task: Task, *, last: bool) -> bool:
+        with self._reporting(task._what):
+            try:
+                task._done = task._run(last)
+            except BaseException:
+                self._pending.remove(task)
+                raise
+        if task._done:
+            self._pending.remove(task)
+        return task._done
+
+    def _task(self, handle: object) -> Task:
+        if not isinstance(handle, Task) or handle._runtime is not self:
+            raise SdkError(f"{handle!r} is no task of this SdkRuntime; give what launch or a memcpy returned")
+        return handle
+
+    @property
+    def _machine(self) -> Device:
+        assert self._device is not None
+        return self._device
+
+    def _check_state(self, what: str, *allowed: str) -> None:
+        if self._state in allowed:
+            return
+        if self._state == "stopped":
+            raise SdkError(f"{what}: stop() was called; make a new SdkRuntime for more commands")
+        order = {
+            "new": "call load() and then run() before",
+            "loaded": "call run() before",
+            "running": "it runs already",
+        }
+        raise SdkError(f"{what}: {order[self._state]}")
+
+    def _reporting(self, what: str | None = None) -> _Reporting:
+        return _Reporting(self, what)
+
+    def _write_log(self) -> None:
+        self._log_lines = write_log(self._machine.log, self._log_lines)
+
+    def _end(self) -> None:
+        """The machine has stopped: leaves behind what others read."""
+        self._state = "stopped"
+        self._pending.clear()
+        with suppress(ValueError):
+            _unstopped.remove(self)
+        if self._trace is not None:
+            self._trace.close()
+        from . import core
+
+        core.keep(self._artifact, self._machine.machine)
+
+
+class _Options:
+    def __init__(self, streaming: bool, bits: int, column_major: bool, nonblock: bool) -> None:
+        self.streaming = streaming
+        self.bits = bits
+        self.column_major = column_major
+        self.nonblock = nonblock
+
+
+class _Reporting:
+    """Writes the log whatever happens, and turns errors of the machine into ones of the host that say what failed."""
+
+    def __init__(self, runtime: SdkRuntime, what: str | None) -> None:
+        self._runtime = runtime
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._runtime._write_log()
+        if not isinstance(error, LoomError):
+            return
+        self._runtime._failed = error.message.splitlines()[0]
+        if isinstance(error, SdkError):
+            return
+        what = f"{self._what}: " if self._what else ""
+        raise SdkError(f"{what}{error.message}", error.location) from error
+
+
+def unstopped() -> bool:
+    """Whether some runtime has been loaded and not stopped (HOST-020)."""
+    return bool(_unstopped)
+
+
+NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is done"
+
+
+def check_cmaddr(cmaddr: object) -> None:
+    """Raises SdkError for the address of a real wafer, of which there is none here (HOST-005, HOST-006)."""
+    if cmaddr is None or cmaddr == "":
+        return
+    raise SdkError(
+        f"cmaddr is {cmaddr!r}, a wafer's address; leave it out: loom runs programs on its own simulator only"
+    )
+
+
+def argument(value: Any, kind: str, what: str) -> int | float:
+    """A launch argument for a parameter of a CSL type; raises SdkError if its type or value does not fit (HOST-026).
+
+    numpy's numbers have to have the very type; Python's have none of their own and need to fit.
+    """
+    dtype = dtype_of(kind, what)
+    if isinstance(value, np.generic | np.ndarray):
+        fits = value.dtype == dtype and value.ndim == 0
+    elif isinstance(value, bool) or kind == "bool":
+        fits = isinstance(value, bool) and kind == "bool"
+    elif dtype.kind in "iu":
+        fits = isinstance(value, int) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+    else:
+        fits = isinstance(value, int | float)
+    if not fits:
+        given = f"{type(value).__name__} {value!r}" if not isinstance(value, np.generic) else repr(value)
+        raise SdkError(f"{what} is {given}, but the function takes {kind}; pass numpy.{dtype}")
+    return value.item() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def from_bits(value: Any, kind: str, what: str) -> int | float:
+    """An argument of a CSL type whose bits are the low end of a 32-bit word."""
+    dtype = dtype_of(kind, what)
+    if isinstance(value, np.generic) and value.dtype.itemsize == 4:
+        bits = int(value.view(np.uint32))
+    elif isinstance(value, int | np.integer) and -(1 << 31) <= int(value) < 1 << 32:
+        bits = int(value) & 0xFFFFFFFF
+    else:
+        raise SdkError(f"{what} is {value!r}; call takes the bits of each argument as an unsigned 32-bit integer")
+    if dtype.itemsize > 4:
+        raise SdkError(f"{what} has type {kind}; call passes arguments of up to 32 bits")
+    low = np.array([bits], np.uint32).view(f"u{dtype.itemsize}")[:1]
+    return low.view(dtype)[0].item()
+
+
+def dtype_of(kind: str, what: str) -> np.dtype[Any]:
+    """numpy's type for a CSL scalar type."""
+    names = {"f16": "float16", "f32": "float32", "bool": "bool"}
+    names |= {f"{sign}{bits}": f"{'u' if sign == 'u' else ''}int{bits}" for sign in "iu" for bits in (8, 16, 32, 64)}
+    if kind == "bf16":
+        from ml_dtypes import bfloat16
+
+        return np.dtype(bfloat16)
+    if kind not in names:
+        raise SdkError(f"{what} has type {kind}, which the host cannot pass")
+    return np.dtype(names[kind])
+
+
+def write_log(log: Sequence[tuple[int, int, int, str]], written: int) -> int:
+    """Brings sim.log up to date with what programs have printed; returns how many entries it holds.
+
+    An entry is (cycle, x, y, text). A line of the file is a line of one PE's text, with the cycle of its last piece.
+    """
+    if len(log) == written and os.path.exists(SIM_LOG):
+        return written
+    open_lines: dict[tuple[int, int], str] = {}
+    lines: list[str] = []
+    for cycle, x, y, text in log:
+        *whole, rest = (open_lines.get((x, y), "") + text).split("\n")
+        lines += [f"@{cycle} {line}\n" for line in whole]
+        open_lines[x, y] = rest
+    try:
+        with open(SIM_LOG, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+    except OSError as error:
+        print(f"warning: {SIM_LOG} cannot be written: {error.strerror}", file=sys.stderr)
+    return len(log)
+
+
+def _open_trace() -> Any:
+    try:
+        os.makedirs(TRACES, exist_ok=True)
+        return open(os.path.join(TRACES, "trace.jsonl"), "wb")
+    except OSError as error:
+        print(f"warning: no trace: {TRACES} cannot be written: {error.strerror}", file=sys.stderr)
+        return None

@@ -1,0 +1,195 @@
+"""`loom cslc`: compiles a CSL layout, with the SDK compiler's flags, to a directory that host scripts run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..diagnostics import LoomError
+from .arguments import Parser
+from .ending import run_tool
+
+if TYPE_CHECKING:
+    from ..host.sdk.placement import FabricPlacement
+
+MAX_FABRIC = 1 << 16
+"""Of any number of PEs in a flag."""
+
+Value = int | float | bool
+
+
+def main(argv: Sequence[str]) -> int:
+    """Compiles as the flags say; returns the exit status, having printed on stderr why if that is not 0."""
+    return run_tool(lambda: _compile(argv))
+
+
+def parser() -> Parser:
+    """The flags of `loom cslc`."""
+    found = Parser(
+        prog="cslc",
+        description="Compiles a CSL layout file and the programs it places. The output directory appears whole or, "
+        "after an error, not at all.",
+        allow_abbrev=False,
+    )
+    found.add_argument("file", metavar="LAYOUT.csl", type=Path, help="file with the layout block")
+    found.add_argument("-o", metavar="DIR", dest="output", type=Path, default=Path("out"), help="output (default: out)")
+    found.add_argument("--arch", choices=("wse2", "wse3"), default="wse2", help="architecture (default: wse2)")
+    found.add_argument("--fabric-dims", type=_pair, metavar="W,H", help="PEs of the fabric (default: the whole wafer)")
+    found.add_argument(
+        "--fabric-offsets", type=_pair, metavar="X,Y", help="column and row of the program's first PE (default: 4,1)"
+    )
+    found.add_argument(
+        "--params",
+        type=_params,
+        action="append",
+        default=[],
+        metavar="NAME:VALUE,...",
+        help="parameters of the layout; may be repeated",
+    )
+    found.add_argument(
+        "--colors",
+        type=_colors,
+        action="append",
+        default=[],
+        metavar="NAME:ID,...",
+        help="colors of the layout; may be repeated",
+    )
+    found.add_argument("--memcpy", action="store_true", help="let the host copy, stream and launch")
+    found.add_argument("--channels", type=_number, default=None, metavar="N", help="channels of memcpy, 1 to 16")
+    found.add_argument(
+        "--import-path",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="search this directory for <...> modules before the libraries; may be repeated",
+    )
+    found.add_argument("--width-west-buf", type=_number, default=0, metavar="N", help="columns that buffer input")
+    found.add_argument("--width-east-buf", type=_number, default=0, metavar="N", help="columns that buffer output")
+    found.add_argument("--verbose", action="store_true", help="say what is done")
+    return found
+
+
+def _compile(argv: Sequence[str]) -> None:
+    arguments = parser().parse_args(argv)
+    params = _merged(arguments.params, "parameter")
+    colors = _merged(arguments.colors, "color")
+    start = time.perf_counter()
+
+    def tell(what: str) -> None:
+        if arguments.verbose:
+            print(f"cslc: {time.perf_counter() - start:.2f} s: {what}", file=sys.stderr)
+
+    placement = _placement(arguments)
+    if not arguments.file.is_file():
+        missing = "is no file" if arguments.file.exists() else "does not exist"
+        raise LoomError(f"{missing}; name the CSL file with the layout block", str(arguments.file))
+    for directory in arguments.import_path:
+        if not directory.is_dir():
+            raise LoomError("is no directory; correct --import-path", str(directory))
+    tell(f"compiling {arguments.file} for {arguments.arch}")
+    # Imported when the flags are known to be right: it takes most of the start-up time.
+    from ..frontend.csl import compile_layout
+    from ..host.sdk import artifact
+
+    options = {"import_paths": arguments.import_path} if arguments.import_path else {}
+    layout = compile_layout(
+        arguments.file,
+        arch=arguments.arch,
+        fabric_dims=placement.fabric,
+        fabric_offsets=placement.offsets,
+        params=params,
+        colors=colors,
+        memcpy=arguments.memcpy,
+        channels=placement.channels,
+        print=print,
+        **options,
+    )
+    width, height = layout.rectangle
+    tell(f"{width} x {height} PEs; writing {arguments.output}")
+    artifact.write(arguments.output, layout, arguments.arch, placement)
+    tell("done")
+
+
+def _placement(arguments: argparse.Namespace) -> FabricPlacement:
+    from ..host.sdk.placement import HALO, MAX_CHANNELS, WEST_COLUMNS, FabricPlacement
+    from ..targets import get
+
+    for flag in ("channels", "width_west_buf", "width_east_buf"):
+        if not arguments.memcpy and getattr(arguments, flag):
+            raise LoomError(f"--{flag.replace('_', '-')} belongs to memcpy; add --memcpy")
+    channels = 1 if arguments.channels is None else arguments.channels
+    if not 1 <= channels <= MAX_CHANNELS:
+        raise LoomError(f"--channels={channels} is out of range; give 1 to {MAX_CHANNELS}")
+    fabric = arguments.fabric_dims or get(arguments.arch).fabric
+    default = (HALO + WEST_COLUMNS + arguments.width_west_buf, HALO) if arguments.memcpy else (0, 0)
+    return FabricPlacement(
+        fabric,
+        arguments.fabric_offsets or default,
+        arguments.memcpy,
+        channels,
+        arguments.width_west_buf,
+        arguments.width_east_buf,
+    )
+
+
+def _merged(parts: Sequence[dict[str, Value]], what: str) -> dict[str, Value]:
+    merged: dict[str, Value] = {}
+    for part in parts:
+        for name, value in part.items():
+            if merged.setdefault(name, value) != value:
+                raise LoomError(f"{what} '{name}' is given twice, as {merged[name]} and as {value}; give it once")
+    return merged
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > MAX_FABRIC:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 to {MAX_FABRIC}")
+    return int(text)
+
+
+def _pair(text: str) -> tuple[int, int]:
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NUMBER,NUMBER")
+    return _number(parts[0].strip()), _number(parts[1].strip())
+
+
+def _entries(text: str, what: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in text.split(","):
+        name, separator, value = (part.strip() for part in entry.partition(":"))
+        if not separator or not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name) or not value:
+            raise argparse.ArgumentTypeError(f"'{entry}' is not of the form NAME:{what}")
+        if found.setdefault(name, value) != value:
+            raise argparse.ArgumentTypeError(f"'{name}' is given twice, as {found[name]} and as {value}")
+    return found
+
+
+def _params(text: str) -> dict[str, Value]:
+    return {name: _value(name, value) for name, value in _entries(text, "VALUE").items()}
+
+
+def _colors(text: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, value in _entries(text, "ID").items():
+        if not re.fullmatch(r"[0-9]{1,3}", value):
+            raise argparse.ArgumentTypeError(f"'{value}' of '{name}' is no color; give its number")
+        found[name] = int(value)
+    return found
+
+
+def _value(name: str, text: str) -> Value:
+    if text in ("true", "false"):
+        return text == "true"
+    for convert in (lambda: int(text, 0), lambda: int(text), lambda: float(text)):
+        try:
+            return convert()
+        except ValueError:
+            continue
+    raise argparse.ArgumentTypeError(f"'{text}' of '{name}' is no value; give a number, true or false")

@@ -1,0 +1,185 @@
+"""`loom python`: runs a host script in this very interpreter, with the SDK's modules provided by us.
+
+    loom python run.py --name out        as python3 run.py --name out
+    loom python -m MODULE [ARG ...]      as python3 -m MODULE
+    loom python -c CODE [ARG ...]        as python3 -c CODE
+
+What the script raises itself is shown as Python shows it; errors of ours are one message and the line that called us.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, ModuleType, TracebackType
+
+from ..diagnostics import LoomError
+from .ending import run_tool
+from .sdk_path import sdk_on_path
+
+USAGE = "usage: loom python [-u] SCRIPT.py [ARG ...] | -m MODULE [ARG ...] | -c CODE [ARG ...]"
+
+INTERRUPTED = 130
+"""Status of a script ended by the keyboard."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs a script; returns its exit status."""
+    arguments = list(argv)
+    while arguments and arguments[0] in ("-u", "-B"):
+        if arguments.pop(0) == "-u":
+            for stream in (sys.stdout, sys.stderr):
+                stream.reconfigure(write_through=True)  # pyright: ignore[reportAttributeAccessIssue]
+    if arguments and arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0
+    status = run_tool(lambda: _check(arguments))
+    if status != 0:
+        return status
+    from ..host.sdk import modules
+
+    modules.install()
+    first, rest = arguments[0], arguments[1:]
+    with sdk_on_path():
+        if first == "-m":
+            import runpy
+
+            def run_module() -> None:
+                runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+
+            with _script([rest[0], *rest[1:]], os.getcwd()):
+                return _status(run_module)
+        with _script(["-c", *rest[1:]] if first == "-c" else arguments, _folder(first)) as module:
+            return _status(lambda: _execute(module, first, rest))
+
+
+def _check(arguments: Sequence[str]) -> None:
+    if not arguments:
+        raise LoomError(f"no script is named; {USAGE}")
+    first = arguments[0]
+    if first in ("-c", "-m"):
+        if len(arguments) < 2:
+            raise LoomError(f"{first} needs an argument; {USAGE}")
+    elif first.startswith("-"):
+        raise LoomError(f"unrecognized argument {first}; {USAGE}")
+    elif not os.path.isfile(first):
+        missing = "is no file" if os.path.exists(first) else "does not exist"
+        raise LoomError(f"{missing}; name a Python script", first)
+
+
+def _folder(first: str) -> str:
+    return "" if first == "-c" else os.path.dirname(os.path.realpath(first))
+
+
+def _execute(module: ModuleType, first: str, rest: Sequence[str]) -> None:
+    code: CodeType
+    if first == "-c":
+        code = compile(rest[0], "<string>", "exec", dont_inherit=True)
+    else:
+        with open(first, "rb") as file:
+            source = file.read()
+        module.__file__ = first
+        code = compile(source, first, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+
+
+@contextmanager
+def _script(argv: list[str], folder: str) -> Iterator[ModuleType]:
+    """Makes this process look like one that Python started for a script; all is as before at the end."""
+    saved = sys.argv, list(sys.path), sys.modules["__main__"]
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = builtins
+    sys.argv = argv
+    sys.path.insert(0, folder)
+    sys.modules["__main__"] = module
+    try:
+        yield module
+    finally:
+        sys.argv, sys.path[:], sys.modules["__main__"] = saved
+
+
+def _status(run: Callable[[], None]) -> int:
+    """The exit status of a script, having printed what ended it."""
+    status = 0
+    try:
+        run()
+        _join_threads()
+    except SystemExit as exit:
+        if isinstance(exit.code, int):
+            status = exit.code
+        elif exit.code is not None:
+            print(exit.code, file=sys.stderr)
+            status = 1
+    except LoomError as error:
+        _report(error)
+        status = 1
+    except BaseException as error:
+        sys.stdout.flush()
+        sys.excepthook(type(error), error, _own(error.__traceback__))
+        status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    if status == 0 and _forgot_to_stop():
+        status = 1
+    _flush()
+    return status
+
+
+def _forgot_to_stop() -> bool:
+    """Whether a runtime was not stopped, having printed so (HOST-020). Scripts without one pay nothing."""
+    runtime = sys.modules.get("loomir.host.sdk.runtime")
+    if runtime is None or not runtime.unstopped():
+        return False
+    sys.stdout.flush()
+    print(LoomError(runtime.NOT_STOPPED), file=sys.stderr)
+    return True
+
+
+def _report(error: LoomError) -> None:
+    """Prints an error of ours, and the line of the script that led to it."""
+    sys.stdout.flush()
+    print(error, file=sys.stderr)
+    own = [frame for frame in traceback.extract_tb(_own(error.__traceback__)) if not _ours(frame.filename)]
+    if own:
+        line = f": {own[-1].line}" if own[-1].line else ""
+        print(f"{own[-1].filename}:{own[-1].lineno}: note: asked for here{line}", file=sys.stderr)
+    if os.environ.get("LOOM_TRACEBACK"):
+        traceback.print_exception(error, file=sys.stderr)
+
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""Where our own code is; tests and examples of ours below it are scripts like any other."""
+
+SOURCES = tuple(os.path.join(PACKAGE, folder) + os.sep for folder in ("host", "runtime", "tools", "frontend", "passes"))
+
+
+def _ours(filename: str) -> bool:
+    return os.path.abspath(filename).startswith(SOURCES)
+
+
+def _own(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without our frames at its start, nor those of runpy."""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not (_ours(name) or name.startswith("<frozen runpy")):
+            return trace
+        trace = trace.tb_next
+    return trace
+
+
+def _join_threads() -> None:
+    threading = sys.modules.get("threading")
+    if threading is None:
+        return
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,43 @@
+"""Puts the commands `cslc` and `cs_python` on PATH, for scripts written for the SDK, as long as they run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+COMMANDS = {"cslc": "cslc", "cs_python": "python"}
+"""The SDK's commands, and ours that stand in for them."""
+
+
+def write_commands(folder: Path) -> None:
+    """Writes the commands into a folder, as shell scripts that start this interpreter."""
+    for name, command in COMMANDS.items():
+        script = folder / name
+        # -P: what lies in the working directory must not shadow the modules that we import.
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m loomir.tools.loom {command} "$@"\n')
+        script.chmod(0o755)
+
+
+@contextmanager
+def sdk_on_path(*, always: bool = False) -> Iterator[None]:
+    """Has the commands on PATH; by default only if there are none yet."""
+    if not always and all(shutil.which(name) for name in COMMANDS):
+        yield
+        return
+    path = os.environ.get("PATH")
+    with tempfile.TemporaryDirectory(prefix="loom-sdk-") as folder:
+        write_commands(Path(folder))
+        os.environ["PATH"] = folder + os.pathsep + (path or os.defpath)
+        try:
+            yield
+        finally:
+            if path is None:
+                del os.environ["PATH"]
+            else:
+                os.environ["PATH"] = path
