@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
+from pathlib import Path
 from typing import IO, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +16,7 @@ from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from ..backend import get_own_targets
 from ..diagnostics import LoomError, one_line
 from ..frontend.ir_text import LocatingParser, decode_text
 from ..verification import located, verify_dominance
@@ -49,6 +51,10 @@ class LoomOptMain(xDSLOptMain):
 
         arg_parser.error = error
         super().register_all_arguments(arg_parser)
+
+    def register_all_targets(self) -> None:
+        self.available_targets.update(get_own_targets())
+        super().register_all_targets()
 
     def setup_pipeline(self) -> None:
         for spec in parse_pipeline(self.args.passes):
@@ -87,11 +93,31 @@ class LoomOptMain(xDSLOptMain):
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:
             return sys.stdout
+        if self.args.target == "csl" and (self.args.output_file.endswith("/") or Path(self.args.output_file).is_dir()):
+            return _CslFiles(Path(self.args.output_file), self._outputs)
         return TextIOWrapper(self._outputs.open(self.args.output_file), encoding="utf-8")
 
     def run(self) -> None:
         with Outputs() as self._outputs:
             super().run()
+
+
+class _CslFiles(StringIO):
+    """What is printed in CSL, put into the files of a directory."""
+
+    def __init__(self, directory: Path, outputs: Outputs) -> None:
+        super().__init__()
+        self._directory = directory
+        self._outputs = outputs
+
+    def close(self) -> None:
+        from ..backend.csl.target import split_files
+
+        if not self.closed:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            for name, text in split_files(self.getvalue()).items():
+                self._outputs.open(self._directory / name).write(text.encode())
+        super().close()
 
 
 def main(argv: Sequence[str] | None = None) -> None:

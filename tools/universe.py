@@ -1,10 +1,13 @@
-"""Shows our dialects and passes to every xDSL tool that looks for `xdsl.universe` entry points."""
+"""Shows our dialects, passes and targets to every xDSL tool that looks for `xdsl.universe` entry points."""
 
 from __future__ import annotations
 
 from xdsl.universe import Universe
 
+from ..backend import get_all_targets
 from ..dialects import get_all_dialects
 from ..passes import get_all_passes
 
-LOOM_UNIVERSE = Universe(all_dialects=get_all_dialects(), all_passes=get_all_passes())
+LOOM_UNIVERSE = Universe(
+    all_dialects=get_all_dialects(), all_passes=get_all_passes(), all_targets=get_all_targets()
+)

@@ -1,0 +1,29 @@
+"""IR to the text of other languages: the targets of `loom-opt`, each loaded only when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.utils.target import Target
+
+
+def get_all_targets() -> dict[str, Callable[[], type[Target]]]:
+    """The targets by the names under which every xDSL tool finds them; calling an entry imports and returns it."""
+
+    def get_loom_csl() -> type[Target]:
+        from .csl.target import LoomCslTarget
+
+        return LoomCslTarget
+
+    return {"loom-csl": get_loom_csl}
+
+
+def get_own_targets() -> dict[str, Callable[[], type[Target]]]:
+    """The targets that in `loom-opt` stand in place of xDSL's of the same name."""
+
+    def get_csl() -> type[Target]:
+        from .csl.target import CslTarget
+
+        return CslTarget
+
+    return {"csl": get_csl}

@@ -1,0 +1,228 @@
+"""The layout of a program: its rectangle, what each PE runs with which parameters, its routes, and what it exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+
+from ...dialects import wse
+from ...dialects.region_overlap import first_common
+from ...frontend.csl import syntax
+from ...frontend.csl.source import Source
+from ...frontend.csl.syntax import Declaration, Expression, Statement
+from . import tree
+from .code import literal_of, refuse, scalar_type
+from .names import Names
+from .pe_program import Export, PeFile, idle_program, numbers_of
+from .regions import Rectangle, X, Y, covers, inside, meet, over, resolved
+from .tree import NOWHERE
+
+IDLE_FILE = "idle.csl"
+
+
+@dataclass(frozen=True)
+class PrintedPe:
+    """A PE program, the file it is in, and what that file asks of the layout."""
+
+    pe: wse.PeOp
+    file_name: str
+    printed: PeFile
+
+
+class Layout:
+    """Writes the layout; `spare` are ids of colors that the program leaves free."""
+
+    def __init__(
+        self, program: wse.ProgramOp, pes: Sequence[PrintedPe], colors: Mapping[str, int], spare: Sequence[int]
+    ) -> None:
+        self.program = program
+        self.size = program.rectangle
+        self.pes = list(pes)
+        self._color_ids = colors
+        self._spare = list(spare)
+        self._names = Names()
+        self._names.reserve([X, Y, "memcpy"])
+        self._colors = {symbol: self._names.new(symbol) for symbol in colors}
+        self._unused: dict[str, tuple[str, int]] = {}
+        self._tables: list[Declaration] = []
+        self._table_names: dict[wse.ParamOp, str] = {}
+        self._idle: PeFile | None = None
+        self._exports = self._collect_exports()
+
+    def answer_every_launch(self) -> None:
+        """Let every PE take part in every launch: one that has no such function lets the host go on at once."""
+        functions = {name: export for name, export in self._exports.items() if export.mutable is None}
+        if not functions:
+            return
+        for pe in self.pes:
+            pe.printed.answer({name: export for name, export in functions.items() if name not in pe.printed.exports})
+        if not self._covered():
+            self._idle = idle_program(functions)
+
+    def file(self) -> syntax.File:
+        """The tree of the file."""
+        width, height = (tree.integer(side) for side in self.size)
+        statements: list[Statement] = [tree.builtin("set_rectangle", width, height)]
+        for pe in self.pes:
+            statements.extend(self._tile_code(pe))
+        if self._idle is not None:
+            statements.extend(self._idle_tiles())
+        for op in self.program.body.block.ops:
+            if isinstance(op, wse.RouteOp):
+                statements.extend(self._route(op))
+        for name, export in self._exports.items():
+            arguments: list[Expression] = [tree.string(name), export.type]
+            if export.mutable is not None:
+                arguments.append(tree.name("true" if export.mutable else "false"))
+            statements.append(tree.builtin("export_name", *arguments))
+        declarations: list[Declaration] = [
+            _color(name, self._color_ids[symbol]) for symbol, name in self._colors.items()
+        ]
+        declarations.extend(_color(name, number) for name, number in self._unused.values())
+        sides = tree.structure({"width": width, "height": height})
+        module = tree.builtin("import_module", tree.string("<memcpy/get_params>"), sides)
+        declarations.append(tree.declare("const", "memcpy", None, module))
+        declarations.extend(self._tables)
+        declarations.append(syntax.Layout(NOWHERE, NOWHERE, tree.block(statements)))
+        return syntax.File(NOWHERE, NOWHERE, declarations, Source("", ""))
+
+    def idle_file(self) -> syntax.File | None:
+        """The program of the PEs that have none but must answer launches."""
+        return None if self._idle is None else self._idle.file()
+
+    def _collect_exports(self) -> dict[str, Export]:
+        exports: dict[str, Export] = {}
+        for pe in self.pes:
+            for name, export in pe.printed.exports.items():
+                first = exports.setdefault(name, export)
+                if (first.text, first.mutable) != (export.text, export.mutable):
+                    raise refuse(
+                        export.op,
+                        f'"{name}" is exported as {_described(first)} elsewhere and as {_described(export)} here; a '
+                        "layout of CSL gives a name one type, so use one type or two names",
+                    )
+        return exports
+
+    # Placement
+
+    def _tile_code(self, pe: PrintedPe) -> list[Statement]:
+        def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
+            fields: dict[str, Expression] = {"memcpy_params": tree.call(tree.member("memcpy", "get_params"), x)}
+            printed = pe.printed
+            for name, axis in printed.extent_params.items():
+                fields[name] = tree.integer(self.size[0 if axis is wse.Axis.X else 1])
+            for name, param in printed.value_params.items():
+                fields[name] = self._param(pe, name, param, x, y)
+            for name, color in printed.color_params.items():
+                if isinstance(color, str):
+                    fields[name] = tree.name(self._colors[color])
+                else:
+                    fields[name] = self._queue_color(color, x, y, region)
+            return [tree.builtin("set_tile_code", x, y, tree.string(pe.file_name), tree.structure(fields))]
+
+        return over(resolved(pe.pe.placement, self.size), body)
+
+    def _param(self, pe: PrintedPe, name: str, op: wse.ParamOp, x: Expression, y: Expression) -> Expression:
+        type = scalar_type(op.type)
+        assert type is not None, "verified: params are scalars"
+        values = numbers_of(op.value)
+        if len(values) == 1:
+            return literal_of(type, values[0])
+        key = f"{pe.pe.sym_name.data}_{name}"
+        table = self._table_names.get(op)
+        if table is None:
+            table = self._table_names[op] = self._names.new(key)
+            width, height = self.size
+            elements = [literal_of(type, value) for value in values]
+            array = tree.sequence(elements, tree.array_type((height, width), tree.name(type)))
+            self._tables.append(tree.declare("const", table, None, array))
+        return tree.index(tree.name(table), [y, x])
+
+    def _queue_color(self, queue: wse.QueueOp, x: Expression, y: Expression, region: Rectangle) -> Expression:
+        """The color a queue serves on the PE (x, y) of a region."""
+        candidates: list[tuple[str, list[Rectangle]]] = []
+        served = 0
+        for entry in queue.colors:
+            regions = [other for other in resolved(entry.regions, self.size) if meet(other, region)]
+            if regions:
+                candidates.append((self._colors[entry.color_name], regions))
+                served += sum(_shared(other, region) for other in regions)
+        complete = served >= len(region[0]) * len(region[1])
+        chosen: Expression = tree.name(candidates.pop()[0] if complete and candidates else self._unused_color(queue))
+        for name, regions in reversed(candidates):
+            if any(covers(other, region) for other in regions):
+                chosen = tree.name(name)
+                continue
+            tests = [inside(other, x, y, region) for other in regions]
+            chosen = tree.choice(tree.both(tests, "or") or tree.name("true"), tree.name(name), chosen)
+        return chosen
+
+    def _unused_color(self, queue: wse.QueueOp) -> str:
+        """A color for a queue on the PEs where it serves none."""
+        key = queue.sym_name.data
+        if key not in self._unused:
+            if self._spare:
+                self._unused[key] = (self._names.new(f"unused_{key}"), self._spare.pop())
+            elif self._unused:
+                self._unused[key] = next(reversed(self._unused.values()))
+            else:
+                raise refuse(
+                    queue,
+                    f"queue @{key} serves no color on some PEs, and the program leaves no color free to name there; "
+                    "place a program without the queue on them",
+                )
+        return self._unused[key][0]
+
+    def _covered(self) -> bool:
+        width, height = self.size
+        covered = np.zeros((height, width), bool)
+        for pe in self.pes:
+            for columns, rows in resolved(pe.pe.placement, self.size):
+                covered[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
+        return bool(covered.all())
+
+    def _idle_tiles(self) -> list[Statement]:
+        whole = (range(self.size[0]), range(self.size[1]))
+        regions = [region for pe in self.pes for region in resolved(pe.pe.placement, self.size)]
+
+        def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
+            tests = [tree.unary("!", inside(other, x, y, region)) for other in regions]
+            fields = {"memcpy_params": tree.call(tree.member("memcpy", "get_params"), x)}
+            code = tree.builtin("set_tile_code", x, y, tree.string(IDLE_FILE), tree.structure(fields))
+            test = tree.both(tests)
+            return [code] if test is None else [tree.branch(test, [code], [])]
+
+        return over([whole], body)
+
+    def _route(self, op: wse.RouteOp) -> list[Statement]:
+        def ports(directions: Sequence[wse.Direction]) -> Expression:
+            return tree.sequence(tree.name(port.name) for port in directions)
+
+        routes = tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})
+
+        def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
+            color = tree.name(self._colors[op.color.string_value()])
+            return [tree.builtin("set_color_config", x, y, color, tree.structure({"routes": routes}))]
+
+        return over(resolved(op.placement, self.size), body)
+
+
+def _color(name: str, number: int) -> syntax.Variable:
+    return tree.declare("const", name, tree.name("color"), tree.builtin("get_color", tree.integer(number)))
+
+
+def _described(export: Export) -> str:
+    return export.text if export.mutable is not False else f"{export.text}, read_only,"
+
+
+def _shared(one: Rectangle, other: Rectangle) -> int:
+    """How many PEs two regions that meet share."""
+    count = 1
+    for a, b in zip(one, other, strict=True):
+        first = first_common(a, b)
+        assert first is not None
+        count *= len(range(first, min(a[-1], b[-1]) + 1, lcm(a.step, b.step)))
+    return count

@@ -1,0 +1,48 @@
+"""Identifiers of a CSL file: those of the IR where CSL takes them, others where it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ...frontend.csl.lexer import KEYWORDS, words
+
+BUILT_IN = words(
+    "bool void type color direction comptime_int comptime_float comptime_string comptime_struct imported_module"
+    " i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 bf16 cb16"
+    " mem1d_dsd mem4d_dsd circbuf_dsd fabin_dsd fabout_dsd dsr_dest dsr_src0 dsr_src1"
+    " local_task_id data_task_id control_task_id input_queue output_queue ut_id"
+    " true false _ align linkname linksection packed volatile EAST WEST NORTH SOUTH RAMP"
+)
+"""What the language names; a name of a program must differ."""
+
+
+class Names:
+    """The names taken so far in a file or a function of it."""
+
+    def __init__(self, outer: Names | None = None) -> None:
+        self._taken: set[str] = set()
+        self._outer = outer
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Take these as they are."""
+        self._taken.update(names)
+
+    def new(self, wanted: str | None, otherwise: str = "v") -> str:
+        """`wanted` made into an identifier nothing else has, with a number if need be."""
+        base = re.sub(r"\W", "_", wanted or "", flags=re.ASCII)
+        if not base or base == "_":
+            base = otherwise
+        if base[0].isdigit():
+            base = f"{otherwise}{base}" if otherwise == "v" else f"{otherwise}_{base}"
+        name, number = base, 0
+        while self._is_taken(name):
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        return name
+
+    def _is_taken(self, name: str) -> bool:
+        if name in self._taken or name in KEYWORDS or name in BUILT_IN:
+            return True
+        return self._outer is not None and self._outer._is_taken(name)

@@ -1,0 +1,329 @@
+"""Bodies of a PE program: the operations of `wse` and `dsd` as CSL statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ...dialects import dsd, wse
+from ...frontend.csl import syntax
+from ...frontend.csl.syntax import Expression
+from . import tree
+from .code import Code, Place, refuse, scalar_type
+from .names import Names
+from .tree import NOWHERE
+
+if TYPE_CHECKING:
+    from .pe_program import PeProgram
+
+DSD_TYPES: Mapping[str, str] = {
+    dsd.Mem1dType.name: "mem1d_dsd",
+    dsd.Mem4dType.name: "mem4d_dsd",
+    dsd.FabinType.name: "fabin_dsd",
+    dsd.FaboutType.name: "fabout_dsd",
+}
+_INDUCTION_VARIABLES = ("i", "j", "k", "l")
+
+
+class PeCode(Code):
+    """Writes the body of one function or task of a PE program."""
+
+    def __init__(self, program: PeProgram) -> None:
+        super().__init__(Names(program.names))
+        self.program = program
+        self._buffers: dict[SSAValue, wse.BufferOp] = {}
+        self._counter = program.command_stream
+
+    def type_text(self, user: Operation, type: Attribute) -> str:
+        return DSD_TYPES.get(type.name) or super().type_text(user, type)
+
+    def library(self, name: str) -> str:
+        return self.program.library(name)
+
+    def place_of(self, user: Operation, value: SSAValue) -> Place:
+        if value not in self._buffers:
+            raise refuse(
+                user, f"{user.name} takes an array that is no buffer of the PE, which cannot be written in CSL"
+            )
+        return self.program.place(self._buffers[value])
+
+    def write_operation(self, op: Operation) -> bool:
+        match op:
+            case wse.GetBufferOp():
+                buffer = self.program.member(op, op.buffer.string_value())
+                assert isinstance(buffer, wse.BufferOp), "verified: it is a buffer"
+                self._buffers[op.result] = buffer
+            case wse.GetParamOp():
+                self.set_value(op.result, tree.name(self.program.called[op.param.string_value()]))
+            case wse.CoordinateOp():
+                function = tree.member(self.library("layout"), f"get_{op.axis.data.value}_coord")
+                self.bind(op, tree.builtin("bitcast", tree.name("i16"), tree.call(function)))
+            case wse.ExtentOp():
+                self.set_value(op.result, tree.name(self.program.extent(op.axis.data)))
+            case wse.ActivateOp():
+                self.emit(tree.builtin("activate", self._task(op, op.task.string_value())))
+            case wse.BlockOp():
+                self.emit(tree.builtin("block", self.program.blockable(op, op.symbol.string_value())))
+            case wse.UnblockOp():
+                self.emit(tree.builtin("unblock", self.program.blockable(op, op.symbol.string_value())))
+            case wse.CallOp():
+                self._call(op)
+            case wse.ReturnOp():
+                # Tasks and functions without a value end where their text does.
+                if op.arguments:
+                    self.emit(tree.give_back(self.value(op.arguments[0])))
+            case dsd.DsdOperation():
+                self._dsd_operation(op)
+            case dsd.MemoryDescriptorOp():
+                self._memory_descriptor(op)
+            case dsd.FabricDescriptorOp():
+                self._fabric_descriptor(op)
+            case dsd.DerivedDescriptorOp():
+                self._derived_descriptor(op)
+            case _:
+                return False
+        return True
+
+    def _task(self, op: Operation, symbol: str) -> Expression:
+        self.program.member(op, symbol)
+        return tree.name(self.program.task_ids[symbol])
+
+    def _call(self, op: wse.CallOp) -> None:
+        call = tree.call(self.program.called[op.callee.string_value()], *map(self.value, op.arguments))
+        if op.res:
+            self.bind(op, call, pure=False)
+        else:
+            self.emit(call)
+
+    # The counter of the command stream is a call of the memcpy library
+
+    def skipped(self, op: Operation) -> bool:
+        """Whether the operation is part of `count += 1` on the counter of the command stream."""
+        if self._counter is None:
+            return False
+        match op:
+            case wse.GetBufferOp():
+                return op.buffer.string_value() == self._counter
+            case memref.LoadOp():
+                return self._is_counter(op.memref)
+            case arith.AddiOp():
+                owner = op.lhs.owner
+                return isinstance(owner, memref.LoadOp) and self._is_counter(owner.memref)
+            case _:
+                return False
+
+    def _is_counter(self, value: SSAValue) -> bool:
+        owner = value.owner
+        return (
+            self._counter is not None
+            and isinstance(owner, wse.GetBufferOp)
+            and owner.buffer.string_value() == self._counter
+        )
+
+    def write(self, op: Operation) -> None:
+        if isinstance(op, memref.StoreOp) and self._is_counter(op.memref):
+            added = op.value.owner
+            if (
+                not isinstance(added, arith.AddiOp)
+                or not self.skipped(added)
+                or len(list(op.value.uses)) != 1
+                or self.constant_or_none(added.rhs) != 1
+            ):
+                message = (
+                    "is written in another way than by adding 1, which CSL cannot say; add 1 to let the host go on"
+                )
+                raise refuse(op, f"the counter @{self._counter} of the command stream {message}")
+            self.emit(self.program.unblock_command_stream())
+            return
+        super().write(op)
+
+    def constant_or_none(self, value: SSAValue) -> int | float | None:
+        return self.constant(value) if self.is_constant(value) else None
+
+    # Descriptors
+
+    def _unsigned(self, value: dsd.Integer) -> Expression:
+        """A length: an i16 that CSL takes as u16."""
+        number = dsd.constant_extent(value)
+        if number is not None:
+            return tree.integer(number)
+        assert isinstance(value, SSAValue)
+        return tree.builtin("bitcast", tree.name("u16"), self.value(value))
+
+    def _signed(self, value: dsd.Integer) -> Expression:
+        return tree.integer(value) if isinstance(value, int) else self.value(value)
+
+    def _stride(self, value: dsd.Integer) -> Expression:
+        if isinstance(value, int) or self.is_constant(value):
+            return self._signed(value)
+        return tree.builtin("as", tree.name("i8"), self.value(value))
+
+    def _address(self, user: Operation, base: SSAValue) -> Expression:
+        """A pointer to an array, or to the variable of a memref of rank 0."""
+        return tree.address_of(self.place_of(user, base).expression)
+
+    def _get_dsd(self, op: Operation, fields: dict[str, Expression]) -> None:
+        kind = tree.name(self.type_text(op, op.results[0].type))
+        self._describe(op, tree.builtin("get_dsd", kind, tree.structure(fields)))
+
+    def _describe(self, op: Operation, descriptor: Expression) -> None:
+        uses = self._uses(op.results[0])
+        if len(uses) == 1 and isinstance(uses[0], scf.YieldOp):
+            self.set_value(op.results[0], descriptor)
+        elif uses:
+            self.declare(op, op.results[0], descriptor)
+
+    def _memory_descriptor(self, op: dsd.MemoryDescriptorOp) -> None:
+        base = op.operands[0]
+        match op:
+            case dsd.TensorAccessOp():
+                fields = {"tensor_access": self._tensor_access(op)}
+            case dsd.Mem1dOp():
+                fields = {"base_address": self._address(op, base)}
+                if op.offset != 0:
+                    fields["offset"] = self._signed(op.offset)
+                if op.stride != 1:
+                    fields["stride"] = self._stride(op.stride)
+                fields["extent"] = self._unsigned(op.extent)
+            case dsd.Mem4dOp():
+                fields = {"base_address": self._address(op, base)}
+                if op.offset != 0:
+                    fields["offset"] = self._signed(op.offset)
+                if op.strides_attr is not None:
+                    fields["stride"] = tree.sequence(map(tree.integer, op.strides))
+                fields["extent"] = tree.sequence(map(tree.integer, op.extents))
+            case _:
+                raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+        if op.properties.get("wavelet_index_offset") is not None:
+            fields["wavelet_index_offset"] = tree.name("true")
+        self._get_dsd(op, fields)
+
+    def _tensor_access(self, op: dsd.TensorAccessOp) -> Expression:
+        place = self.place_of(op, op.base)
+        base = place.expression
+        indices = [self._affine(op, index) for index in op.access.results]
+        if not indices:
+            raise refuse(op, "dsd.tensor_access of a scalar cannot be written in CSL; use dsd.mem1d")
+        variables = [tree.name(variable) for variable in self._induction_variables(op)]
+        extents: list[Expression] = [tree.integer(extent) for extent in op.extents]
+        return syntax.TensorAccess(NOWHERE, NOWHERE, variables, extents, base, indices)
+
+    def _induction_variables(self, op: dsd.TensorAccessOp) -> list[str]:
+        # A fresh scope each time, for the same letters everywhere.
+        names = Names(self.names)
+        return [names.new(_INDUCTION_VARIABLES[position]) for position in range(op.access.num_dims)]
+
+    def _affine(self, op: dsd.TensorAccessOp, index: AffineExpr) -> Expression:
+        match index:
+            case AffineDimExpr():
+                return tree.name(self._induction_variables(op)[index.position])
+            case AffineConstantExpr():
+                return tree.integer(index.value)
+            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
+                operator = "+" if index.kind is AffineBinaryOpKind.Add else "*"
+                return tree.binary(operator, self._affine(op, index.lhs), self._affine(op, index.rhs))
+            case _:
+                raise refuse(op, f"index {index} of dsd.tensor_access cannot be written in CSL; use sums of products")
+
+    def _fabric_descriptor(self, op: dsd.FabricDescriptorOp) -> None:
+        if op.queue_name is None:
+            raise refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before printing")
+        queue = self.program.member(op, op.queue_name)
+        assert isinstance(queue, wse.QueueOp), "verified: it is a queue"
+        way = "input_queue" if isinstance(op, dsd.FabinOp) else "output_queue"
+        fields: dict[str, Expression] = {
+            "fabric_color": tree.name(self.program.color_of(queue)),
+            "extent": self._unsigned(op.extent),
+            way: tree.name(self.program.called[op.queue_name]),
+        }
+        for option in ("control", "wavelet_index_offset", "advance_switch", "control_transform"):
+            if op.properties.get(option) is not None:
+                fields[option] = tree.name("true")
+        if op.priority is not None:
+            fields["priority"] = _flag(op.priority.data)
+        for option in ("simd", "zero"):
+            if op.properties.get(option) is not None:
+                raise refuse(op, f"{op.name} has option '{option}', which cannot be written in CSL yet; remove it")
+        self._get_dsd(op, fields)
+
+    def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:
+        source = self.value(op.descriptor)
+        match op:
+            case dsd.IncrementOffsetOp():
+                element = tree.name(self.type_text(op, op.descriptor_type.element_type))
+                descriptor = tree.builtin("increment_dsd_offset", source, self._signed(op.value), element)
+            case dsd.SetLengthOp():
+                descriptor = tree.builtin("set_dsd_length", source, self._unsigned(op.value))
+            case dsd.SetStrideOp():
+                descriptor = tree.builtin("set_dsd_stride", source, self._stride(op.value))
+            case dsd.SetBaseOp():
+                descriptor = tree.builtin("set_dsd_base_addr", source, self._address(op, op.base))
+            case _:
+                raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+        self._describe(op, descriptor)
+
+    # Operations
+
+    def _dsd_operation(self, op: dsd.DsdOperation) -> None:
+        if op.dialect_name() != "dsd":
+            raise refuse(op, f"{op.name} works on registers; print the program before dsr-allocate")
+        row = op.definition
+        arguments = [self._destination(op, row.destination)]
+        arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, row.sources, strict=True)]
+        settings = self._settings(op)
+        if settings:
+            arguments.append(tree.structure(settings))
+        self.emit(tree.builtin(row.name, *arguments))
+
+    def _destination(self, op: dsd.DsdOperation, needed: str) -> Expression:
+        value = op.destination
+        if not isinstance(value.type, MemRefType):
+            return self.value(value)
+        place = self.place_of(op, value)
+        address = tree.address_of(place.expression)
+        if place.element.lstrip("u") == needed.lstrip("i") or place.element == needed:
+            return address
+        return tree.builtin("ptrcast", tree.pointer_type(tree.name(needed)), address)
+
+    def _source(self, op: dsd.DsdOperation, value: SSAValue, needed: str) -> Expression:
+        if isinstance(value.type, dsd.DescriptorType):
+            return self.value(value)
+        given = scalar_type(value.type)
+        scalar = self.value(value, typed=True)
+        # Moves and bitwise operations take any type of the right width.
+        return scalar if given == needed else tree.builtin("bitcast", tree.name(needed), scalar)
+
+    def _settings(self, op: dsd.DsdOperation) -> dict[str, Expression]:
+        fields: dict[str, Expression] = {}
+        settings = op.settings
+        if settings is not None:
+            fields["async"] = tree.name("true")
+            if settings.activated is not None:
+                fields["activate"] = self._task(op, settings.activated)
+            if settings.unblocked is not None:
+                fields["unblock"] = self.program.blockable(op, settings.unblocked)
+            if (control := settings.control) is not None:
+                fields["on_control"] = tree.structure({control.control_action.value: self._on_control(op, control)})
+            if (number := settings.microthread) is not None and not self.program.target.microthread_of_queue:
+                fields["ut_id"] = tree.builtin("get_ut_id", tree.integer(number))
+            if settings.microthread_priority is not None:
+                fields["priority"] = _flag(settings.microthread_priority)
+        if op.index is not None:
+            fields["index"] = self._unsigned(op.index)
+        return fields
+
+    def _on_control(self, op: dsd.DsdOperation, control: dsd.OnControlAttr) -> Expression:
+        if control.task is None:
+            return tree.name("true")
+        if control.control_action is dsd.ControlAction.ACTIVATE:
+            return self._task(op, control.task)
+        return self.program.blockable(op, control.task)
+
+
+def _flag(name: str) -> Expression:
+    return tree.structure({name: tree.name("true")})

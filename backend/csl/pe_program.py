@@ -1,0 +1,433 @@
+"""One `wse.pe` as a CSL file: what stands outside its functions, and the operations of the PE within them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import dsd, wse
+from ...frontend.csl import syntax
+from ...frontend.csl.source import Source
+from ...frontend.csl.syntax import Declaration, Expression, Statement
+from ...targets import Target
+from . import tree
+from .code import Place, literal_of, refuse, scalar_type
+from .names import Names
+from .pe_code import PeCode
+from .tree import NOWHERE
+
+COMMAND_STREAM = "loom.cmd_stream"
+"""The exported counter that grows where a program lets the host go on."""
+
+X_EXTENT, Y_EXTENT = "rectangle_width", "rectangle_height"
+"""Params of the rectangle's size."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """How a layout names what the host sees: the CSL type, and for data whether the host may write it."""
+
+    type: Expression
+    text: str
+    mutable: bool | None
+    op: Operation
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass
+class PeFile:
+    """A printed PE program, and what the layout must give it and say about it.
+
+    `color_params` maps a param of type `color` to the queue whose color it is; a color that is the same on every PE
+    has the color's symbol instead.
+    """
+
+    names: Names
+    declarations: list[Declaration] = field(default_factory=list[Declaration])
+    comptime: list[Statement] = field(default_factory=list[Statement])
+    color_params: dict[str, str | wse.QueueOp] = field(default_factory=dict[str, "str | wse.QueueOp"])
+    value_params: dict[str, wse.ParamOp] = field(default_factory=dict[str, wse.ParamOp])
+    extent_params: dict[str, wse.Axis] = field(default_factory=dict[str, wse.Axis])
+    exports: dict[str, Export] = field(default_factory=dict[str, Export])
+
+    def answer(self, launches: Mapping[str, Export]) -> None:
+        """Add a function for each of these exports that does nothing but let the host go on."""
+        for shown, export in launches.items():
+            name = self.names.new(shown)
+            inner = Names(self.names)
+            parameters = [
+                syntax.Parameter(NOWHERE, NOWHERE, inner.new(f"argument_{position}"), tree.name(type), False)
+                for position, type in enumerate(export.arguments)
+            ]
+            body = tree.block([_unblock_command_stream()])
+            void = tree.name("void")
+            self.declarations.append(syntax.Function(NOWHERE, NOWHERE, "fn", name, parameters, void, body))
+            self.comptime.append(_export_symbol(name, shown))
+
+    def file(self) -> syntax.File:
+        """The tree of the file."""
+        declarations = list(self.declarations)
+        if self.comptime:
+            declarations.append(syntax.ComptimeBlock(NOWHERE, NOWHERE, tree.block(self.comptime)))
+        return syntax.File(NOWHERE, NOWHERE, declarations, Source("", ""))
+
+
+class PeProgram:
+    """Writes one `wse.pe`; `task_numbers` holds the id of each local task."""
+
+    def __init__(self, pe: wse.PeOp, target: Target, task_numbers: Mapping[str, int]) -> None:
+        self.pe = pe
+        self.target = target
+        self._task_numbers = task_numbers
+        self.names = Names()
+        self.result = PeFile(self.names)
+        self.members: dict[str, Operation] = {}
+        self.called: dict[str, str] = {}
+        """The identifier of each symbol."""
+        self.task_ids: dict[str, str] = {}
+        self._libraries: dict[str, str] = {}
+        self._color_names: dict[str, str] = {}
+        self._queue_colors: dict[str, str] = {}
+        self._extents: dict[wse.Axis, str] = {}
+        self._exports: dict[str, list[wse.ExportOp]] = {}
+        # Variables, queues and task ids, then functions and tasks.
+        self._globals: list[Declaration] = []
+        self._ids: list[Declaration] = []
+        self._routines: list[Declaration] = []
+        self._comptime: list[Statement] = []
+        self._read()
+        self.command_stream = self._command_stream()
+        """The counter of where the program lets the host go on; without one, every launched function does so."""
+        self._launchers = self._name_launchers()
+
+    def _read(self) -> None:
+        wanted = ["memcpy_params", "sys_mod", "layout_mod", "math", "time", "simprint", X_EXTENT, Y_EXTENT]
+        self.names.reserve(wanted)
+        for op in self.pe.body.block.ops:
+            name = wse.symbol_name(op)
+            if name is not None:
+                self.members[name] = op
+                self.called[name] = self.names.new(name)
+            elif isinstance(op, wse.ExportOp):
+                self._exports.setdefault(op.symbol.string_value(), []).append(op)
+        for name, op in self.members.items():
+            if isinstance(op, wse.TaskOp):
+                self.task_ids[name] = self.names.new(f"{self.called[name]}_id")
+
+    def write(self) -> PeFile:
+        """The file; raises LoomError at what CSL cannot say."""
+        for op in self.pe.body.block.ops:
+            match op:
+                case wse.BufferOp():
+                    self._buffer(op)
+                case wse.ParamOp():
+                    self.result.value_params[self.called[op.sym_name.data]] = op
+                case wse.ExportOp():
+                    pass
+                case wse.QueueOp():
+                    self._queue(op)
+                case wse.FuncOp():
+                    self._function(op)
+                case wse.TaskOp():
+                    self._task(op)
+                case _:
+                    raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+        if any(isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.CONTROL for op in self.members.values()):
+            self._open_control_channels()
+        for symbol, exports in self._exports.items():
+            if isinstance(self.member(exports[0], symbol), wse.FuncOp):
+                for export in exports:
+                    self._export_function(export)
+        self.result.declarations = [*self._heading(), *self._globals, *self._ids, *self._routines]
+        self.result.comptime = self._comptime
+        return self.result
+
+    # What other parts ask for
+
+    def library(self, name: str) -> str:
+        """The name under which the file imports a library."""
+        default = {"layout": "layout_mod"}.get(name, name)
+        return self._libraries.setdefault(name, default)
+
+    def extent(self, axis: wse.Axis) -> str:
+        """The param that holds the rectangle's size."""
+        return self._extents.setdefault(axis, X_EXTENT if axis is wse.Axis.X else Y_EXTENT)
+
+    def color(self, symbol: str) -> str:
+        """The param that holds a color."""
+        if symbol not in self._color_names:
+            self._color_names[symbol] = self.names.new(symbol)
+            self.result.color_params[self._color_names[symbol]] = symbol
+        return self._color_names[symbol]
+
+    def color_of(self, queue: wse.QueueOp) -> str:
+        """The param that holds the color a queue serves."""
+        if len(queue.colors) == 1 and queue.colors.data[0].is_everywhere:
+            return self.color(queue.colors.data[0].color_name)
+        name = queue.sym_name.data
+        if name not in self._queue_colors:
+            self._queue_colors[name] = self.names.new(f"{self.called[name]}_color")
+            self.result.color_params[self._queue_colors[name]] = queue
+        return self._queue_colors[name]
+
+    def member(self, op: Operation, symbol: str) -> Operation:
+        """The operation of this PE program called `symbol`."""
+        found = self.members.get(symbol)
+        if found is None:
+            raise refuse(op, f"{op.name} names @{symbol}, which is not in wse.pe @{self.pe.sym_name.data}")
+        return found
+
+    def blockable(self, op: Operation, symbol: str) -> Expression:
+        """What `@block` and `@unblock` take for a task, a queue or, on WSE-2, a color."""
+        found = self.members.get(symbol)
+        if isinstance(found, wse.TaskOp):
+            return tree.name(self.task_ids[symbol])
+        if isinstance(found, wse.QueueOp):
+            return tree.name(self.color_of(found) if self.target.data_tasks_by_color else self.called[symbol])
+        return tree.name(self.color(symbol))
+
+    def place(self, buffer: wse.BufferOp) -> Place:
+        """How a buffer is written where its elements are meant."""
+        expression: Expression = tree.name(self.called[buffer.sym_name.data])
+        if self._is_array_of_one(buffer):
+            expression = tree.index(expression, [tree.integer(0)])
+        return Place(expression, self.element_of(buffer))
+
+    def element_of(self, buffer: wse.BufferOp) -> str:
+        """The CSL type of a buffer's elements: unsigned if the host sees it so."""
+        element = scalar_type(buffer.type.element_type)
+        if element is None:
+            raise refuse(buffer, f"a buffer of {buffer.type} has no type in CSL; use another element type")
+        exports = self._exports.get(buffer.sym_name.data, [])
+        signs = {export.unsigned is not None for export in exports}
+        if len(signs) == 2:
+            message = "is exported both as signed and as unsigned, and CSL has one type for it; export it once"
+            raise refuse(exports[-1], f"buffer @{buffer.sym_name.data} {message}")
+        return f"u{element[1:]}" if True in signs and element[0] == "i" else element
+
+    def unblock_command_stream(self) -> Expression:
+        """The call that lets the host go on."""
+        return _unblock_command_stream()
+
+    # Parts of the file
+
+    def _heading(self) -> Iterator[Declaration]:
+        yield tree.declare("param", "memcpy_params", None, None)
+        for name in self._extents.values():
+            yield tree.declare("param", name, tree.name("i16"), None)
+        self.result.extent_params = {name: axis for axis, name in self._extents.items()}
+        for name, op in self.result.value_params.items():
+            type = scalar_type(op.type)
+            assert type is not None, "verified: params are scalars"
+            yield tree.declare("param", name, tree.name(type), None)
+        for name in self.result.color_params:
+            yield tree.declare("param", name, tree.name("color"), None)
+        yield _memcpy()
+        for library, name in sorted(self._libraries.items()):
+            yield _import(name, f"<{library}>")
+
+    def _is_array_of_one(self, buffer: wse.BufferOp) -> bool:
+        # The host copies arrays only.
+        return not buffer.type.get_shape() and buffer.sym_name.data in self._exports
+
+    def _buffer(self, op: wse.BufferOp) -> None:
+        if op.sym_name.data == self.command_stream:
+            return
+        name, element = self.called[op.sym_name.data], self.element_of(op)
+        shape = op.type.get_shape()
+        alignment = None if op.alignment is None else op.alignment.value.data
+        if self._is_array_of_one(op):
+            shape = (1,)
+        values = [0] if op.value is None else numbers_of(op.value)
+        if any(extent == 0 for extent in shape):
+            raise refuse(op, f"buffer @{op.sym_name.data} has no elements, which CSL does not allow; remove it")
+        if not shape:
+            type, value = tree.name(element), literal_of(element, values[0])
+        else:
+            type = None
+            array = tree.array_type(shape, tree.name(element))
+            if op.value is None or not any(_bits(number) for number in values):
+                value = tree.builtin("zeros", array)
+            elif op.value.is_splat():
+                value = tree.builtin("constants", array, literal_of(element, values[0]))
+            else:
+                value = tree.sequence([literal_of(element, number) for number in values], array)
+        self._globals.append(tree.declare("var", name, type, value, alignment))
+        for export in self._exports.get(op.sym_name.data, []):
+            self._export_buffer(op, export)
+
+    def _export_function(self, export: wse.ExportOp) -> None:
+        symbol, shown = export.symbol.string_value(), export.exported_name
+        function = self.member(export, symbol)
+        assert isinstance(function, wse.FuncOp), "asked by the caller"
+        types = self._parameter_types(function)
+        type = tree.function_type([tree.name(type) for type in types], tree.name("void"))
+        self.result.exports[shown] = Export(type, f"fn({', '.join(types)}) void", None, export, tuple(types))
+        launched = self._launchers.get(symbol, self.called[symbol])
+        self._comptime.append(_export_symbol(launched, shown))
+
+    def _export_buffer(self, buffer: wse.BufferOp, export: wse.ExportOp) -> None:
+        """A pointer to the buffer, which is what the host copies by."""
+        shown, element = export.exported_name, self.element_of(buffer)
+        name = self.called[buffer.sym_name.data]
+        type = tree.many_pointer_type(tree.name(element))
+        self.result.exports[shown] = Export(type, f"[*]{element}", export.read_only is None, export)
+        pointer = self.names.new(f"{name}_ptr")
+        self._globals.append(tree.declare("var", pointer, type, tree.unary("&", tree.name(name))))
+        self._comptime.append(_export_symbol(pointer, shown))
+
+    def _queue(self, op: wse.QueueOp) -> None:
+        way = "input" if isinstance(op, wse.InputQueueOp) else "output"
+        name, color = self.called[op.sym_name.data], self.color_of(op)
+        if op.queue_id is None:
+            raise refuse(op, f"queue @{op.sym_name.data} has no id; run dsd-assign-queues before printing")
+        value = tree.builtin(f"get_{way}_queue", tree.integer(op.queue_id))
+        self._ids.append(tree.declare("const", name, tree.name(f"{way}_queue"), value))
+        if self.target.queues_keep_color:
+            fields = tree.structure({"color": tree.name(color)})
+            self._comptime.append(tree.builtin("initialize_queue", tree.name(name), fields))
+
+    def _parameter_types(self, op: wse.FuncOp) -> list[str]:
+        return [self._scalar(op, type) for type in op.function_type.inputs]
+
+    def _scalar(self, op: Operation, type: Attribute) -> str:
+        text = scalar_type(type)
+        if text is None:
+            raise refuse(op, f"{op.name} takes or returns a value of type {type}, which CSL does not have")
+        return text
+
+    def _name_launchers(self) -> dict[str, str]:
+        """For the exported functions that the program calls too: the name of the one that the host launches."""
+        called = {op.callee.string_value() for op in self.pe.walk() if isinstance(op, wse.CallOp)}
+        return {
+            name: self.names.new(f"launch_{self.called[name]}")
+            for name in self._exports
+            if isinstance(self.members.get(name), wse.FuncOp) and name in called and self.command_stream is None
+        }
+
+    def _function(self, op: wse.FuncOp) -> None:
+        name, outputs = op.sym_name.data, op.function_type.outputs.data
+        if len(outputs) > 1:
+            raise refuse(op, f"function @{name} returns {len(outputs)} values, and CSL's return one; store the others")
+        exported = name in self._exports
+        if exported and outputs:
+            raise refuse(op, f"function @{name} is exported and returns a value, which no host receives; store it")
+        code = PeCode(self)
+        parameters = self._parameters(op, code, op.body.block.args)
+        body = code.body(op.body.block)
+        ends_launch = exported and self.command_stream is None
+        if ends_launch and name not in self._launchers:
+            body.append(self.unblock_command_stream())
+        result = tree.name(self._scalar(op, outputs[0]) if outputs else "void")
+        self._routines.append(self._routine(op, "fn", self.called[name], parameters, result, body))
+        if ends_launch and name in self._launchers:
+            arguments = [tree.name(cast(str, parameter.name)) for parameter in parameters]
+            through: list[Statement] = [tree.call(self.called[name], *arguments), self.unblock_command_stream()]
+            self._routines.append(self._routine(op, "fn", self._launchers[name], parameters, result, through))
+
+    def _routine(
+        self,
+        op: Operation,
+        keyword: str,
+        name: str,
+        parameters: list[syntax.Parameter],
+        result: Expression,
+        body: list[Statement],
+    ) -> syntax.Function:
+        return syntax.Function(NOWHERE, NOWHERE, keyword, name, parameters, result, tree.block(body))
+
+    def _parameters(self, op: Operation, code: PeCode, values: Sequence[SSAValue]) -> list[syntax.Parameter]:
+        parameters: list[syntax.Parameter] = []
+        for value in values:
+            local = code.names.new(value.name_hint)
+            code.set_value(value, tree.name(local))
+            type = tree.name(code.type_text(op, value.type))
+            parameters.append(syntax.Parameter(NOWHERE, NOWHERE, local, type, False))
+        return parameters
+
+    def _task(self, op: wse.TaskOp) -> None:
+        name = op.sym_name.data
+        kind = op.task_kind.value
+        code = PeCode(self)
+        parameters = self._parameters(op, code, op.body.block.args)
+        body = code.body(op.body.block)
+        function = self._routine(op, "task", self.called[name], parameters, tree.name("void"), body)
+        number: Expression
+        if op.task_kind is wse.TaskKind.DATA:
+            assert op.queue is not None, "verified: a data task has a queue"
+            queue = self.member(op, op.queue.string_value())
+            assert isinstance(queue, wse.QueueOp), "verified: it is a queue"
+            by_color = self.target.data_tasks_by_color
+            number = tree.name(self.color_of(queue) if by_color else self.called[queue.sym_name.data])
+        elif op.task_id is not None:
+            number = tree.integer(op.task_id)
+        else:
+            number = tree.integer(self._task_numbers[name])
+        id = tree.name(self.task_ids[name])
+        value = tree.builtin(f"get_{kind}_task_id", number)
+        self._ids.append(tree.declare("const", id.name, tree.name(f"{kind}_task_id"), value))
+        self._routines.append(function)
+        self._comptime.append(tree.builtin(f"bind_{kind}_task", tree.name(self.called[name]), id))
+        if op.blocked is not None:
+            self._comptime.append(tree.builtin("block", id))
+        if op.active is not None:
+            self._comptime.append(tree.builtin("activate", id))
+
+    def _open_control_channels(self) -> None:
+        """Unblock the queues that bring control wavelets: those that no data task and no operation reads."""
+        read = {
+            op.queue.string_value() for op in self.pe.walk() if isinstance(op, wse.TaskOp | dsd.FabinOp) and op.queue
+        }
+        for name, op in self.members.items():
+            if isinstance(op, wse.InputQueueOp) and name not in read:
+                self._comptime.append(tree.builtin("unblock", self.blockable(op, name)))
+
+    def _command_stream(self) -> str | None:
+        for symbol, exports in self._exports.items():
+            if any(export.exported_name == COMMAND_STREAM for export in exports):
+                return symbol if isinstance(self.members.get(symbol), wse.BufferOp) else None
+        return None
+
+
+def idle_program(launches: Mapping[str, Export]) -> PeFile:
+    """The program of a PE that does nothing but take part in launches."""
+    names = Names()
+    names.reserve(["memcpy_params", "sys_mod"])
+    idle = PeFile(names, [tree.declare("param", "memcpy_params", None, None), _memcpy()])
+    idle.answer(launches)
+    return idle
+
+
+def _export_symbol(name: str, shown: str) -> Expression:
+    arguments: list[Expression] = [tree.name(name)] if name == shown else [tree.name(name), tree.string(shown)]
+    return tree.builtin("export_symbol", *arguments)
+
+
+def _memcpy() -> syntax.Variable:
+    return _import("sys_mod", "<memcpy/memcpy>", tree.name("memcpy_params"))
+
+
+def _unblock_command_stream() -> Expression:
+    return tree.call(tree.member("sys_mod", "unblock_cmd_stream"))
+
+
+def _import(name: str, module: str, parameters: Expression | None = None) -> syntax.Variable:
+    arguments: list[Expression] = [tree.string(module)]
+    if parameters is not None:
+        arguments.append(parameters)
+    return tree.declare("const", name, None, tree.builtin("import_module", *arguments))
+
+
+def numbers_of(value: DenseIntOrFPElementsAttr) -> list[int | float]:
+    """The elements of a dense value, row-major; one for a splat."""
+    values = cast("Sequence[int | float]", value.get_values())
+    return [values[0]] if value.is_splat() else list(values)
+
+
+def _bits(number: int | float) -> bool:
+    """Whether a number is anything but all zero bits."""
+    return number != 0 or str(number).startswith("-")

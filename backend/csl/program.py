@@ -1,0 +1,169 @@
+"""A `wse.program` as CSL files: ids for what has none, one file for each `wse.pe`, and the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+
+from ... import targets
+from ...diagnostics import LoomError, location_of
+from ...dialects import dsd, flow, wse
+from ...frontend.csl import syntax
+from ...frontend.csl.printer import print_file
+from ...passes.analysis.numbering import number
+from ...targets import Target
+from .code import refuse
+from .layout import IDLE_FILE, Layout, PrintedPe
+from .names import Names
+from .pe_program import PeProgram
+
+LAYOUT_FILE = "layout.csl"
+
+# Kept by the memcpy library, as published programs say beside their own colors, tasks and queues.
+MEMCPY_COLORS = (21, 22, 23)
+MEMCPY_LOCAL_TASKS = (21, 22, 23, 27, 28)
+MEMCPY_QUEUES = (0, 1)
+
+
+def source_of(module: ModuleOp) -> dict[str, str]:
+    """The text of each file of the program in `module`, the layout first; the module stays as it is.
+
+    Raises LoomError at the first operation that cannot be written in CSL, naming it.
+    """
+    return {name: print_file(file) for name, file in files_of(module).items()}
+
+
+def files_of(module: ModuleOp) -> dict[str, syntax.File]:
+    """The tree of each file; as `source_of`."""
+    _check_one_program(module)
+    program = _with_queues(module)
+    target = targets.get(program.target.data)
+    _keep_clear_of_memcpy(program, target)
+    colors = _number_colors(program, target)
+    files = Names()
+    files.reserve(["layout", "idle"])
+    pes = [PeProgram(pe, target, _number_tasks(pe, target, colors)) for pe in program.pes]
+    printed = [PrintedPe(pe.pe, f"{files.new(pe.pe.sym_name.data, 'pe')}.csl", pe.write()) for pe in pes]
+    layout = Layout(program, printed, colors, _spare(program, target, colors))
+    if all(pe.command_stream is None for pe in pes):
+        layout.answer_every_launch()
+    result = {LAYOUT_FILE: layout.file()}
+    result.update((pe.file_name, pe.printed.file()) for pe in layout.pes)
+    if (idle := layout.idle_file()) is not None:
+        result[IDLE_FILE] = idle
+    return result
+
+
+def _check_one_program(module: ModuleOp) -> None:
+    found = 0
+    for op in module.body.block.ops:
+        if isinstance(op, flow.FabricOp):
+            raise refuse(op, "flow.fabric cannot be written in CSL; print the program before lower-to-flow")
+        if not isinstance(op, wse.ProgramOp):
+            raise refuse(op, f"{op.name} beside a wse.program cannot be written in CSL; remove it")
+        found += 1
+        if found > 1:
+            raise refuse(op, "the module holds several programs, and CSL has one layout; keep one wse.program")
+    if not found:
+        raise LoomError("the module holds no wse.program, so there is nothing to write in CSL", location_of(module))
+
+
+def _with_queues(module: ModuleOp) -> wse.ProgramOp:
+    """A copy of the program in which every descriptor of wavelets has a queue, and every queue an id."""
+    copy = module.clone()
+    (program,) = (op for op in copy.body.block.ops if isinstance(op, wse.ProgramOp))
+    open_queues = {
+        op
+        for op in program.walk()
+        if (isinstance(op, wse.QueueOp) and op.id is None)
+        or (isinstance(op, dsd.FabricDescriptorOp) and op.queue is None)
+    }
+    if open_queues:
+        from ...passes.dsd_assign_queues import DsdAssignQueuesPass
+
+        given = {op for op in program.walk() if isinstance(op, wse.QueueOp) and op.id is not None}
+        DsdAssignQueuesPass().apply(Context(), copy)
+        for op in program.walk():
+            if isinstance(op, wse.QueueOp) and op not in given:
+                op.attributes[_CHOSEN] = IntegerAttr(1, i64)
+    return program
+
+
+_CHOSEN = "csl.chosen_id"
+
+
+def _keep_clear_of_memcpy(program: wse.ProgramOp, target: Target) -> None:
+    """Exchange queue ids that we chose and the memcpy library uses for ids that nobody uses, as far as there are any.
+
+    On WSE-2 a queue is also a microthread, so an id of an input and of an output queue changes together.
+    """
+    for pe in program.pes:
+        queues = [op for op in pe.body.block.ops if isinstance(op, wse.QueueOp)]
+        ways = [wse.InputQueueOp, wse.OutputQueueOp]
+        groups = [ways] if target.microthread_of_queue else [[way] for way in ways]
+        for group in groups:
+            members = [op for op in queues if isinstance(op, tuple(group))]
+            used = {op.queue_id for op in members}
+            fixed = {op.queue_id for op in members if _CHOSEN not in op.attributes}
+            for old in MEMCPY_QUEUES:
+                if old not in used or old in fixed:
+                    continue
+                holders = [op for op in members if op.queue_id == old]
+                lengths = [len(op.queue_words(target)) for op in holders]
+                free = [new for new in range(min(lengths)) if new not in used and new not in MEMCPY_QUEUES]
+                if free:
+                    used.add(free[-1])
+                    for op in holders:
+                        op.id = IntegerAttr(free[-1], i64)
+        for op in queues:
+            op.attributes.pop(_CHOSEN, None)
+
+
+def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:
+    colors = [op for op in program.body.block.ops if isinstance(op, wse.ColorOp)]
+    wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in colors}
+    avoid = set(MEMCPY_COLORS)
+    if target.data_tasks_by_color:
+        avoid |= {
+            op.task_id
+            for pe in program.pes
+            for op in pe.body.block.ops
+            if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL and op.task_id is not None
+        }
+    numbers = number(wanted, range(target.routable_colors), avoid)
+    for op in colors:
+        if op.sym_name.data not in numbers:
+            raise refuse(
+                op,
+                f"color @{op.sym_name.data} gets no id: {target.name} routes {target.routable_colors} colors, of which "
+                f"the memcpy library keeps {len(MEMCPY_COLORS)}; let parts that are far apart share a color",
+            )
+    return numbers
+
+
+def _spare(program: wse.ProgramOp, target: Target, colors: Mapping[str, int]) -> list[int]:
+    """Colors that the program does not use."""
+    taken = {*colors.values(), *MEMCPY_COLORS}
+    return [color for color in range(target.routable_colors) if color not in taken]
+
+
+def _number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> dict[str, int]:
+    """An id for each local task."""
+    tasks = [op for op in pe.body.block.ops if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL]
+    wanted = {op.sym_name.data: op.task_id for op in tasks}
+    avoid = {*target.reserved_local_task_ids, *MEMCPY_LOCAL_TASKS}
+    if target.data_tasks_by_color:
+        avoid |= set(colors.values())
+    numbers = number(wanted, target.local_task_ids, avoid)
+    for op in tasks:
+        if op.sym_name.data not in numbers:
+            raise refuse(
+                op,
+                f"local task @{op.sym_name.data} gets no id: @{pe.sym_name.data} has {len(tasks)} local tasks, and "
+                f"{target.name} with the memcpy library leaves "
+                f"{len([id for id in target.local_task_ids if id not in avoid])} ids; join tasks that never wait for "
+                "each other",
+            )
+    return numbers

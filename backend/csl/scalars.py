@@ -1,0 +1,288 @@
+"""`arith` and `math` as CSL expressions.
+
+CSL's integers have a sign and the IR's have none: every signless integer is a signed one in CSL, and an operation
+that reads its operands as unsigned says so with `@bitcast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+
+from ...frontend.csl.syntax import Expression
+from . import tree
+from .code import Code, literal_of
+
+_Maker = Callable[[Operation, Code], Expression]
+
+
+def expression_of(op: Operation, code: Code) -> Expression | None:
+    """What the result of `op` is in CSL; None if CSL has no such operation."""
+    maker = _MAKERS.get(op.name)
+    if maker is None:
+        return None
+    for value in (*op.operands, *op.results):
+        code.type_text(op, value.type)
+    return maker(op, code)
+
+
+def _type(op: Operation, code: Code, value: SSAValue) -> str:
+    return code.type_text(op, value.type)
+
+
+def _pair(op: Operation, code: Code, read: str = "") -> tuple[Expression, Expression]:
+    """Two operands, read as they are, as "i" (signed) or "u" (unsigned) integers; one at least has its type."""
+    left, right = op.operands[:2]
+    known = code.is_constant(left) and code.is_constant(right)
+    return _read(op, code, left, read, typed=known), _read(op, code, right, read)
+
+
+def _read(op: Operation, code: Code, value: SSAValue, read: str, *, typed: bool = False) -> Expression:
+    """An operand, read as a signed ("i") or unsigned ("u") integer."""
+    type = _type(op, code, value)
+    if not read or type[0] == read or type == "bool":
+        return code.value(value, typed=typed)
+    wanted = read + type[1:]
+    if code.is_constant(value):
+        literal = literal_of(wanted, code.constant(value))
+        return tree.builtin("as", tree.name(wanted), literal) if typed else literal
+    return tree.builtin("bitcast", tree.name(wanted), code.value(value))
+
+
+def _as(type: str, value: Expression) -> Expression:
+    return tree.builtin("as", tree.name(type), value)
+
+
+def _back(op: Operation, code: Code, expression: Expression, read: str) -> Expression:
+    """The result of an integer operation as a value of the result's type."""
+    type = _type(op, code, op.results[0])
+    if not read or type[0] == read or type == "bool":
+        return expression
+    return tree.builtin("bitcast", tree.name(type), expression)
+
+
+def _infix(operator: str, read: str = "") -> _Maker:
+    def make(op: Operation, code: Code) -> Expression:
+        left, right = _pair(op, code, read)
+        return _back(op, code, tree.binary(operator, left, right), read)
+
+    return make
+
+
+def _logic(integer: str, boolean: str) -> _Maker:
+    """An operation on bits, which on `bool` is another operator."""
+
+    def make(op: Operation, code: Code) -> Expression:
+        left, right = _pair(op, code)
+        is_bool = _type(op, code, op.results[0]) == "bool"
+        return tree.binary(boolean if is_bool else integer, left, right)
+
+    return make
+
+
+def _shift(operator: str, read: str) -> _Maker:
+    def make(op: Operation, code: Code) -> Expression:
+        left = _read(op, code, op.operands[0], read, typed=True)
+        amount = _read(op, code, op.operands[1], "u", typed=True)
+        return _back(op, code, tree.binary(operator, left, amount), read)
+
+    return make
+
+
+def _extremum(operator: str, read: str) -> _Maker:
+    def make(op: Operation, code: Code) -> Expression:
+        left, right = (_read(op, code, value, read, typed=True) for value in op.operands)
+        if _type(op, code, op.results[0]) == "bool":
+            # A true i1 is -1 if it is read as signed.
+            return tree.binary("and" if (operator == ">") == (read == "i") else "or", left, right)
+        return _back(op, code, tree.choice(tree.binary(operator, left, right), left, right), read)
+
+    return make
+
+
+def _is_nan(value: Expression) -> Expression:
+    return tree.binary("!=", value, value)
+
+
+def _float_extremum(operator: str, *, keeps_nan: bool) -> _Maker:
+    """As the IR has it: a NaN wins or loses, and of two zeros the positive one is the larger."""
+
+    def make(op: Operation, code: Code) -> Expression:
+        left, right = (code.value(value, typed=True) for value in op.operands)
+        if not keeps_nan:
+            test = tree.binary("or", tree.binary(operator, right, left), _is_nan(left))
+            return tree.choice(test, right, left)
+        zero = tree.floating(0.0, _type(op, code, op.results[0]))
+        zeros = tree.binary("and", tree.binary("==", left, zero), tree.binary("==", right, zero))
+        sum = tree.binary("+", left, right)
+        if operator == "<":
+            sum = tree.unary("-", tree.binary("-", tree.unary("-", left), right))
+        test = tree.binary("or", tree.binary(operator, left, right), _is_nan(left))
+        return tree.choice(zeros, sum, tree.choice(test, left, right))
+
+    return make
+
+
+_ORDER = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_OPPOSITE = {"eq": "!=", "ne": "==", "lt": ">=", "le": ">", "gt": "<=", "ge": "<"}
+
+
+def _compare_integers(op: Operation, code: Code) -> Expression:
+    assert isinstance(op, arith.CmpiOp)
+    name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if name in ("eq", "ne"):
+        return tree.binary(_ORDER[name], *_pair(op, code))
+    read = "i" if name[0] == "s" else "u"
+    if _type(op, code, op.lhs) == "bool":
+        # A true i1 is 1 if it is read as unsigned, -1 if as signed.
+        left, right = (_as("u16", code.value(value)) for value in op.operands)
+        if read == "i":
+            left, right = right, left
+        return tree.binary(_ORDER[name[1:]], left, right)
+    return tree.binary(_ORDER[name[1:]], *_pair(op, code, read))
+
+
+def _compare_floats(op: Operation, code: Code) -> Expression:
+    assert isinstance(op, arith.CmpfOp)
+    name = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+    left, right = _pair(op, code)
+    if name in ("true", "false"):
+        return tree.name(name)
+    ordered = tree.binary("and", tree.binary("==", left, left), tree.binary("==", right, right))
+    unordered = tree.binary("or", _is_nan(left), _is_nan(right))
+    match name:
+        case "ord":
+            return ordered
+        case "uno":
+            return unordered
+        case "one":
+            return tree.binary("or", tree.binary("<", left, right), tree.binary(">", left, right))
+        case "ueq":
+            return tree.binary("or", unordered, tree.binary("==", left, right))
+        case "une":
+            return tree.binary("!=", left, right)
+        case _ if name[0] == "o":
+            return tree.binary(_ORDER[name[1:]], left, right)
+        case _:
+            return tree.unary("!", tree.binary(_OPPOSITE[name[1:]], left, right))
+
+
+def _select(op: Operation, code: Code) -> Expression:
+    assert isinstance(op, arith.SelectOp)
+    return tree.choice(code.value(op.cond), code.value(op.lhs, typed=True), code.value(op.rhs, typed=True))
+
+
+def _convert(read: str) -> _Maker:
+    """A conversion of a number whose integer source is read as signed or unsigned."""
+
+    def make(op: Operation, code: Code) -> Expression:
+        source, result = op.operands[0], op.results[0]
+        type, wanted = _type(op, code, source), _type(op, code, result)
+        if type == "bool":
+            if read == "i":
+                return tree.choice(
+                    code.value(source), _as(wanted, literal_of(wanted, -1)), _as(wanted, literal_of(wanted, 0))
+                )
+            return _as(wanted, code.value(source))
+        value = _read(op, code, source, read, typed=True)
+        if type == wanted:
+            return code.value(source, typed=True)
+        if wanted == "bool":
+            return tree.binary("!=", tree.binary("&", value, tree.integer(1)), tree.integer(0))
+        if type[0] in "iu" and wanted[0] in "iu" and type[1:] == wanted[1:]:
+            return tree.builtin("bitcast", tree.name(wanted), value)
+        return _as(wanted, value)
+
+    return make
+
+
+def _from_float(read: str) -> _Maker:
+    def make(op: Operation, code: Code) -> Expression:
+        wanted = _type(op, code, op.results[0])
+        value = code.value(op.operands[0], typed=True)
+        if wanted == "bool":
+            odd = tree.binary("&", _as("i64", value), tree.integer(1))
+            return tree.binary("!=", odd, tree.integer(0))
+        return _back(op, code, _as(read + wanted[1:], value), read)
+
+    return make
+
+
+def _float_to_float(op: Operation, code: Code) -> Expression:
+    return _as(_type(op, code, op.results[0]), code.value(op.operands[0], typed=True))
+
+
+def _bitcast(op: Operation, code: Code) -> Expression:
+    wanted = _type(op, code, op.results[0])
+    value = code.value(op.operands[0], typed=True)
+    return value if wanted == _type(op, code, op.operands[0]) else tree.builtin("bitcast", tree.name(wanted), value)
+
+
+def _negate(op: Operation, code: Code) -> Expression:
+    return tree.unary("-", code.value(op.operands[0], typed=True))
+
+
+def _library(function: str) -> _Maker:
+    def make(op: Operation, code: Code) -> Expression:
+        arguments = [code.value(value, typed=True) for value in op.operands]
+        return tree.call(tree.member(code.library("math"), function), *arguments)
+
+    return make
+
+
+_MAKERS: dict[str, _Maker] = {
+    "arith.addi": _logic("+", "!="),
+    "arith.subi": _logic("-", "!="),
+    "arith.muli": _logic("*", "and"),
+    "arith.andi": _logic("&", "and"),
+    "arith.ori": _logic("|", "or"),
+    "arith.xori": _logic("^", "!="),
+    "arith.divsi": _infix("/", "i"),
+    "arith.divui": _infix("/", "u"),
+    "arith.remsi": _infix("%", "i"),
+    "arith.remui": _infix("%", "u"),
+    "arith.shli": _shift("<<", ""),
+    "arith.shrsi": _shift(">>", "i"),
+    "arith.shrui": _shift(">>", "u"),
+    "arith.minsi": _extremum("<", "i"),
+    "arith.maxsi": _extremum(">", "i"),
+    "arith.minui": _extremum("<", "u"),
+    "arith.maxui": _extremum(">", "u"),
+    "arith.addf": _infix("+"),
+    "arith.subf": _infix("-"),
+    "arith.mulf": _infix("*"),
+    "arith.divf": _infix("/"),
+    "arith.negf": _negate,
+    "arith.maximumf": _float_extremum(">", keeps_nan=True),
+    "arith.minimumf": _float_extremum("<", keeps_nan=True),
+    "arith.maxnumf": _float_extremum(">", keeps_nan=False),
+    "arith.minnumf": _float_extremum("<", keeps_nan=False),
+    "arith.cmpi": _compare_integers,
+    "arith.cmpf": _compare_floats,
+    "arith.select": _select,
+    "arith.extsi": _convert("i"),
+    "arith.extui": _convert("u"),
+    "arith.trunci": _convert(""),
+    "arith.index_cast": _convert("i"),
+    "arith.index_castui": _convert("u"),
+    "arith.sitofp": _convert("i"),
+    "arith.uitofp": _convert("u"),
+    "arith.fptosi": _from_float("i"),
+    "arith.fptoui": _from_float("u"),
+    "arith.extf": _float_to_float,
+    "arith.truncf": _float_to_float,
+    "arith.bitcast": _bitcast,
+    "math.absf": _library("abs"),
+    "math.absi": _library("abs"),
+    "math.ceil": _library("ceil"),
+    "math.cos": _library("cos"),
+    "math.exp": _library("exp"),
+    "math.floor": _library("floor"),
+    "math.log": _library("log"),
+    "math.powf": _library("pow"),
+    "math.sin": _library("sin"),
+    "math.sqrt": _library("sqrt"),
+    "math.tanh": _library("tanh"),
+}
