@@ -1028,6 +1028,37 @@ class CircbufOp(MemoryDescriptorOp):
         _verify_range("wraparound", self.wraparound, EXTENTS[1:])
 
 
+@irdl_op_definition
+class FifoOp(SymbolUser):
+    """A FIFO as operand: as destination the operation pushes into it, as source it pops from it (DSD-126).
+
+    ```
+    %f = dsd.fifo @f : !dsd.fifo<f32>
+    ```
+
+    It has no length of its own: the other operands say how many elements move (AMB-16). An operation that finds the
+    FIFO full or empty waits.
+    """
+
+    name = "dsd.fifo"
+    fifo = prop_def(SymbolRefAttr)
+    result = result_def(FifoType)
+    traits = traits_def(Pure())
+    assembly_format = "$fifo attr-dict `:` type($result)"
+
+    def __init__(self, fifo: str, element_type: Attribute):
+        super().__init__(properties={"fifo": SymbolRefAttr(fifo)}, result_types=[FifoType(element_type)])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        fifo = scope.fifo(self.fifo)
+        held = scope.buffer(fifo.buffer).type.get_element_type()
+        given = self.result.type.element_type
+        if (held in (f32, i32)) != (given in (f32, i32)):
+            raise VerifyException(
+                f"FIFO @{fifo.sym_name.data} holds {held}, and {given} has another width; use a type of its width"
+            )
+
+
 class FabricDescriptorOp(SymbolUser, ABC):
     """Makes a descriptor of wavelets."""
 
@@ -1884,6 +1915,7 @@ Dsd = Dialect(
         Mem1dOp,
         Mem4dOp,
         CircbufOp,
+        FifoOp,
         FabinOp,
         FaboutOp,
         IncrementOffsetOp,

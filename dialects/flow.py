@@ -89,7 +89,7 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
-from .machine_rules import verify_ports, verify_stream_way, verify_task, verify_task_id
+from .machine_rules import verify_fifos, verify_ports, verify_stream_way, verify_task, verify_task_id
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
 
@@ -109,6 +109,9 @@ LITERALS = range(-0xFFFF, 0x10000)
 """Offsets and strides that a stream can have as literals."""
 
 EXTENTS = range(0x10000)
+
+POINTER_EXTENT = 0xFFFF
+"""Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
 
 Scalar = IntegerType | AnyFloat | IndexType
 
@@ -229,6 +232,10 @@ class Scope:
         """The buffer called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, BufferOp, "a buffer")
 
+    def fifo(self, symbol: SymbolRefAttr) -> FifoOp:
+        """The FIFO called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, FifoOp, "a FIFO")
+
     def param(self, symbol: SymbolRefAttr) -> ParamOp:
         """The parameter called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, ParamOp, "a param")
@@ -310,6 +317,8 @@ def _described(op: Operation) -> str:
             kind = f"{op.direction.data} queue"
         case FuncOp():
             kind = "function"
+        case FifoOp():
+            kind = "FIFO"
         case _:
             kind = op.name.removeprefix("flow.")
     return f"{kind} @{_symbol_name(op)}"
@@ -411,12 +420,14 @@ def _verify_task_ids(units: UnitsOp, scope: Scope) -> None:
 # Where streams come from
 # ---------------------------------------------------------------------------------------------
 
-Origin: TypeAlias = Literal["vector", "array", "received", "sent"]
-"""What a stream is made of: a walk over memory of one dimension or of more, an input queue, an output queue."""
+Origin: TypeAlias = Literal["vector", "array", "fifo", "received", "sent"]
+"""What a stream is made of: a walk over memory of one dimension or of more, a FIFO, an input or an output queue."""
 
 
-def _made_by(origin: Origin, owner: StreamOp | QueueStreamOp) -> str:
+def _made_by(origin: Origin, owner: StreamMaker) -> str:
     """How an error names a stream."""
+    if isinstance(owner, FifoStreamOp):
+        return f"FIFO @{owner.fifo.string_value()}"
     if isinstance(owner, StreamOp):
         dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
         return f"a walk{dimensions} over buffer @{owner.buffer.string_value()}"
@@ -431,20 +442,22 @@ class Streams:
     """
 
     def __init__(self) -> None:
-        self._origins: dict[SSAValue, dict[Origin, StreamOp | QueueStreamOp]] = {}
+        self._origins: dict[SSAValue, dict[Origin, StreamMaker]] = {}
         self._passed: dict[SSAValue, list[SSAValue]] = {}
 
-    def of(self, stream: SSAValue) -> Mapping[Origin, StreamOp | QueueStreamOp]:
+    def of(self, stream: SSAValue) -> Mapping[Origin, StreamMaker]:
         """The possible origins of a stream, each with an operation that makes it so."""
         return self._origins.get(stream, {})
 
     def trace(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> None:
         """Find the origins of all streams in the bodies of `units`. Names that do not exist are passed over."""
-        fresh: list[tuple[SSAValue, Origin, StreamOp | QueueStreamOp]] = []
+        fresh: list[tuple[SSAValue, Origin, StreamMaker]] = []
         for op in units.walk():
             match op:
                 case StreamOp():
                     fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
+                case FifoStreamOp():
+                    fresh.append((op.result, "fifo", op))
                 case QueueStreamOp():
                     queue = symbols.get(op.queue.string_value())
                     if isinstance(queue, QueueOp):
@@ -809,7 +822,7 @@ class UnitsOp(IRDLOperation):
         exported: set[str] = set()
         listening: dict[str, str] = {}
         for op in self.body.block.ops:
-            if not isinstance(op, BufferOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
+            if not isinstance(op, BufferOp | FifoOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
                 raise VerifyException(
                     f"{op.name} does not belong in flow.units directly; put it into a flow.func or flow.task"
                 )
@@ -1010,6 +1023,56 @@ class ExportOp(SymbolUser):
                         )
             case _:
                 raise VerifyException(f"{_described(found)} cannot be exported; export a buffer or a function")
+
+
+@irdl_op_definition
+class FifoOp(SymbolUser):
+    """A first-in first-out buffer in unit memory, as many elements as its buffer has.
+
+    `activate_push` is activated by a push that lets a pop go on, `activate_pop` by a pop that lets a push go on
+    (DSD-144, DSD-147).
+    """
+
+    name = "flow.fifo"
+    sym_name = prop_def(SymbolNameConstraint())
+    buffer = prop_def(SymbolRefAttr)
+    activate_push = opt_prop_def(SymbolRefAttr)
+    activate_pop = opt_prop_def(SymbolRefAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+
+    def __init__(
+        self,
+        name: str,
+        buffer: SymbolRefAttr,
+        activate_push: SymbolRefAttr | None = None,
+        activate_pop: SymbolRefAttr | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "buffer": buffer,
+                "activate_push": activate_push,
+                "activate_pop": activate_pop,
+            }
+        )
+
+    assembly_format = (
+        "$sym_name `on` $buffer (`activate_push` $activate_push^)? (`activate_pop` $activate_pop^)? "
+        "attr-dict-with-keyword"
+    )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        name, buffer = self.sym_name.data, scope.buffer(self.buffer)
+        if prod(buffer.type.get_shape()) == 0 or buffer.type.get_num_dims() == 0:
+            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer.sym_name.data}, which is no array; name one")
+        for task in (self.activate_push, self.activate_pop):
+            if task is not None:
+                scope.task_to_activate(task)
+        verify_fifos(
+            [(op.sym_name.data, op.buffer.string_value()) for op in scope.units.values() if isinstance(op, FifoOp)],
+            name,
+            scope.target,
+        )
 
 
 @irdl_op_definition
@@ -1698,6 +1761,29 @@ class QueueStreamOp(SymbolUser):
             )
 
 
+@irdl_op_definition
+class FifoStreamOp(SymbolUser):
+    """What is pushed into a FIFO, or popped from it: a stream whose length the other operands give."""
+
+    name = "flow.fifo_stream"
+    fifo = prop_def(SymbolRefAttr)
+    result = result_def(StreamType)
+    traits = traits_def(Pure())
+    assembly_format = "$fifo attr-dict `:` type($result)"
+
+    def __init__(self, fifo: SymbolRefAttr, type: Attribute):
+        super().__init__(properties={"fifo": fifo}, result_types=[StreamType(type)])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        fifo = scope.fifo(self.fifo)
+        held = scope.buffer(fifo.buffer).element_type
+        if element_words(held) != element_words(self.result.type.element_type):
+            raise VerifyException(
+                f"{_described(fifo)} holds {held}, and {self.result.type.element_type} has another width; use a type "
+                "of its width"
+            )
+
+
 class _StreamUpdateOp(SymbolUser, ABC):
     """Shared by what makes a stream from a stream and an i16 `amount`; both streams have one type."""
 
@@ -1976,11 +2062,15 @@ class ApplyOp(SymbolUser):
             )
 
 
+StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp
+"""What makes a stream of something else than a stream."""
+
+
 def _operations() -> list[type[Operation]]:
     return [
-        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp,
-        ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, ActivateOp, BlockOp, UnblockOp, StreamOp,
-        QueueStreamOp, AdvanceOp, ResizeOp, RestrideOp, ApplyOp,
+        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, FifoOp, ParamOp, ExportOp, QueueOp, FuncOp,
+        TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, ActivateOp, BlockOp, UnblockOp,
+        StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp, RestrideOp, ApplyOp,
     ]  # fmt: skip
 
 

@@ -32,6 +32,16 @@ def verify_stream_way(way: str) -> None:
         raise VerifyException(f"a host stream cannot go '{way}'; use in (from the host) or out (to it)")
 
 
+def verify_fifos(fifos: Sequence[tuple[str, str]], name: str, target: Target) -> None:
+    """Raise VerifyException if FIFO `name`, one of `fifos` with their buffers, is one too many or shares its buffer."""
+    number = [fifo for fifo, _ in fifos].index(name)
+    for other, buffer in fifos[:number]:
+        if buffer == fifos[number][1]:
+            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer}, as @{other} does; give it one of its own")
+    if number >= target.fifos:
+        raise VerifyException(f"FIFO @{name} is one too many: {target.name} has {target.fifos}; use fewer (DSD-121)")
+
+
 def verify_task(
     kind: str,
     name: str,

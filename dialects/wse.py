@@ -90,7 +90,7 @@ from .assembly import (
     print_attributes,
     print_body,
 )
-from .machine_rules import verify_ports, verify_stream_way, verify_task, verify_task_id
+from .machine_rules import verify_fifos, verify_ports, verify_stream_way, verify_task, verify_task_id
 from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
@@ -252,6 +252,10 @@ class Scope:
         """The buffer called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, BufferOp, "a buffer")
 
+    def fifo(self, symbol: SymbolRefAttr | str) -> FifoOp:
+        """The FIFO called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, FifoOp, "a FIFO")
+
     def param(self, symbol: SymbolRefAttr | str) -> ParamOp:
         """The parameter called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, ParamOp, "a parameter")
@@ -305,6 +309,8 @@ def _noun(op: Operation) -> str:
     """What kind of symbol an operation defines: `local task`, `buffer`."""
     if isinstance(op, TaskOp):
         return f"{op.task_kind} task"
+    if isinstance(op, FifoOp):
+        return "FIFO"
     return op.name.removeprefix("wse.").replace("_", " ")
 
 
@@ -1045,6 +1051,73 @@ class ExportOp(SymbolUser):
                 raise VerifyException(f"{_described(found)} cannot be exported; export a buffer or a function")
 
 
+@irdl_op_definition
+class FifoOp(SymbolUser):
+    """A first-in first-out buffer in the PE's memory, for DSD operations that push into it and pop from it.
+
+    ```
+    wse.fifo @f on @memory
+    wse.fifo @g on @storage activate_push @pop_again activate_pop @push_again
+    ```
+
+    It holds as many elements as the buffer has. `activate_push` names the local task to activate when a push lets a
+    pop go on that had found too little (DSD-147), `activate_pop` when a pop makes room for a push that had found none
+    (DSD-144). Refused are: a buffer that is a scalar, or is the memory of another FIFO, or has an alignment below the
+    target's for FIFOs (DSD-118); a task that is not local (DSD-143).
+    """
+
+    name = "wse.fifo"
+    sym_name = prop_def(SymbolNameConstraint())
+    buffer = prop_def(SymbolRefAttr)
+    activate_push = opt_prop_def(SymbolRefAttr)
+    activate_pop = opt_prop_def(SymbolRefAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        buffer: str,
+        *,
+        activate_push: str | None = None,
+        activate_pop: str | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "buffer": SymbolRefAttr(buffer),
+                "activate_push": None if activate_push is None else SymbolRefAttr(activate_push),
+                "activate_pop": None if activate_pop is None else SymbolRefAttr(activate_pop),
+            },
+            attributes=attributes or {},
+        )
+
+    assembly_format = (
+        "$sym_name `on` $buffer (`activate_push` $activate_push^)? (`activate_pop` $activate_pop^)? "
+        "attr-dict-with-keyword"
+    )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        name, buffer = self.sym_name.data, scope.buffer(self.buffer)
+        if buffer.type.get_num_dims() == 0 or buffer.element_count == 0:
+            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer.sym_name.data}, which is no array; name one")
+        minimum = scope.target.fifo_alignment
+        if buffer.alignment is not None and buffer.alignment.value.data < minimum:
+            raise VerifyException(
+                f"FIFO @{name} lies on buffer @{buffer.sym_name.data} with alignment {buffer.alignment.value.data}, "
+                f"but {scope.target.name} needs {minimum} bytes for a FIFO; align the buffer so, or leave the "
+                "alignment out"
+            )
+        for task in (self.activate_push, self.activate_pop):
+            if task is not None:
+                scope.task_to_activate(task)
+        verify_fifos(
+            [(op.sym_name.data, op.buffer.string_value()) for op in scope.pe.values() if isinstance(op, FifoOp)],
+            name,
+            scope.target,
+        )
+
+
 class QueueOp(SymbolUser, ABC):
     """What input and output queues have in common.
 
@@ -1602,7 +1675,7 @@ class UnblockOp(SymbolUser):
         scope.check_unblock(self.symbol)
 
 
-_PE_MEMBERS = (BufferOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
+_PE_MEMBERS = (BufferOp, FifoOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
 
 Wse = Dialect(
     "wse",
@@ -1613,6 +1686,7 @@ Wse = Dialect(
         HostStreamOp,
         PeOp,
         BufferOp,
+        FifoOp,
         ParamOp,
         ExportOp,
         InputQueueOp,

@@ -32,9 +32,6 @@ BUFFERS_LISTED = 8
 SCALAR_DIALECTS = ("arith", "math")
 STRUCTURE = (scf.IfOp, scf.ForOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp)
 
-POINTER_EXTENT = 0xFFFF
-"""Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
-
 
 class LowerToFlowPass(ModulePass):
     """Replaces each `wse.program` by a `flow.fabric`.
@@ -171,6 +168,7 @@ class _PeLowering:
         self.colors = colors
         self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
+        self.fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
         self.params = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.ParamOp)}
 
     def lower(self) -> flow.UnitsOp:
@@ -182,6 +180,8 @@ class _PeLowering:
                 case wse.BufferOp():
                     name = op.sym_name.data
                     new = flow.BufferOp(name, addresses[name], op.type, op.value)
+                case wse.FifoOp():
+                    new = flow.FifoOp(op.sym_name.data, op.buffer, op.activate_push, op.activate_pop)
                 case wse.ParamOp():
                     new = flow.ParamOp(op.sym_name.data, op.value)
                 case wse.ExportOp():
@@ -221,7 +221,8 @@ class _PeLowering:
 
     def _allocation(self, buffer: wse.BufferOp) -> Allocation:
         element = flow.element_words(buffer.type.element_type)
-        alignment = 2 if buffer.alignment is None else buffer.alignment.value.data
+        least = self.target.fifo_alignment if buffer.sym_name.data in self.fifo_buffers else 2
+        alignment = least if buffer.alignment is None else buffer.alignment.value.data
         return Allocation(buffer.sym_name.data, buffer.element_count * element, max(element, alignment // 2))
 
     def _memory_error(self, allocations: Sequence[Allocation]) -> str:
@@ -438,6 +439,8 @@ class _BodyLowering:
                 self._dsd_operation(op)
             case dsd.MemoryDescriptorOp():
                 self._memory_descriptor(op)
+            case dsd.FifoOp():
+                self._emit(op, flow.FifoStreamOp(op.fifo, op.result.type.element_type))
             case dsd.FabricDescriptorOp():
                 self._fabric_descriptor(op)
             case dsd.DerivedDescriptorOp():
@@ -696,7 +699,7 @@ class _BodyLowering:
         buffer = self._array(op, op.destination)
         walks = any(isinstance(source.type, flow.StreamType) for source in sources)
         type = cast("MemRefType[Attribute]", op.destination.type).element_type
-        return self._make(op, flow.StreamOp(buffer, 0, [0], [POINTER_EXTENT if walks else 1], type))
+        return self._make(op, flow.StreamOp(buffer, 0, [0], [flow.POINTER_EXTENT if walks else 1], type))
 
 
 def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:

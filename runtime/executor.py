@@ -8,15 +8,18 @@ batching: all times are computed from time stamps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..diagnostics import LoomError
+from ..dialects.flow import POINTER_EXTENT
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
+from .fifos import FifoStream, wake
 from .memory import DTYPES, WIDE, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer
@@ -32,6 +35,18 @@ if TYPE_CHECKING:
     from .unit_class import UnitClass
 
 
+ResultT = TypeVar("ResultT")
+
+RECEIVED = (QueueStream, FifoStream)
+"""Sources whose elements an operation may have to wait for."""
+
+ENDLESS = 0x7FFF
+"""The extent of a run of wavelets that never ends."""
+
+UNBOUNDED = 1 << 40
+"""Elements that no operation ever comes to the end of."""
+
+
 class Executor:
     """Executes the operations of one machine.
 
@@ -42,13 +57,16 @@ class Executor:
     def __init__(self, machine: Machine):
         self.machine = machine
         self.timing = machine.target.timing
+        self.arriving: deque[tuple[InputQueue, Message]] = deque()
+        """Messages to be handed over when the operation at work is done with its own."""
+        self.at_work = False
 
     # Entry
 
     def execute(self, warp: Warp, application: Application, destination: Any, sources: list[Any]) -> int | None:
         """Run or start an operation for the units of a warp."""
         count = self._count(destination, sources)
-        inputs = [source for source in sources if type(source) is QueueStream]
+        inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
             warp.elapsed += self.timing.dsd_setup
             if count:
@@ -56,17 +74,25 @@ class Executor:
                 warp.elapsed += cycles(self.timing, application.entry, strides, count)
                 self.compute(warp.cls, warp.units, application, destination, sources, 0, count, {})
             return None
-        if inputs:
+        if inputs or type(destination) is FifoStream:
             return self._receive(warp, application, destination, sources, inputs, count)
         return self._send(warp, application, destination, sources, count)
 
     def _count(self, destination: Any, sources: list[Any]) -> int:
-        """Iterations: the shortest of the streams; a sending queue counts only if all sources are scalars
-        (AMB-01)."""
-        counts = [source.count for source in sources if type(source) in (MemoryStream, QueueStream)]
-        if type(destination) is MemoryStream:
-            counts.append(destination.count)
-        return min(counts) if counts else destination.count
+        """Iterations: the shortest of the streams that have a length; a sending queue counts only if there is no
+        other (AMB-01), and a FIFO never (AMB-16)."""
+        streams = [stream for stream in (destination, *sources) if type(stream) in (MemoryStream, QueueStream)]
+        fifos = any(type(stream) is FifoStream for stream in (destination, *sources))
+        if type(destination) is QueueStream:
+            streams = streams[1:] or streams
+        elif fifos and streams == [destination] and destination.extents == (POINTER_EXTENT,):
+            return 1  # a scalar takes one element from a FIFO
+        if not streams:
+            return 1  # and a FIFO one from a scalar
+        count = min(stream.count for stream in streams)
+        if count == ENDLESS and (fifos or any(type(source) is QueueStream for source in sources)):
+            return UNBOUNDED
+        return count
 
     # Arithmetic
 
@@ -102,7 +128,7 @@ class Executor:
             if type(source) is MemoryStream:
                 self.check(cls, units, application, source, low, high)
                 operands.append(memory.gather(kind, units, source.address, source.walk, low, high))
-            elif type(source) is QueueStream:
+            elif type(source) in RECEIVED:
                 operands.append(decode(payloads[position], kind))
             elif type(source) is np.ndarray:
                 operands.append(source[:, None, :])
@@ -322,6 +348,26 @@ class Executor:
 
     def admit(self, queue: InputQueue, message: Message) -> None:
         """`arrive`, once nothing earlier can come from another sender."""
+        self.arriving.append((queue, message))
+        if not self.at_work:
+            self._then_deliver(_nothing)
+
+    def _then_deliver(self, act: Callable[[], ResultT]) -> ResultT:
+        """Act, and then hand over what that has sent: so chains of operations need no recursion."""
+        if self.at_work:
+            return act()
+        self.at_work = True
+        try:
+            result = act()
+            while self.arriving:
+                self._hand_over(*self.arriving.popleft())
+            return result
+        finally:
+            self.at_work = False
+            self.arriving.clear()
+
+    def _hand_over(self, queue: InputQueue, message: Message) -> None:
+        """Give a message to the operations that wait for it, and queue the rest."""
         for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1]:
             common = intersect(transfer.units, message.units)
             if common is None:
@@ -333,7 +379,7 @@ class Executor:
             self._post(transfer)
             rest = subtract(message.units, common)
             for units in rest:
-                self.admit(queue, message.part(units))
+                self._hand_over(queue, message.part(units))
             return
         for piece in self._serve(queue, message):
             self._store(queue, piece)
@@ -388,11 +434,14 @@ class Executor:
         application: Application,
         destination: Any,
         sources: list[Any],
-        inputs: list[QueueStream],
+        inputs: list[QueueStream | FifoStream],
         count: int,
     ) -> int | None:
         queues: list[InputQueue] = []
         for stream in inputs:
+            if isinstance(stream, FifoStream):
+                queues.append(stream.fifo.filled)
+                continue
             assert isinstance(stream.queue, InputQueue)
             if stream.queue in queues:
                 raise LoomError(
@@ -401,6 +450,9 @@ class Executor:
                     application.where,
                 )
             queues.append(stream.queue)
+        fifos = [stream.fifo for stream in (destination, *inputs) if type(stream) is FifoStream]
+        if type(destination) is FifoStream:
+            queues.append(destination.fifo.free)
         timing, entry = self.timing, application.entry
         strides = (*_strides([destination]), *_strides(sources))
         rate = max(1, cycles(timing, entry, strides, 1))
@@ -409,16 +461,17 @@ class Executor:
         transfer = Transfer(
             application, warp.units, queues, destination, sources, count, ready, rate,
             None if application.is_async else warp,
+            application.has_completion or any(fifo.has_tasks for fifo in fifos),
         )  # fmt: skip
         for resource in transfer.resources:
             resource.use(warp.units, application, issued, OPEN)
         if application.is_async:
             warp.elapsed += timing.async_issue
-            if application.has_completion:
+            if transfer.tells:
                 warp.cls.unresolved[warp.units.index] += 1
-            self._post(transfer)
+            self._then_deliver(lambda: self._post(transfer))
             return None
-        return self._receive_now(warp, transfer)
+        return self._then_deliver(lambda: self._receive_now(warp, transfer))
 
     def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
         """A synchronous read: goes on at once if every unit has its wavelets, else suspends the warp."""
@@ -499,6 +552,7 @@ class Executor:
             begin = np.maximum(begin, message.head_time)
         destination, entry = transfer.destination, application.entry
         cls = transfer.queues[0].cls
+        self._wake_fifo_tasks(transfer, messages, count)
         raws = [message.payload[:, message.position : message.position + count, :] for message in messages]
         if (
             entry.function == "move"
@@ -508,19 +562,43 @@ class Executor:
             raw = raws[0]
             _copy(view, raw if raw.dtype == view.dtype else raw.astype(view.dtype))
         else:
-            positions = [i for i, source in enumerate(transfer.sources) if type(source) is QueueStream]
-            payloads = dict(zip(positions, raws, strict=True))
+            positions = [i for i, source in enumerate(transfer.sources) if type(source) in RECEIVED]
+            payloads = dict(zip(positions, raws, strict=False))
             result = self.compute(cls, units, application, destination, transfer.sources, low, low + count, payloads)
-            if result is not None:
+            if type(destination) is FifoStream:
+                assert result is not None
+                fifo = destination.fifo
+                fifo.store(units, result)
+                pushed = Message(units, result, begin + transfer.rate, rate, 0, False, owned=True)
+                self.admit(fifo.filled, pushed)
+            elif result is not None:
                 self.transmit(
                     application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True
                 )
+        for source in transfer.sources:
+            if type(source) is FifoStream:
+                self.admit(source.fifo.free, source.fifo.places(units, count, begin + transfer.rate, rate))
         for message in messages:
             if message.send is not None and 0 <= message.threshold - message.position < count:
                 self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate)
             message.position += count
         transfer.position += count
         transfer.time = begin + (count - 1) * rate + transfer.rate
+        if transfer.count == UNBOUNDED:
+            # It never ends, so what it has done is what the host sees of the time.
+            scheduler = self.machine.scheduler
+            scheduler.latest = max(scheduler.latest, int(np.max(transfer.time)))
+
+    def _wake_fifo_tasks(self, transfer: Transfer, messages: list[Message], count: int) -> None:
+        """A push or pop lets an operation go on that had found a FIFO empty or full (DSD-144, DSD-147)."""
+        received = [source for source in transfer.sources if type(source) in RECEIVED]
+        for source, message in zip(received, messages, strict=False):
+            if type(source) is FifoStream:
+                wake(source.fifo.on_push, transfer.units, message, transfer.time, transfer.rate, count)
+        if type(transfer.destination) is FifoStream:
+            wake(
+                transfer.destination.fifo.on_pop, transfer.units, messages[-1], transfer.time, transfer.rate, count
+            )  # fmt: skip
 
     def _raw_view(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
@@ -537,7 +615,7 @@ class Executor:
         if transfer.warp is not None:
             self.machine.scheduler.resume(transfer.warp.part(units), transfer.time)
             return
-        if application.has_completion:
+        if transfer.tells:
             cls.unresolved[units.index] -= 1
         self._signal(cls, application, units, transfer.time)
 
@@ -560,6 +638,10 @@ def decode(raw: Array, kind: str) -> Array:
     if raw.dtype != np.uint16:
         raw = raw.astype(np.uint16)
     return np.ascontiguousarray(raw).view(DTYPES[kind])
+
+
+def _nothing() -> None:
+    pass
 
 
 def _odd(address: Any) -> bool:

@@ -15,6 +15,7 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
 from .fabric import Color, Delivery, compress, trace
+from .fifos import empty_fifo
 from .host_streams import HostInput, HostOutput
 from .memory import DTYPES, WIDE
 from .program import Compiler
@@ -122,6 +123,9 @@ class Loader:
         }
         for op in tasks:
             self._load_task(cls, op, changed)
+        for op in operations:
+            if isinstance(op, flow.FifoOp):
+                self._load_fifo(cls, op)
         compiler = Compiler(self.machine, cls)
         for op in tasks:
             task = cls.tasks[op.sym_name.data]
@@ -155,6 +159,16 @@ class Loader:
             values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
             if values.any():
                 write_buffer(cls, buffer, np.broadcast_to(values, (*cls.shape, *shape)))
+
+    def _load_fifo(self, cls: UnitClass, op: flow.FifoOp) -> None:
+        tasks: list[Task | None] = []
+        for symbol in (op.activate_push, op.activate_pop):
+            task = None if symbol is None else cls.tasks[symbol.root_reference.data]
+            if task is not None:
+                task.expect_completions(activate=True)
+            tasks.append(task)
+        name = op.sym_name.data
+        cls.fifos[name] = empty_fifo(cls, name, cls.buffers[op.buffer.root_reference.data], *tasks)
 
     def _load_param(self, cls: UnitClass, op: flow.ParamOp) -> None:
         kind = str(kind_of(op.values.get_element_type()))

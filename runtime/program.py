@@ -25,6 +25,7 @@ from ..dialects.dsd_table import DsdOperation
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
 from .codegen import Generated, can_generate, generate, worth_generating
+from .fifos import FifoStream
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
@@ -729,6 +730,10 @@ class _Body:
 
         self.emit(make)
 
+    def fifo_stream(self, op: flow.FifoStreamOp) -> None:
+        fifo = self.cls.fifos[op.fifo.root_reference.data]
+        self.define_known(op.result, FifoStream(fifo, kind_of(op.result.type.element_type) or "i32"))
+
     def update(
         self, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp, change: Callable[[Any, Any], Any], *, shape: bool
     ) -> None:
@@ -761,7 +766,7 @@ class _Body:
         def resized(stream: Any, count: int) -> Any:
             if type(stream) is QueueStream:
                 return QueueStream(stream.queue, stream.kind, count & 0xFFFF, stream.control)
-            if len(stream.extents) != 1:
+            if type(stream) is not MemoryStream or len(stream.extents) != 1:
                 return None
             return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & 0xFFFF,))
 
@@ -928,6 +933,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
     flow.UnblockOp: _Body.unblock,
     flow.StreamOp: _Body.stream,
     flow.QueueStreamOp: _Body.queue_stream,
+    flow.FifoStreamOp: _Body.fifo_stream,
     flow.AdvanceOp: _Body.advance,
     flow.ResizeOp: _Body.resize,
     flow.RestrideOp: _Body.restride,

@@ -124,8 +124,8 @@ class Transfer:
     `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
     """
 
-    __slots__ = ("application", "count", "destination", "position", "queues", "rate", "sources", "time",
-                 "units", "warp")  # fmt: skip
+    __slots__ = ("application", "count", "destination", "position", "queues", "rate", "sources", "tells",
+                 "time", "units", "warp")  # fmt: skip
 
     def __init__(
         self,
@@ -138,6 +138,7 @@ class Transfer:
         time: Any,
         rate: int,
         warp: Warp | None,
+        tells: bool,
     ):
         self.application = application
         self.units = units
@@ -149,6 +150,8 @@ class Transfer:
         self.time = time
         self.rate = rate
         self.warp = warp
+        self.tells = tells
+        """Whether it may start a task, at its end or before."""
 
     @property
     def resources(self) -> list[Resource]:
@@ -168,7 +171,7 @@ class Transfer:
         part = Transfer(
             self.application, units, self.queues, restrict(outer, units, self.destination),
             [restrict(outer, units, source) for source in self.sources], self.count,
-            select(outer, units, self.time), self.rate, self.warp,
+            select(outer, units, self.time), self.rate, self.warp, self.tells,
         )  # fmt: skip
         part.position = self.position
         return part

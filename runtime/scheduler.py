@@ -60,7 +60,7 @@ class Scheduler:
         self.step_limit: int | None = None
         self.wavelets = 0
         self.latest = 0
-        """End of the last asynchronous operation that tells nobody of it."""
+        """End of the last asynchronous operation that tells nobody of it, or what one without an end has come to."""
         self.task_runs = 0
 
     def wake(self, cls: UnitClass, number: int) -> None:

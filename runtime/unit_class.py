@@ -9,6 +9,7 @@ import numpy as np
 
 from ..diagnostics import location_of
 from ..dialects import flow
+from .fifos import Fifo
 from .memory import Memory
 from .placement import Placement
 from .queues import InputQueue, OutputQueue
@@ -62,13 +63,15 @@ class UnitClass:
         self.tasks: dict[str, Task] = {}
         self.inputs: dict[str, InputQueue] = {}
         self.outputs: dict[str, OutputQueue] = {}
+        self.fifos: dict[str, Fifo] = {}
         self.task_list: list[Task] = []
         self.listening = False
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
     def resources(self) -> list[Resource]:
         """All that only one operation at a time may use."""
-        queues = [*self.inputs.values(), *self.outputs.values()]
+        sides = [side for fifo in self.fifos.values() for side in (fifo.filled, fifo.free)]
+        queues = [*self.inputs.values(), *self.outputs.values(), *sides]
         return [*(queue.resource for queue in queues), *self.microthreads.values()]
 
     def microthread(self, number: int) -> Resource:
