@@ -53,7 +53,8 @@ class Fifo:
         count = values.shape[1]
         wide = self.buffer.kind in WIDE
         before = self.pushed[units.index]
-        place: Array = (before[:, None, :] + np.arange(count)[None, :, None]) % self.buffer.elements
+        steps: Array = np.arange(count, dtype=np.int64)
+        place: Array = np.remainder(before[:, None, :] + steps[None, :, None], self.buffer.elements)
         words: Array = self.buffer.address + place * self.buffer.element_words
         rows, columns = units.cells()
         rows, columns = rows[:, None, :], columns[:, None, :]
