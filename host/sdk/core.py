@@ -51,7 +51,7 @@ class Core:
         )
 
     def symbol(self, x: int, y: int, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
-        """All of a symbol on PE (x, y) of the program as elements of `dtype`; flat if these have another size."""
+        """All of a symbol on PE (x, y) of the program as elements of `dtype`, flat."""
         words, place = self.place(x, y, symbol)
         return _as_array(words, place, symbol, dtype)
 
@@ -77,8 +77,7 @@ def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: s
     raw = np.ascontiguousarray(words[place.address : place.address + count * size // 2])
     if raw.nbytes % kind.itemsize:
         raise SdkError(f"'{symbol}' has {raw.nbytes} bytes, which are no whole number of {kind}")
-    values = raw.view(kind)
-    return values.reshape(place.shape) if kind.itemsize == size else values
+    return raw.view(kind)
 
 
 def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:

@@ -36,14 +36,14 @@ class debug_util:
             raise SdkError(error.message, error.location) from error
 
     def get_symbol(self, col: int, row: int, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
-        """The values of a symbol on one PE, of the symbol's shape; flat if `dtype` is of another size."""
+        """The values of a symbol on one PE, one-dimensional."""
         x, y = self._logical(col, row)
         return core.find(self._artifact).symbol(x, y, symbol, dtype)
 
     def get_symbol_rect(
         self, rectangle: tuple[tuple[int, int], tuple[int, int]], symbol: str, dtype: DTypeLike
     ) -> NDArray[Any]:
-        """The values on all PEs of ((column, row), (width, height)), [column, row, *shape] (HOST-079, HOST-080)."""
+        """The values on all PEs of ((column, row), (width, height)), [column, row, value] (HOST-079, HOST-080)."""
         try:
             (col, row), (width, height) = (tuple(index(value) for value in pair) for pair in rectangle)
         except (TypeError, ValueError):
@@ -55,7 +55,7 @@ class debug_util:
             return np.array(columns)
         except ValueError:
             raise SdkError(
-                f"'{symbol}' has different shapes on the PEs of the rectangle; read them one by one"
+                f"'{symbol}' has different sizes on the PEs of the rectangle; read them one by one"
             ) from None
 
     def read_trace(self, px: int, py: int, name: str) -> list[Any]:

@@ -6,7 +6,7 @@ rest: the host of a real wafer finds it so, because it is far slower.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Device:
     def send(self, color: int, region: Region, tensor: NDArray[np.uint32]) -> None:
         """Sends the words [h, w, l] to PEs as wavelets of a color."""
         x, y, w, h = region
-        self.machine.send(self._color(color), x, y, w, h, tensor)
+        self.machine.send(self._color(color, self.machine.host_inputs, "from the host"), x, y, w, h, tensor)
 
     def receive(self, color: int, region: Region, length: int, last: bool) -> NDArray[np.uint32] | None:
         """The next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.
@@ -81,7 +81,7 @@ class Device:
         With `last` nobody will do anything more about it, and missing wavelets are an error.
         """
         x, y, w, h = region
-        name = self._color(color)
+        name = self._color(color, self.machine.host_outputs, "to the host")
         hang = self.settle()
         try:
             return self.machine.receive(name, x, y, w, h, length)
@@ -91,18 +91,15 @@ class Device:
             waits = hang or explain(self.machine, allow_pending=False)
             raise SdkError(f"{error.message}\n{waits.message}" if waits else error.message, error.location) from None
 
-    def _color(self, number: int) -> str:
-        """The name in IR of the color of an id."""
-        for name, color in self.machine.colors.items():
-            if color.number == number and name in {*self.machine.host_inputs, *self.machine.host_outputs}:
-                return name
-        known = ", ".join(
-            str(self.machine.colors[name].number) for name in {*self.machine.host_inputs, *self.machine.host_outputs}
-        )
-        raise SdkError(
-            f"color {number} does not stream to or from the host; the colors given to <memcpy/get_params> do: "
-            f"{known or 'none'}"
-        )
+    def _color(self, number: int, streams: Collection[str], way: str) -> str:
+        """The name in IR of the color of an id, among those that stream one way."""
+        numbers = {self.machine.colors[name].number: name for name in streams}
+        if number not in numbers:
+            known = ", ".join(map(str, sorted(numbers))) or "none"
+            raise SdkError(
+                f"color {number} does not stream {way}; the colors given to <memcpy/get_params> for that are: {known}"
+            )
+        return numbers[number]
 
     def launch(self, name: str, arguments: Sequence[Any]) -> None:
         """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.

@@ -56,6 +56,8 @@ def decode(buffer: NDArray[np.uint16], memory: NDArray[np.uint16], what: str) ->
         at += 1
         if kind == STRING:
             length = (extra + 1) // 2
+            if at + length > used:
+                raise SdkError(f"{what} is damaged: its last record is cut short")
             values.append(_text(words[at : at + length], extra))
         elif kind in KINDS:
             name, length = KINDS[kind]
@@ -86,5 +88,5 @@ def _value(name: str, payload: NDArray[np.uint16]) -> int | float | bool:
         return bool(payload[0])
     if name == "bfloat16":
         return float(np.array([0, payload[0]], np.uint16).view(np.float32)[0])
-    raw = np.ascontiguousarray(payload)
-    return raw.view(name)[0].item()
+    # Numbers of 8 bits are in the low byte of their word.
+    return np.ascontiguousarray(payload).view(name)[0].item()
