@@ -119,22 +119,24 @@ def _status(run: Callable[[], None]) -> int:
         status = 1
     except BaseException as error:
         sys.stdout.flush()
-        sys.excepthook(type(error), error, _own(error.__traceback__))
+        error = error.with_traceback(_own(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
         status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
-    if status == 0 and _forgot_to_stop():
+    forgotten = _forgot_to_stop()
+    if status == 0 and forgotten:
+        sys.stdout.flush()
+        print(forgotten, file=sys.stderr)
         status = 1
     _flush()
     return status
 
 
-def _forgot_to_stop() -> bool:
-    """Whether a runtime was not stopped, having printed so (HOST-020). Scripts without one pay nothing."""
+def _forgot_to_stop() -> LoomError | None:
+    """The error of a script that leaves a runtime running (HOST-020). Scripts without one pay nothing."""
     runtime = sys.modules.get("loomir.host.sdk.runtime")
-    if runtime is None or not runtime.unstopped():
-        return False
-    sys.stdout.flush()
-    print(LoomError(runtime.NOT_STOPPED), file=sys.stderr)
-    return True
+    if runtime is None or not runtime.take_unstopped():
+        return None
+    return LoomError(runtime.NOT_STOPPED)
 
 
 def _report(error: LoomError) -> None:

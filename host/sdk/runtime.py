@@ -488,9 +488,11 @@ class _Reporting:
         raise SdkError(f"{what}{error.message}", error.location) from error
 
 
-def unstopped() -> bool:
-    """Whether some runtime has been loaded and not stopped (HOST-020)."""
-    return bool(_unstopped)
+def take_unstopped() -> bool:
+    """Whether some runtime has been loaded and not stopped (HOST-020); they are forgotten."""
+    found = bool(_unstopped)
+    _unstopped.clear()
+    return found
 
 
 NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is done"

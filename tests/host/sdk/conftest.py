@@ -37,7 +37,7 @@ def start(grid: Path) -> Iterator[Callable[[], SdkRuntime]]:
         return runtime
 
     yield start
-    runtime_module._unstopped.clear()
+    runtime_module.take_unstopped()
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_symbol_ids(grid: Path) -> None:
     assert len(set(ids.values())) == len(ids)
     runner.load()
     assert runner.get_id("double") == ids["double"]
-    runtime_module._unstopped.clear()
+    runtime_module.take_unstopped()
 
 
 @pytest.mark.parametrize("name", ["missing", "hidden", "loom.cmd_stream"])

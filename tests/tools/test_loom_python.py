@@ -1,0 +1,204 @@
+"""loom python: scripts run as Python runs them, with the SDK's modules provided."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ..host.sdk.programs import write_grid
+from .conftest import Run, one_error
+
+Script = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_grid(tmp_path_factory.mktemp("grid") / "out")
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Writes a host script; the working directory is a fresh one."""
+    monkeypatch.chdir(tmp_path)
+
+    def script(text: str, name: str = "run.py") -> str:
+        (tmp_path / name).write_text(text)
+        return name
+
+    return script
+
+
+def test_script_sees_what_python_shows(run_loom: Run, script: Script, tmp_path: Path) -> None:
+    script("value = 42\n", "neighbour.py")
+    (tmp_path / "deeper").mkdir()
+    name = script(
+        "import sys, neighbour, os\n"
+        "here = os.path.dirname(os.path.realpath(__file__))\n"
+        "print(sys.argv, __name__, os.path.basename(__file__), sys.path[0] == here)\n"
+        "print(neighbour.value, sys.modules['__main__'].__dict__ is globals())\n"
+    )
+    outcome = run_loom("python", name, "--name", "out", "-h")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out == "['run.py', '--name', 'out', '-h'] __main__ run.py True\n42 True\n"
+
+
+def test_code_and_modules(run_loom: Run, script: Script) -> None:
+    assert run_loom("python", "-c", "import sys; print(sys.argv)", "a").out == "['-c', 'a']\n"
+    script("import sys; print(__name__, sys.argv[1:])\n", "some_module.py")
+    assert run_loom("python", "-u", "-m", "some_module", "b").out == "__main__ ['b']\n"
+
+
+def test_sdk_modules(run_loom: Run) -> None:
+    """HOST-001, HOST-052, HOST-053, HOST-054, HOST-070: the names that the manual gives, importable both ways."""
+    code = """
+import cerebras.sdk.sdk_utils
+from cerebras.sdk import sdk_utils
+from cerebras.sdk.sdk_utils import calculate_cycles, input_array_to_u32, memcpy_view
+from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime, MemcpyDataType, MemcpyOrder, Task
+from cerebras.sdk.runtime import sdkruntimepybind
+from cerebras.sdk.debug.debug_util import debug_util
+from cerebras.geometry.geometry import IntVector, IntRectangle
+assert sdk_utils.memcpy_view is memcpy_view
+assert SdkRuntime.__mro__[1:] == (object,) and debug_util.__mro__[1:] == (object,)
+print(IntRectangle(IntVector(0, 1), IntVector(2, 3)).lr.x)
+try:
+    import cerebras.sdk.missing
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    outcome = run_loom("python", "-c", code)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out == "2\nNo module named 'cerebras.sdk.missing'\n"
+
+
+def test_no_package_is_installed() -> None:
+    """Outside loom python there is no package of the SDK's name."""
+    ended = subprocess.run([sys.executable, "-c", "import loomir.host.sdk, cerebras"], capture_output=True, check=False)
+    assert b"No module named 'cerebras'" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "err"),
+    [
+        ("import sys; sys.exit(3)", 3, ""),
+        ("raise SystemExit", 0, ""),
+        ("import sys; sys.exit('done for')", 1, "done for\n"),
+        ("exit(True)", 1, ""),
+    ],
+)
+def test_exit_status(run_loom: Run, code: str, status: int, err: str) -> None:
+    outcome = run_loom("python", "-c", code)
+    assert (outcome.status, outcome.err) == (status, err)
+
+
+def test_own_exceptions_are_shown_as_python_shows_them(run_loom: Run, script: Script) -> None:
+    name = script("def f():\n    assert 1 == 2, 'not equal'\nf()\n")
+    outcome = run_loom("python", name)
+    assert outcome.status == 1
+    lines = outcome.err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == '  File "run.py", line 3, in <module>'
+    assert lines[-1] == "AssertionError: not equal"
+    assert "loomir" not in outcome.err
+
+
+def test_syntax_error(run_loom: Run, script: Script) -> None:
+    outcome = run_loom("python", script("x = = 1\n"))
+    assert outcome.status == 1
+    assert outcome.err.splitlines()[0] == '  File "run.py", line 1'
+    assert outcome.err.splitlines()[-1] == "SyntaxError: invalid syntax"
+
+
+RUNTIME = """\
+import numpy as np
+from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime, MemcpyDataType, MemcpyOrder
+runner = SdkRuntime({out!r}, suppress_simfab_trace=True)
+"""
+
+
+def test_our_errors_are_one_message(run_loom: Run, script: Script, artifact: Path) -> None:
+    """The message, and the line of the script that led to it; no traceback."""
+    name = script(RUNTIME.format(out=str(artifact)) + "def find():\n    return runner.get_id('missing')\nfind()\n")
+    outcome = run_loom("python", name)
+    assert outcome.status == 1
+    assert outcome.err.splitlines() == [
+        "error: the program exports no symbol 'missing'; it exports wide, real, narrow, half, fixed, double, forget, "
+        "take, echo, wait",
+        "run.py:5: note: asked for here: return runner.get_id('missing')",
+    ]
+
+
+def test_scripts_catch_our_errors(run_loom: Run, script: Script, artifact: Path) -> None:
+    name = script(
+        RUNTIME.format(out=str(artifact))
+        + "try:\n    runner.get_id('missing')\nexcept RuntimeError as error:\n    print('caught')\n"
+    )
+    outcome = run_loom("python", name)
+    assert (outcome.status, outcome.out) == (0, "caught\n")
+
+
+@pytest.mark.parametrize("ending", ["", "import sys; sys.exit(0)"])
+def test_forgotten_stop(run_loom: Run, script: Script, artifact: Path, ending: str) -> None:
+    """HOST-020: a program that ends without stop() ends in an error."""
+    text = RUNTIME.format(out=str(artifact)) + "runner.load()\nrunner.run()\nrunner.launch('double', nonblock=False)\n"
+    outcome = run_loom("python", script(text + ending))
+    one_error(outcome, "the program ends without SdkRuntime.stop(); call it when all is done")
+
+
+def test_a_failed_script_is_not_told_to_stop(run_loom: Run, script: Script, artifact: Path) -> None:
+    """HOST-020: what ended the script is the error, not that it did not come to stop()."""
+    outcome = run_loom(
+        "python", script(RUNTIME.format(out=str(artifact)) + "runner.load()\nraise ValueError('mine')\n")
+    )
+    assert outcome.status == 1
+    assert "stop()" not in outcome.err and outcome.err.endswith("ValueError: mine\n")
+
+
+def test_stopped(run_loom: Run, script: Script, artifact: Path) -> None:
+    """HOST-020: with stop() all is well."""
+    outcome = run_loom(
+        "python", script(RUNTIME.format(out=str(artifact)) + "runner.load()\nrunner.run()\nrunner.stop()")
+    )
+    assert (outcome.status, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no script is named; usage: loom python"),
+        (["missing.py"], "missing.py: error: does not exist; name a Python script"),
+        (["."], ".: error: is no file; name a Python script"),
+        (["--name", "out"], "unrecognized argument --name; usage"),
+        (["-c"], "-c needs an argument; usage"),
+        (["-m"], "-m needs an argument; usage"),
+    ],
+)
+def test_wrong_arguments(
+    run_loom: Run, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one_error(run_loom("python", *arguments), message)
+
+
+def test_compiler_on_path(run_loom: Run, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts that call the compiler themselves find it, and PATH is as before afterwards."""
+    path = os.environ["PATH"]
+    name = script("import shutil, subprocess\nprint(subprocess.call([shutil.which('cslc'), '--bogus']))\n")
+    outcome = run_loom("python", name)
+    assert outcome.status == 0 and outcome.out == "1\n"
+    assert "error: " in outcome.err and "cslc --help" in outcome.err
+    assert os.environ["PATH"] == path
+
+
+def test_working_directory_does_not_shadow(run_loom: Run, script: Script) -> None:
+    """Modules of the working directory are not ours, even if they are named like those we import."""
+    script("raise SystemExit('shadowed')\n", "json.py")
+    name = script(
+        "import subprocess\nraise SystemExit(subprocess.call(['cslc', '--help'], stdout=subprocess.DEVNULL))\n"
+    )
+    assert run_loom("python", name).status == 0
