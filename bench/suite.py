@@ -1,0 +1,125 @@
+"""Wall time of every program of a tree, from the shell script on: compiling, running, and the tools' start-up.
+
+    python bench/suite.py [DIR] [--arch wse2|wse3] [--only TEXT] [--repeat N]
+
+DIR is examples/csl if not given. Each commands_*.sh runs by itself in a copy of the tree, with cslc and cs_python on
+PATH as `loom sdk` puts them there, and has to succeed. Times are the best of the repetitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from loomir.diagnostics import LoomError
+from loomir.tools.sdk_path import COMMANDS
+from loomir.tools.sdk_suite import find_scripts, imported_folders, run_one
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "csl"
+
+WANTED_SECONDS = 5.0
+"""Of a program in all."""
+
+WANTED_START = 0.7
+"""Seconds until a tool has started."""
+
+STARTS = {
+    "loom cslc --help": ["cslc", "--help"],
+    "loom python, empty script": ["python", "-c", ""],
+    "loom python, SdkRuntime imported": [
+        "python",
+        "-c",
+        "from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime",
+    ],
+}
+
+
+def loom(arguments: list[str]) -> list[str]:
+    return [sys.executable, "-P", "-m", "loomir.tools.loom", *arguments]
+
+
+def write_timed_commands(folder: Path, log: Path) -> None:
+    """The SDK's commands, which append their name and their seconds to a file."""
+    for name, command in COMMANDS.items():
+        run = shlex.join(loom([command]))
+        (folder / name).write_text(
+            f'#!/bin/sh\nstart=$(date +%s.%N)\n{run} "$@"\nstatus=$?\n'
+            f"echo {name} $start $(date +%s.%N) >> {shlex.quote(str(log))}\nexit $status\n"
+        )
+        (folder / name).chmod(0o755)
+
+
+def measure(directory: Path, script: Path, log: Path) -> tuple[float, float, float]:
+    """Seconds of one run: compiling, running, all. Raises LoomError if the program fails."""
+    log.unlink(missing_ok=True)
+    result = run_one(directory, script, imported_folders(directory), 600)
+    if not result.passed:
+        raise LoomError(result.error, str(script))
+    spent = dict.fromkeys(COMMANDS, 0.0)
+    for line in log.read_text().splitlines():
+        name, start, end = line.split()
+        spent[name] += float(end) - float(start)
+    return spent["cslc"], spent["cs_python"], result.seconds
+
+
+def start_times(repeat: int) -> None:
+    table = Table("start-up", "seconds", "wanted", box=None)
+    for name, arguments in STARTS.items():
+        best = float("inf")
+        for _ in range(repeat):
+            start = time.perf_counter()
+            subprocess.run(loom(arguments), check=True, stdout=subprocess.DEVNULL)
+            best = min(best, time.perf_counter() - start)
+        table.add_row(name, f"{best:.2f}", f"{WANTED_START}")
+    Console().print(table)
+
+
+def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -> bool:
+    """Prints the table; whether every program ran in the time wanted."""
+    scripts = find_scripts(directory, arch, only)
+    table = Table("program", "script", "compile s", "run s", "all s", box=None)
+    totals = [0.0, 0.0, 0.0]
+    slowest = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        write_timed_commands(Path(folder), log)
+        os.environ["PATH"] = folder + os.pathsep + os.environ.get("PATH", os.defpath)
+        for script in scripts:
+            best = min((measure(directory, script, log) for _ in range(repeat)), key=lambda times: times[2])
+            totals = [total + seconds for total, seconds in zip(totals, best, strict=True)]
+            slowest = max(slowest, best[2])
+            table.add_row(script.parent.name, script.name, *(f"{seconds:.2f}" for seconds in best))
+    table.add_row("all", f"{len(scripts)} scripts", *(f"{seconds:.2f}" for seconds in totals))
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    print(f"slowest: {slowest:.2f} s; wanted: at most {WANTED_SECONDS:.0f} s")
+    return slowest <= WANTED_SECONDS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Wall time of compiling and running every program of a tree.")
+    parser.add_argument("directory", nargs="?", type=Path, default=EXAMPLES, metavar="DIR")
+    parser.add_argument("--arch", choices=("wse2", "wse3"), help="only the scripts for this architecture")
+    parser.add_argument("--only", metavar="TEXT", help="only scripts whose path contains TEXT")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each, of which the best counts; 1 if not given")
+    arguments = parser.parse_args()
+    if arguments.repeat < 1:
+        parser.error("argument --repeat: give 1 or above")
+    try:
+        start_times(max(2, arguments.repeat))
+        return 0 if programs(arguments.directory, arguments.arch, arguments.only, arguments.repeat) else 1
+    except LoomError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
