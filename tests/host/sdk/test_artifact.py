@@ -1,0 +1,109 @@
+"""The directory that the compiler writes, and where programs fit on the fabric."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from loomir.diagnostics import LoomError
+from loomir.host.sdk import artifact
+from loomir.host.sdk.placement import FabricPlacement
+
+from .programs import PLACEMENT, grid_layout, write_grid
+
+FILES = {"out.json", "loom.json", "program.flow.mlir", "program.wse.mlir"}
+
+
+def test_what_is_written_is_read(grid: Path) -> None:
+    """HOST-004: sizes, symbols and where buffers are come from the directory."""
+    found = artifact.read(grid)
+    assert (found.arch, found.rectangle, found.placement) == ("wse3", (3, 2), PLACEMENT)
+    assert [str(export) for export in found.exports[:2]] == ["wide: [*]u32", "real: [*]f32"]
+    take = next(export for export in found.exports if export.name == "take")
+    assert (take.kind, take.arguments, str(take)) == ("function", ("i16", "f32"), "take(i16, f32)")
+    [cell] = found.classes
+    assert cell.has(2, 1) and not cell.has(3, 0)
+    assert cell.buffers["hidden"].shape == (3,) and cell.buffers["hidden"].element == "i16"
+
+
+def test_out_json(grid: Path) -> None:
+    """What host scripts read: parameters and colors."""
+    assert json.loads((grid / "out.json").read_text()) == {"params": {"size": 5}, "colors": {"into": 4}}
+
+
+def test_places_in_the_source_survive(grid: Path) -> None:
+    assert 'loc("grid.csl":' in (grid / "program.flow.mlir").read_text()
+
+
+def test_whole_directory(tmp_path: Path) -> None:
+    """Directories on the way are made; nothing else is left."""
+    write_grid(tmp_path / "deeper" / "out")
+    assert {path.name for path in (tmp_path / "deeper" / "out").iterdir()} == FILES
+    assert [path.name for path in (tmp_path / "deeper").iterdir()] == ["out"]
+
+
+def test_directory_that_exists(tmp_path: Path) -> None:
+    """Other files in it stay; the core of an earlier run goes."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("kept")
+    (out / "core.npz").write_text("old")
+    (out / "out.json").write_text("old")
+    write_grid(out)
+    assert {path.name for path in out.iterdir()} == {*FILES, "mine.txt"}
+    assert "size" in (out / "out.json").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_nothing_is_written_after_an_error(tmp_path: Path) -> None:
+    layout = grid_layout()
+    with pytest.raises(LoomError, match="too small"):
+        artifact.write(tmp_path / "out", layout, "wse3", FabricPlacement((9, 4), (4, 1), memcpy=True))
+    assert not list(tmp_path.iterdir())
+
+
+def test_file_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(LoomError, match="is in the way: it is no directory; name another output with -o"):
+        write_grid(tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+    with pytest.raises(LoomError, match="cannot be written: "):
+        write_grid(tmp_path / "out" / "deeper")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(LoomError, match="cannot be written: Permission denied"):
+        write_grid(tmp_path / "out")
+
+
+FITS = FabricPlacement((10, 4), (4, 1), memcpy=True)
+
+
+@pytest.mark.parametrize(
+    ("placement", "message"),
+    [
+        (FITS, None),
+        (FabricPlacement((9, 4), (4, 1), memcpy=True), "--fabric-dims=10,4"),
+        (FabricPlacement((10, 3), (4, 1), memcpy=True), "--fabric-dims=10,4"),
+        (FabricPlacement((20, 20), (3, 1), memcpy=True), "--fabric-offsets=4,1"),
+        (FabricPlacement((20, 20), (4, 0), memcpy=True), "--fabric-offsets=4,1"),
+        (FabricPlacement((10, 4), (5, 1), memcpy=True), "--fabric-dims=11,4"),
+        (FabricPlacement((13, 4), (6, 1), memcpy=True, west_buffer=2, east_buffer=1), None),
+        (FabricPlacement((12, 4), (6, 1), memcpy=True, west_buffer=2, east_buffer=1), "--fabric-dims=13,4"),
+        (FabricPlacement((20, 9), (5, 1), memcpy=True, west_buffer=2), "--fabric-offsets=6,1"),
+        (FabricPlacement((3, 2), (0, 0)), None),
+        (FabricPlacement((3, 2), (1, 0)), "--fabric-dims=4,2"),
+    ],
+)
+def test_fabric(placement: FabricPlacement, message: str | None) -> None:
+    """Three columns west and two east, a halo of one PE, and the buffers asked for."""
+    if message is None:
+        placement.check((3, 2))
+        return
+    with pytest.raises(LoomError, match=f"give at least {message}$"):
+        placement.check((3, 2))

@@ -1,0 +1,141 @@
+"""loom cslc: its flags, what it writes, what it says about mistakes. The front end itself is tested elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomir.frontend import csl
+from loomir.host.sdk import artifact
+
+from ..host.sdk.programs import Layout, grid_layout
+from .conftest import Run, one_error
+
+Calls = list[dict[str, Any]]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calls:
+    """Replaces the front end by one that notes what it is asked for; the working directory has a layout.csl."""
+    noted: Calls = []
+
+    def compile_layout(path: Path, **options: Any) -> Layout:
+        noted.append({"path": path, **options})
+        layout = grid_layout()
+        layout.params, layout.colors = options["params"], options["colors"]
+        return layout
+
+    monkeypatch.setattr(csl, "compile_layout", compile_layout, raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layout.csl").write_text("layout {}\n")
+    return noted
+
+
+FABRIC = ("--fabric-dims=10,4", "--fabric-offsets=4,1", "--memcpy")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--arch=wse2", "./layout.csl", *FABRIC, "-o", "out", "--channels", "1"),
+        ("layout.csl", "--arch", "wse2", *FABRIC, "-o=out", "--channels=1"),
+        (*FABRIC, "--width-west-buf=0", "--width-east-buf", "0", "layout.csl", "-oout"),
+        ("layout.csl", "--fabric-dims", "10,4", "--fabric-offsets", "4,1", "--memcpy"),
+    ],
+)
+def test_forms_of_flags(run_loom: Run, calls: Calls, arguments: Sequence[str], tmp_path: Path) -> None:
+    outcome = run_loom("cslc", *arguments)
+    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+    [call] = calls
+    assert call["path"] == Path("layout.csl")
+    assert {key: call[key] for key in ("arch", "fabric_dims", "fabric_offsets", "memcpy", "channels")} == {
+        "arch": "wse2", "fabric_dims": (10, 4), "fabric_offsets": (4, 1), "memcpy": True, "channels": 1,
+    }  # fmt: skip
+    assert artifact.read(tmp_path / "out").rectangle == (3, 2)
+
+
+def test_parameters_and_colors(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
+    """All of them end in out.json, however they are spread over flags."""
+    outcome = run_loom(
+        "cslc", "layout.csl", *FABRIC, "--params=M:4,N:0x10", "--params=debug:true,scale:1.5,low:-3,padded:007",
+        "--colors=x_in:1,ax_out:3", "--colors", "b_in:4", "--channels=16", "--arch=wse3",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    params = {"M": 4, "N": 16, "debug": True, "scale": 1.5, "low": -3, "padded": 7}
+    colors = {"x_in": 1, "ax_out": 3, "b_in": 4}
+    assert calls[0]["params"] == params and calls[0]["colors"] == colors
+    assert calls[0]["channels"] == 16 and calls[0]["arch"] == "wse3"
+    assert json.loads((tmp_path / "out" / "out.json").read_text()) == {"params": params, "colors": colors}
+
+
+def test_defaults(run_loom: Run, calls: Calls) -> None:
+    """A whole wafer, the program as far north and west as can be, the directory out."""
+    assert run_loom("cslc", "layout.csl").status == 0
+    assert run_loom("cslc", "layout.csl", "--memcpy", "--width-west-buf=2", "--arch", "wse3").status == 0
+    assert [call["fabric_offsets"] for call in calls] == [(0, 0), (6, 1)]
+    assert all(call["fabric_dims"][0] > 500 for call in calls)
+    assert artifact.read("out").placement.west_buffer == 2
+
+
+def test_verbose(run_loom: Run, calls: Calls) -> None:
+    outcome = run_loom("cslc", "layout.csl", *FABRIC, "--verbose")
+    assert outcome.status == 0 and outcome.out == ""
+    assert "compiling layout.csl for wse2" in outcome.err and "3 x 2 PEs; writing out" in outcome.err
+
+
+def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    assert run_loom("cslc", "layout.csl", *FABRIC, "--import-path", "lib", "--import-path=.").status == 0
+    assert calls[0]["import_paths"] == [Path("lib"), Path(".")]
+    one_error(
+        run_loom("cslc", "layout.csl", "--import-path=gone"), "gone: error: is no directory; correct --import-path"
+    )
+
+
+def test_help(run_loom: Run) -> None:
+    outcome = run_loom("cslc", "--help")
+    assert outcome.status == 0 and outcome.out.startswith("usage: cslc")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "the following arguments are required: LAYOUT.csl"),
+        (("missing.csl",), "missing.csl: error: does not exist; name the CSL file with the layout block"),
+        ((".",), ".: error: is no file; name the CSL file"),
+        (("layout.csl", "--memcopy"), "unrecognized arguments: --memcopy; did you mean --memcpy?"),
+        (("layout.csl", "--mem"), "unrecognized arguments: --mem"),
+        (("layout.csl", "other.csl"), "unrecognized arguments: other.csl"),
+        (("layout.csl", "--arch=wse1"), "argument --arch: invalid choice: 'wse1'"),
+        (("layout.csl", "--fabric-dims=10"), "argument --fabric-dims: '10' is not of the form NUMBER,NUMBER"),
+        (("layout.csl", "--fabric-dims=a,b"), "'a' is not a whole number from 0 to 65536"),
+        (("layout.csl", "--fabric-offsets=-4,1"), "'-4' is not a whole number"),
+        (("layout.csl", "--params=M"), "argument --params: 'M' is not of the form NAME:VALUE"),
+        (("layout.csl", "--params=M:4,"), "'' is not of the form NAME:VALUE"),
+        (("layout.csl", "--params=M:four"), "'four' of 'M' is no value; give a number, true or false"),
+        (("layout.csl", "--params=M:4,M:5"), "'M' is given twice, as 4 and as 5"),
+        (("layout.csl", "--params=M:4", "--params=M:5"), "parameter 'M' is given twice, as 4 and as 5; give it once"),
+        (("layout.csl", "--colors=red:x"), "'x' of 'red' is no color; give its number"),
+        (("layout.csl", "--memcpy", "--channels=17"), "--channels=17 is out of range; give 1 to 16"),
+        (("layout.csl", "--memcpy", "--channels=0"), "--channels=0 is out of range; give 1 to 16"),
+        (("layout.csl", "--channels=2"), "--channels belongs to memcpy; add --memcpy"),
+        (("layout.csl", "--width-east-buf=2"), "--width-east-buf belongs to memcpy; add --memcpy"),
+        (("layout.csl", "--fabric-dims=9,4", "--fabric-offsets=4,1", "--memcpy"), "give at least --fabric-dims=10,4"),
+        (("layout.csl", "-o"), "argument -o: expected one argument"),
+        (("layout.csl", *FABRIC, "-o", "layout.csl"), "layout.csl: error: is in the way: it is no directory"),
+    ],
+)
+def test_mistakes(run_loom: Run, calls: Calls, arguments: Sequence[str], message: str, tmp_path: Path) -> None:
+    """One line, status 1, nothing written."""
+    one_error(run_loom("cslc", *arguments), message)
+    assert [path.name for path in tmp_path.iterdir()] == ["layout.csl"]
+
+
+def test_same_value_twice(run_loom: Run, calls: Calls) -> None:
+    assert run_loom("cslc", "layout.csl", *FABRIC, "--params=M:4,N:2", "--params=M:4").status == 0
+    params: Mapping[str, Any] = calls[0]["params"]
+    assert params == {"M": 4, "N": 2}
