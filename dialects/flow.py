@@ -89,7 +89,15 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
-from .machine_rules import verify_fifos, verify_ports, verify_stream_way, verify_task, verify_task_id
+from .machine_rules import (
+    verify_fifos,
+    verify_pointer,
+    verify_ports,
+    verify_stream_way,
+    verify_task,
+    verify_task_id,
+)
+from .print_format import verify_format
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
 
@@ -102,7 +110,7 @@ DIRECTIONS = ("ramp", "north", "east", "south", "west")
 ELEMENT_TYPES: tuple[Attribute, ...] = (f16, bf16, f32, i16, i32)
 """What memory and wavelets hold; integers are signless, operations give the sign."""
 
-SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, IndexType())
+SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
 """What a body computes with."""
 
 LITERALS = range(-0xFFFF, 0x10000)
@@ -132,7 +140,7 @@ def element_words(type: Attribute) -> int:
 
 def _verify_scalar(type: Attribute, owner: str) -> None:
     if type not in SCALAR_TYPES:
-        raise VerifyException(f"{owner} cannot be of type {type}; use f16, bf16, f32, i1, i8, i16, i32 or index")
+        raise VerifyException(f"{owner} cannot be of type {type}; use f16, bf16, f32, i1, i8, i16, i32, i64 or index")
 
 
 @irdl_attr_definition
@@ -430,7 +438,8 @@ def _made_by(origin: Origin, owner: StreamMaker) -> str:
         return f"FIFO @{owner.fifo.string_value()}"
     if isinstance(owner, StreamOp):
         dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
-        return f"a walk{dimensions} over buffer @{owner.buffer.string_value()}"
+        array = "memory" if owner.buffer is None else f"buffer @{owner.buffer.string_value()}"
+        return f"a walk{dimensions} over {array}"
     return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
 
 
@@ -822,7 +831,7 @@ class UnitsOp(IRDLOperation):
         exported: set[str] = set()
         listening: dict[str, str] = {}
         for op in self.body.block.ops:
-            if not isinstance(op, BufferOp | FifoOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
+            if not isinstance(op, BufferOp | InitializeOp | FifoOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
                 raise VerifyException(
                     f"{op.name} does not belong in flow.units directly; put it into a flow.func or flow.task"
                 )
@@ -935,6 +944,76 @@ class BufferOp(SymbolUser):
 
 
 @irdl_op_definition
+class InitializeOp(SymbolUser):
+    """The initial value of one element of a buffer, by its place in row-major order: a number, or a parameter.
+
+    ```
+    flow.initialize @pointers[2] = 640
+    flow.initialize @size[0] = @columns
+    ```
+
+    It goes over what the buffer itself says of the element.
+    """
+
+    name = "flow.initialize"
+    buffer = prop_def(SymbolRefAttr)
+    element = prop_def(IntegerAttr)
+    number = opt_prop_def(IntegerAttr)
+    param = opt_prop_def(SymbolRefAttr)
+    traits = traits_def(HasParent(UnitsOp))
+
+    def __init__(self, buffer: str, element: int, value: int | str):
+        super().__init__(
+            properties={
+                "buffer": SymbolRefAttr(buffer),
+                "element": IntegerAttr(element, i64),
+                "number": None if isinstance(value, str) else IntegerAttr(value, i64),
+                "param": SymbolRefAttr(value) if isinstance(value, str) else None,
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializeOp:
+        buffer = parser.parse_symbol_name().data
+        with parser.in_square_brackets():
+            element = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation("=")
+        param = parser.parse_optional_symbol_name()
+        op = cls(buffer, element, parser.parse_integer(allow_boolean=False) if param is None else param.data)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.buffer)
+        printer.print_string(f"[{self.element.value.data}] = ")
+        if self.param is not None:
+            printer.print_attribute(self.param)
+        elif self.number is not None:
+            printer.print_string(str(self.number.value.data))
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        if (self.number is None) == (self.param is None):
+            raise VerifyException("flow.initialize takes a number or a parameter, and only one of them; correct it")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        name, type = buffer.sym_name.data, buffer.element_type
+        if not 0 <= (element := self.element.value.data) < (count := prod(buffer.type.get_shape())):
+            raise VerifyException(f"buffer @{name} has no element {element}; choose one from 0 to {count - 1}")
+        if self.param is not None:
+            param = scope.param(self.param)
+            if param.type != type:
+                raise VerifyException(
+                    f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
+                    "agree"
+                )
+        elif type not in (i16, i32):
+            raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i16 or i32")
+
+
+@irdl_op_definition
 class ParamOp(SymbolUser):
     """A read-only scalar of every unit: one value for all, or one per unit of the grid, row-major [y][x]."""
 
@@ -970,30 +1049,51 @@ class ParamOp(SymbolUser):
 class ExportOp(SymbolUser):
     """Shows a buffer or function to the host under a name; `unsigned` makes the host see unsigned integers.
 
-    What several classes of units show under one name has one type.
+    ```
+    flow.export @u as "u"
+    flow.export @pointer as "y" points_to memref<24xf32>
+    ```
+
+    With `points_to` the host sees the memory at the word address that the buffer, one i16, holds on each unit at the
+    time of a copy; the number of elements may be open. What several classes of units show under one name has one type.
     """
 
     name = "flow.export"
     symbol = prop_def(SymbolRefAttr)
     visible_name = prop_def(StringAttr)
+    points_to = opt_prop_def(MemRefType)
     unsigned = opt_prop_def(UnitAttr)
     read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(UnitsOp))
 
-    def __init__(self, symbol: str, visible_name: str, *, unsigned: bool = False, read_only: bool = False):
+    def __init__(
+        self,
+        symbol: str,
+        visible_name: str,
+        *,
+        points_to: MemRefType[Attribute] | None = None,
+        unsigned: bool = False,
+        read_only: bool = False,
+    ):
         super().__init__(
             properties={
                 "symbol": SymbolRefAttr(symbol),
                 "visible_name": StringAttr(visible_name),
+                "points_to": points_to,
                 "unsigned": UnitAttr() if unsigned else None,
                 "read_only": UnitAttr() if read_only else None,
             }
         )
 
-    assembly_format = "$symbol `as` $visible_name (`unsigned` $unsigned^)? (`read_only` $read_only^)? attr-dict"
+    assembly_format = (
+        "$symbol `as` $visible_name (`points_to` $points_to^)? (`unsigned` $unsigned^)? (`read_only` $read_only^)? "
+        "attr-dict"
+    )
 
     def shown_as(self, symbols: Mapping[str, Operation]) -> str:
         """What the host sees of it, given the symbols of its units."""
+        if self.points_to is not None:
+            return f"{'an unsigned' if self.unsigned else 'a'} {self.points_to}"
         match symbols.get(self.symbol.string_value()):
             case BufferOp(type=type):
                 return f"{'an unsigned' if self.unsigned else 'a'} {type}"
@@ -1006,15 +1106,18 @@ class ExportOp(SymbolUser):
         found = scope.find(self.symbol)
         match found:
             case BufferOp():
-                if self.unsigned is not None and found.element_type not in (i16, i32):
+                shown = found.type if self.points_to is None else self.points_to
+                if self.points_to is not None:
+                    verify_pointer(found.sym_name.data, found.type, self.points_to)
+                    verify_element_type(self.points_to.get_element_type(), "memory")
+                if self.unsigned is not None and shown.get_element_type() not in (i16, i32):
                     raise VerifyException(
-                        f"buffer @{found.sym_name.data} of {found.type} cannot be exported as unsigned; only i16 and "
-                        "i32 can"
+                        f"buffer @{found.sym_name.data} of {shown} cannot be exported as unsigned; only i16 and i32 can"
                     )
             case FuncOp():
                 name = found.sym_name.data
-                if self.unsigned is not None or self.read_only is not None:
-                    raise VerifyException(f"function @{name} is neither unsigned nor read_only; remove the word")
+                if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
+                    raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
                 for type in found.function_type.inputs:
                     if type not in (*ELEMENT_TYPES, i8):
                         raise VerifyException(
@@ -1470,52 +1573,223 @@ class GetParamOp(SymbolUser):
             )
 
 
-def _verify_access(op: LoadOp | StoreOp, scope: Scope, type: Attribute) -> None:
-    buffer = scope.buffer(op.buffer)
-    name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
-    if len(op.indices) != rank:
-        raise VerifyException(
-            f"buffer @{name} has {_counted(rank, 'dimension')}, but {op.name} has indices for {len(op.indices)}; give "
-            "one for each"
-        )
-    if type != buffer.element_type:
-        raise VerifyException(f"buffer @{name} holds {buffer.element_type}, not {type}; use its type")
+Array: TypeAlias = str | SSAValue
+"""What is accessed: the name of a buffer, or a word address of type i16."""
+
+
+class _AccessOp(SymbolUser, ABC):
+    """Shared by what accesses one element of a buffer, or of the memory at a word address.
+
+    A buffer takes an index for each of its dimensions, an address one index in elements, or none.
+    """
+
+    buffer = opt_prop_def(SymbolRefAttr)
+    address = opt_operand_def(IntegerType(16))
+    indices = var_operand_def(IndexType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def print_place(self, printer: Printer) -> None:
+        _print_array(printer, self)
+        with printer.in_square_brackets():
+            printer.print_list(self.indices, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+
+    @staticmethod
+    def parse_place(parser: Parser) -> tuple[Array, Sequence[SSAValue], Mapping[str, Attribute]]:
+        array = _parse_array(parser)
+        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(IndexType()))
+        return array, indices, parser.parse_optional_attr_dict()
+
+    def verify_(self) -> None:
+        _verify_array(self)
+        if self.address is not None and len(self.indices) > 1:
+            raise VerifyException(
+                f"{self.name} at an address takes one index or none, not {len(self.indices)}; memory has one dimension"
+            )
+
+    def verify_access(self, scope: Scope, type: Attribute) -> None:
+        """Check indices and type against the buffer, or the type alone at an address."""
+        if self.buffer is None:
+            verify_element_type(type, "memory")
+            return
+        buffer = scope.buffer(self.buffer)
+        name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
+        if len(self.indices) != rank:
+            raise VerifyException(
+                f"buffer @{name} has {_counted(rank, 'dimension')}, but {self.name} has indices for "
+                f"{len(self.indices)}; give one for each"
+            )
+        if type != buffer.element_type:
+            raise VerifyException(f"buffer @{name} holds {buffer.element_type}, not {type}; use its type")
+
+
+def _parse_array(parser: Parser) -> Array:
+    """Parse `@buffer` or `%address`."""
+    symbol = parser.parse_optional_symbol_name()
+    return parser.parse_operand(i16) if symbol is None else symbol.data
+
+
+def _print_array(printer: Printer, op: _AccessOp | StreamOp) -> None:
+    """Print what `_parse_array` reads."""
+    if op.buffer is not None:
+        printer.print_attribute(op.buffer)
+    elif op.address is not None:
+        printer.print_operand(op.address)
+
+
+def _named(array: Array) -> SymbolRefAttr | None:
+    return SymbolRefAttr(array) if isinstance(array, str) else None
+
+
+def _addressed(array: Array) -> list[SSAValue]:
+    return [] if isinstance(array, str) else [array]
+
+
+def _verify_array(op: _AccessOp | StreamOp) -> None:
+    if (op.buffer is None) == (op.address is None):
+        raise VerifyException(f"{op.name} names a buffer or an address, and only one of them; correct it")
 
 
 @irdl_op_definition
-class LoadOp(SymbolUser):
-    """Loads one element of a buffer. An index outside the buffer ends the run with an error."""
+class LoadOp(_AccessOp):
+    """Loads one element of a buffer, or of the memory at a word address.
+
+    ```
+    %a = flow.load @u[%i, %j] : f32
+    %b = flow.load %address[%i] : f32
+    %c = flow.load %address[] : i16
+    ```
+
+    An index outside the buffer, an address outside the memory of the unit, and an odd address of a 32-bit element
+    end the run with an error. An index at an address counts elements, and the sum wraps at 16 bits.
+    """
 
     name = "flow.load"
-    buffer = prop_def(SymbolRefAttr)
-    indices = var_operand_def(IndexType)
     result = result_def(Scalar)
     traits = traits_def(MemoryReadEffect())
-    assembly_format = "$buffer `[` $indices `]` attr-dict `:` type($result)"
 
-    def __init__(self, buffer: str, indices: Sequence[SSAValue], type: Attribute):
-        super().__init__(operands=[indices], properties={"buffer": SymbolRefAttr(buffer)}, result_types=[type])
+    def __init__(self, array: Array, indices: Sequence[SSAValue], type: Attribute):
+        super().__init__(
+            operands=[_addressed(array), indices], properties={"buffer": _named(array)}, result_types=[type]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        array, indices, attributes = cls.parse_place(parser)
+        parser.parse_punctuation(":")
+        op = cls(array, indices, parser.parse_type())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.print_place(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
 
     def verify_symbols(self, scope: Scope) -> None:
-        _verify_access(self, scope, self.result.type)
+        self.verify_access(scope, self.result.type)
 
 
 @irdl_op_definition
-class StoreOp(SymbolUser):
-    """Stores one element of a buffer. An index outside the buffer ends the run with an error."""
+class StoreOp(_AccessOp):
+    """Stores one element of a buffer, or of the memory at a word address; errors as for `flow.load`.
+
+    ```
+    flow.store %a, @u[%i, %j] : f32
+    flow.store %b, %address[%i] : f32
+    ```
+    """
 
     name = "flow.store"
     value = operand_def(Scalar)
-    buffer = prop_def(SymbolRefAttr)
-    indices = var_operand_def(IndexType)
     traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$value `,` $buffer `[` $indices `]` attr-dict `:` type($value)"
 
-    def __init__(self, value: SSAValue, buffer: str, indices: Sequence[SSAValue]):
-        super().__init__(operands=[value, indices], properties={"buffer": SymbolRefAttr(buffer)})
+    def __init__(self, value: SSAValue, array: Array, indices: Sequence[SSAValue]):
+        super().__init__(operands=[value, _addressed(array), indices], properties={"buffer": _named(array)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        array, indices, attributes = cls.parse_place(parser)
+        parser.parse_punctuation(":")
+        op = cls(parser.resolve_operand(value, parser.parse_type()), array, indices)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.value)
+        printer.print_string(", ")
+        self.print_place(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
 
     def verify_symbols(self, scope: Scope) -> None:
-        _verify_access(self, scope, self.value.type)
+        self.verify_access(scope, self.value.type)
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """Ends the run with an error that gives the message and the unit, where the condition does not hold.
+
+    ```
+    flow.assert %condition, "the index is in range"
+    ```
+    """
+
+    name = "flow.assert"
+    condition = operand_def(i1)
+    message = prop_def(StringAttr)
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+
+
+@irdl_op_definition
+class PrintOp(IRDLOperation):
+    """Appends a text to the log of the machine, with the unit and its clock; costs no cycles.
+
+    ```
+    flow.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
+    ```
+
+    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{f}` a float; `{{` is a brace.
+    """
+
+    name = "flow.print"
+    format = prop_def(StringAttr)
+    arguments = var_operand_def(Scalar)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
+        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
+
+    def verify_(self) -> None:
+        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
+
+
+@irdl_op_definition
+class TimestampOp(IRDLOperation):
+    """The clock of the unit in cycles, 48 bits: three words, the lowest first.
+
+    ```
+    %low, %middle, %high = flow.timestamp
+    ```
+    """
+
+    name = "flow.timestamp"
+    low = result_def(i16)
+    middle = result_def(i16)
+    high = result_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self):
+        super().__init__(result_types=[i16, i16, i16])
 
 
 class _TaskControlOp(SymbolUser, ABC):
@@ -1560,7 +1834,12 @@ class UnblockOp(_TaskControlOp):
 
 @irdl_op_definition
 class StreamOp(SymbolUser):
-    """A walk over a buffer of up to four dimensions.
+    """A walk of up to four dimensions over a buffer, or over the memory from a word address on.
+
+    ```
+    %a = flow.stream @u at 3 strides [1] extents [64] : !flow.stream<f32>
+    %b = flow.stream %address at %k strides [1] extents [%n] : !flow.stream<f32>
+    ```
 
     `extents` counts outermost first, `strides` innermost first; a stride is the address change, in elements, when
     its dimension advances, faster dimensions being wound back to their start (DSD-061, DSD-062). `at` is the
@@ -1568,7 +1847,8 @@ class StreamOp(SymbolUser):
     """
 
     name = "flow.stream"
-    buffer = prop_def(SymbolRefAttr)
+    buffer = opt_prop_def(SymbolRefAttr)
+    address = opt_operand_def(IntegerType(16))
     static_offset = prop_def(IntegerAttr)
     static_strides = prop_def(DenseArrayBase.constr(i64))
     static_extents = prop_def(DenseArrayBase.constr(i64))
@@ -1581,7 +1861,7 @@ class StreamOp(SymbolUser):
 
     def __init__(
         self,
-        buffer: str,
+        array: Array,
         offset: int | SSAValue,
         strides: Sequence[int | SSAValue],
         extents: Sequence[int | SSAValue],
@@ -1589,12 +1869,13 @@ class StreamOp(SymbolUser):
     ):
         super().__init__(
             operands=[
+                _addressed(array),
                 [offset] if isinstance(offset, SSAValue) else [],
                 [stride for stride in strides if isinstance(stride, SSAValue)],
                 [extent for extent in extents if isinstance(extent, SSAValue)],
             ],
             properties={
-                "buffer": SymbolRefAttr(buffer),
+                "buffer": _named(array),
                 "static_offset": IntegerAttr(_static(offset), i64),
                 "static_strides": DenseArrayBase.from_list(i64, [_static(stride) for stride in strides]),
                 "static_extents": DenseArrayBase.from_list(i64, [_static(extent) for extent in extents]),
@@ -1604,7 +1885,7 @@ class StreamOp(SymbolUser):
 
     @classmethod
     def parse(cls, parser: Parser) -> StreamOp:
-        buffer = parse_symbol(parser).root_reference.data
+        array = _parse_array(parser)
         groups: list[list[UnresolvedOperand]] = [[], [], []]
         parser.parse_keyword("at")
         offset = _Integers.parse_one(parser, groups[0])
@@ -1623,13 +1904,13 @@ class StreamOp(SymbolUser):
         def mixed(numbers: Sequence[int], group: int) -> list[int | SSAValue]:
             return [next(values[group]) if number == DYNAMIC else number for number in numbers]
 
-        op = cls(buffer, mixed([offset], 0)[0], mixed(strides, 1), mixed(extents, 2), type.element_type)
+        op = cls(array, mixed([offset], 0)[0], mixed(strides, 1), mixed(extents, 2), type.element_type)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_attribute(self.buffer)
+        _print_array(printer, self)
         printer.print_string(" at ")
         _Integers.print(printer, [self.static_offset.value.data], [self.offset] if self.offset else [])
         printer.print_string(" strides [")
@@ -1646,6 +1927,7 @@ class StreamOp(SymbolUser):
         return len(_ints(self.static_extents))
 
     def verify_(self) -> None:
+        _verify_array(self)
         strides = _ints(self.static_strides)
         if len(strides) != self.dimensions or not 1 <= self.dimensions <= MAX_DIMENSIONS:
             raise VerifyException(
@@ -1657,6 +1939,8 @@ class StreamOp(SymbolUser):
         _verify_fields("extent", _ints(self.static_extents), self.extents, EXTENTS)
 
     def verify_symbols(self, scope: Scope) -> None:
+        if self.buffer is None:
+            return
         buffer = scope.buffer(self.buffer)
         type = _element_type(self.result)
         if element_words(type) != element_words(buffer.element_type):
@@ -1858,6 +2142,15 @@ class RestrideOp(_StreamUpdateOp):
     name = "flow.restride"
     CHANGES: ClassVar = frozenset({"vector"})
     NEEDED: ClassVar = "a walk over memory of one dimension"
+
+
+@irdl_op_definition
+class RebaseOp(_StreamUpdateOp):
+    """The same walk from another word address on, without the offset it had (DSD-163)."""
+
+    name = "flow.rebase"
+    CHANGES: ClassVar = frozenset({"vector", "array"})
+    NEEDED: ClassVar = "a walk over memory"
 
 
 PRIORITIES = ("low", "medium", "high")
@@ -2068,9 +2361,10 @@ StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp
 
 def _operations() -> list[type[Operation]]:
     return [
-        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, FifoOp, ParamOp, ExportOp, QueueOp, FuncOp,
-        TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, ActivateOp, BlockOp, UnblockOp,
-        StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp, RestrideOp, ApplyOp,
+        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, QueueOp,
+        FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp, PrintOp,
+        TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp,
+        RestrideOp, RebaseOp, ApplyOp,
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, i16
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -77,3 +77,13 @@ def verify_task_id(task: str, number: int, target: Target, *, control: bool) -> 
         raise VerifyException(
             f"{task} has id {number}, which {target.name} does not offer; choose one from {allowed[0]} to {allowed[-1]}"
         )
+
+
+def verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:
+    """Raise VerifyException unless buffer `name` can be exported as a pointer to `pointee`."""
+    if buffer.get_num_dims() or buffer.get_element_type() != i16:
+        raise VerifyException(
+            f"buffer @{name} of {buffer} is no pointer; points_to needs a memref<i16>, which holds a word address"
+        )
+    if not pointee.has_static_shape() and pointee.get_num_dims() != 1:
+        raise VerifyException(f"@{name} points to {pointee}; only the extent of a single dimension can be open")

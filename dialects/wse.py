@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -32,6 +33,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     f16,
     f32,
+    i1,
     i16,
     i32,
     i64,
@@ -51,6 +53,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
+    operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -68,6 +71,7 @@ from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
     MemoryEffectKind,
+    MemoryWriteEffect,
     NoTerminator,
     Pure,
     Resource,
@@ -90,7 +94,15 @@ from .assembly import (
     print_attributes,
     print_body,
 )
-from .machine_rules import verify_fifos, verify_ports, verify_stream_way, verify_task, verify_task_id
+from .machine_rules import (
+    verify_fifos,
+    verify_pointer,
+    verify_ports,
+    verify_stream_way,
+    verify_task,
+    verify_task_id,
+)
+from .print_format import verify_format
 from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
@@ -807,10 +819,7 @@ class BufferOp(IRDLOperation):
     def parse(cls, parser: Parser) -> BufferOp:
         name = parser.parse_symbol_name().data
         parser.parse_punctuation(":")
-        position = parser.pos
-        type = parser.parse_type()
-        if not isa(type, MemRefType):
-            parser.raise_error("a buffer has a memref type, for example memref<64xf32>", position)
+        type = _parse_memref(parser, "a buffer")
         value = None
         if parser.parse_optional_punctuation("=") is not None:
             value = _parse_dense(parser, type.get_element_type(), type.get_shape())
@@ -930,6 +939,111 @@ class ParamOp(SymbolUser):
             )
 
 
+@irdl_op_definition
+class InitializeOp(SymbolUser):
+    """The initial value of one element of a buffer that only memory layout or the PE decides.
+
+    ```
+    wse.initialize @pointers[3] = address_of @u + 4
+    wse.initialize @width[0] = param @columns
+    ```
+
+    The element is counted in row-major order. An address is one of 16-bit words, the offset in words too, and the
+    buffer holds i16; a parameter has the type of the buffer's elements. It goes over what the buffer itself says.
+    """
+
+    name = "wse.initialize"
+    buffer = prop_def(SymbolRefAttr)
+    element = prop_def(IntegerAttr)
+    target = opt_prop_def(SymbolRefAttr)
+    offset = opt_prop_def(IntegerAttr)
+    param = opt_prop_def(SymbolRefAttr)
+    traits = traits_def(HasParent(PeOp))
+
+    def __init__(
+        self,
+        buffer: str,
+        element: int,
+        *,
+        address_of: str | None = None,
+        offset: int = 0,
+        param: str | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "buffer": SymbolRefAttr(buffer),
+                "element": IntegerAttr(element, i64),
+                "target": None if address_of is None else SymbolRefAttr(address_of),
+                "offset": IntegerAttr(offset, i64) if offset else None,
+                "param": None if param is None else SymbolRefAttr(param),
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def words_on(self) -> int:
+        """The offset from the target's address, in 16-bit words."""
+        return 0 if self.offset is None else self.offset.value.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializeOp:
+        buffer = parser.parse_symbol_name().data
+        with parser.in_square_brackets():
+            element = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation("=")
+        target = param = None
+        offset = 0
+        if parser.parse_keyword_in(("address_of", "param")) == "param":
+            param = parser.parse_symbol_name().data
+        else:
+            target = parser.parse_symbol_name().data
+            if parser.parse_optional_punctuation("+") is not None:
+                offset = parser.parse_integer(allow_boolean=False)
+        return cls(buffer, element, address_of=target, offset=offset, param=param, attributes=parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.buffer)
+        printer.print_string(f"[{self.element.value.data}] = ")
+        if self.param is not None:
+            printer.print_string("param ")
+            printer.print_attribute(self.param)
+        elif self.target is not None:
+            printer.print_string("address_of ")
+            printer.print_attribute(self.target)
+            if self.words_on:
+                printer.print_string(f" + {self.words_on}")
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        if (self.target is None) == (self.param is None):
+            raise VerifyException(
+                "wse.initialize takes the address of a buffer or a parameter, and only one of them; correct it"
+            )
+        if self.target is None and self.offset is not None:
+            raise VerifyException("only an address has an offset; remove it")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        name, type = buffer.sym_name.data, buffer.type.get_element_type()
+        if not 0 <= (element := self.element.value.data) < buffer.element_count:
+            raise VerifyException(
+                f"buffer @{name} has no element {element}; choose one from 0 to {buffer.element_count - 1}"
+            )
+        if self.target is not None:
+            scope.buffer(self.target)
+            if type != i16:
+                raise VerifyException(f"buffer @{name} holds {type}, but an address is an i16; use that type")
+        elif self.param is not None:
+            param = scope.param(self.param)
+            if param.type != type:
+                raise VerifyException(
+                    f"parameter @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make "
+                    "both agree"
+                )
+
+
 def _parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
     element = next((element for element in ELEMENT_TYPES if element == element_type), None)
     if element is None:
@@ -944,6 +1058,15 @@ def parse_element_type(parser: AttrParser, owner: str) -> Attribute:
     type = parser.parse_type()
     if type not in ELEMENT_TYPES:
         parser.raise_error(f"{owner} cannot hold {type}; use f16, f32, i16 or i32", position)
+    return type
+
+
+def _parse_memref(parser: AttrParser, owner: str) -> MemRefType:
+    """Parse a memref type; anything else is an error that says `owner` has one."""
+    position = parser.pos
+    type = parser.parse_type()
+    if not isa(type, MemRefType):
+        parser.raise_error(f"{owner} has a memref type, for example memref<64xf32>", position)
     return type
 
 
@@ -968,15 +1091,19 @@ class ExportOp(SymbolUser):
     ```
     wse.export @u
     wse.export @count as "steps" unsigned read_only
+    wse.export @pointer as "y" points_to memref<24xf32>
     wse.export @main
     ```
 
-    `unsigned` makes the host see u16 or u32 where the buffer's type is a signless integer.
+    `unsigned` makes the host see u16 or u32 where the buffer's type is a signless integer. With `points_to` the host
+    sees what the buffer, one i16 that holds a word address, points to on each PE at the time of a copy; how many
+    elements that has may be left open, as in `memref<?xf32>`.
     """
 
     name = "wse.export"
     symbol = prop_def(SymbolRefAttr)
     exported_as = opt_prop_def(StringAttr)
+    points_to = opt_prop_def(MemRefType)
     unsigned = opt_prop_def(UnitAttr)
     read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(PeOp))
@@ -986,6 +1113,7 @@ class ExportOp(SymbolUser):
         symbol: str,
         exported_as: str | None = None,
         *,
+        points_to: MemRefType | None = None,
         unsigned: bool = False,
         read_only: bool = False,
         attributes: Mapping[str, Attribute] | None = None,
@@ -994,6 +1122,7 @@ class ExportOp(SymbolUser):
             properties={
                 "symbol": SymbolRefAttr(symbol),
                 "exported_as": None if exported_as is None else StringAttr(exported_as),
+                "points_to": points_to,
                 "unsigned": UnitAttr() if unsigned else None,
                 "read_only": UnitAttr() if read_only else None,
             },
@@ -1011,11 +1140,15 @@ class ExportOp(SymbolUser):
         exported_as = None
         if parser.parse_optional_keyword("as") is not None:
             exported_as = parser.parse_str_literal()
+        points_to = None
+        if parser.parse_optional_keyword("points_to") is not None:
+            points_to = _parse_memref(parser, "what a pointer points to")
         unsigned = parser.parse_optional_keyword("unsigned") is not None
         read_only = parser.parse_optional_keyword("read_only") is not None
         return cls(
             symbol,
             exported_as,
+            points_to=points_to,
             unsigned=unsigned,
             read_only=read_only,
             attributes=parse_attributes(parser),
@@ -1027,6 +1160,9 @@ class ExportOp(SymbolUser):
         if self.exported_as is not None:
             printer.print_string(" as ")
             printer.print_string_literal(self.exported_as.data)
+        if self.points_to is not None:
+            printer.print_string(" points_to ")
+            printer.print_attribute(self.points_to)
         if self.unsigned is not None:
             printer.print_string(" unsigned")
         if self.read_only is not None:
@@ -1037,15 +1173,18 @@ class ExportOp(SymbolUser):
         found = scope.find(self.symbol)
         match found:
             case BufferOp():
-                if self.unsigned is not None and found.type.get_element_type() not in (i16, i32):
+                shown = found.type if self.points_to is None else self.points_to
+                if self.points_to is not None:
+                    verify_pointer(found.sym_name.data, found.type, self.points_to)
+                    verify_element_type(self.points_to.get_element_type(), "memory")
+                if self.unsigned is not None and shown.get_element_type() not in (i16, i32):
                     raise VerifyException(
-                        f"buffer @{found.sym_name.data} of {found.type} cannot be exported as "
-                        "unsigned; only i16 and i32 can"
+                        f"buffer @{found.sym_name.data} of {shown} cannot be exported as unsigned; only i16 and i32 can"
                     )
             case FuncOp():
-                if self.unsigned is not None or self.read_only is not None:
+                if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
                     raise VerifyException(
-                        f"function @{found.sym_name.data} is neither unsigned nor read_only; remove the word"
+                        f"function @{found.sym_name.data} is not unsigned, read_only nor a pointer; remove the word"
                     )
             case _:
                 raise VerifyException(f"{_described(found)} cannot be exported; export a buffer or a function")
@@ -1535,6 +1674,125 @@ class GetBufferOp(SymbolUser):
 
 
 @irdl_op_definition
+class AddressOfOp(SymbolUser):
+    """The address of a buffer's first word, in 16-bit words; a constant once memory is laid out.
+
+    ```
+    %p = wse.address_of @u : i16
+    ```
+    """
+
+    name = "wse.address_of"
+    buffer = prop_def(SymbolRefAttr)
+    result = result_def(i16)
+    traits = traits_def(Pure())
+    assembly_format = "$buffer attr-dict `:` type($result)"
+
+    def __init__(self, buffer: str):
+        super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[i16])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.buffer(self.buffer)
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """Memory at a run-time word address, as an array of open extent or as one element.
+
+    ```
+    %m = wse.view %p : memref<?xf32>
+    %s = wse.view %p : memref<f32>
+    ```
+
+    It is loaded, stored and described (`dsd.mem1d`, `dsd.mem4d`, `dsd.set_base`) like a buffer; with rank 0 it is also
+    the scalar destination of a DSD operation. Nothing is checked against a buffer: an element may be of any buffer,
+    of the type of the view. An address outside the memory in use, or an odd one of a 32-bit element, is an error when
+    the access happens.
+    """
+
+    name = "wse.view"
+    address = operand_def(i16)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$address attr-dict `:` type($result)"
+
+    def __init__(self, address: SSAValue, type: MemRefType):
+        super().__init__(operands=[address], result_types=[type])
+
+    def verify_(self) -> None:
+        type = self.result.type
+        assert isa(type, MemRefType)
+        verify_element_type(type.get_element_type(), "memory")
+        if type.get_num_dims() > 1 or type.has_static_shape() != (type.get_num_dims() == 0):
+            raise VerifyException(
+                f"a view of type {type} is neither a row of open extent nor a single element; use "
+                f"memref<?x{type.get_element_type()}> or memref<{type.get_element_type()}>"
+            )
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """Ends the run with an error that gives the message and the PE, where the condition does not hold.
+
+    ```
+    wse.assert %condition, "the index is in range"
+    ```
+    """
+
+    name = "wse.assert"
+    condition = operand_def(i1)
+    message = prop_def(StringAttr)
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+
+
+@irdl_op_definition
+class PrintOp(IRDLOperation):
+    """Appends a text to the log of the machine, with the PE and its clock; costs no cycles.
+
+    ```
+    wse.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
+    ```
+
+    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{f}` a float; `{{` is a brace.
+    """
+
+    name = "wse.print"
+    format = prop_def(StringAttr)
+    arguments = var_operand_def(IntegerType | AnyFloat)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
+        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
+
+    def verify_(self) -> None:
+        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
+
+
+@irdl_op_definition
+class TimestampOp(IRDLOperation):
+    """The cycle counter of the PE, 48 bits: three words, the lowest first.
+
+    ```
+    %low, %middle, %high = wse.timestamp : i16, i16, i16
+    ```
+    """
+
+    name = "wse.timestamp"
+    low = result_def(i16)
+    middle = result_def(i16)
+    high = result_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "attr-dict `:` type($low) `,` type($middle) `,` type($high)"
+
+    def __init__(self):
+        super().__init__(result_types=[i16, i16, i16])
+
+
+@irdl_op_definition
 class GetParamOp(SymbolUser):
     """The value a parameter has on this PE.
 
@@ -1675,7 +1933,7 @@ class UnblockOp(SymbolUser):
         scope.check_unblock(self.symbol)
 
 
-_PE_MEMBERS = (BufferOp, FifoOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
+_PE_MEMBERS = (BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
 
 Wse = Dialect(
     "wse",
@@ -1688,6 +1946,7 @@ Wse = Dialect(
         BufferOp,
         FifoOp,
         ParamOp,
+        InitializeOp,
         ExportOp,
         InputQueueOp,
         OutputQueueOp,
@@ -1696,12 +1955,17 @@ Wse = Dialect(
         ReturnOp,
         CallOp,
         GetBufferOp,
+        AddressOfOp,
+        ViewOp,
         GetParamOp,
         CoordinateOp,
         ExtentOp,
         ActivateOp,
         BlockOp,
         UnblockOp,
+        AssertOp,
+        PrintOp,
+        TimestampOp,
     ],
     [DirectionAttr, TaskKindAttr, AxisAttr, QueueColorAttr, RegionAttr],
 )

@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     IntegerAttr,
     IntegerType,
-    MemRefType,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -53,8 +52,8 @@ PIPELINE = (
 class ExportedSymbol:
     """What the host sees of a buffer or function.
 
-    `shape` is that of the buffer on one PE. For a function, `dtype` and `shape` are None and `arguments` holds the
-    type of each argument.
+    `shape` is that of the buffer on one PE, or of what its pointer points to, where an open extent is -1. For a
+    function, `dtype` and `shape` are None and `arguments` holds the type of each argument.
     """
 
     name: str
@@ -247,9 +246,10 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
     if isinstance(op, flow.FuncOp):
         arguments = tuple(dtype_of(argument) for argument in op.function_type.inputs.data)
         return ExportedSymbol(name, "function", None, None, arguments)
-    assert isinstance(op.type, MemRefType)
-    dtype = dtype_of(op.type.element_type, unsigned=unsigned)
-    return ExportedSymbol(name, "buffer", dtype, op.type.get_shape(), read_only=export.read_only is not None)
+    type = op.type if export.points_to is None else export.points_to
+    dtype = dtype_of(type.get_element_type(), unsigned=unsigned)
+    shape = tuple(max(extent, -1) for extent in type.get_shape())
+    return ExportedSymbol(name, "buffer", dtype, shape, read_only=export.read_only is not None)
 
 
 def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:

@@ -170,24 +170,29 @@ class _PeLowering:
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
         self.fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
         self.params = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.ParamOp)}
+        self.addresses: dict[str, int] = {}
+        """The first word of each buffer, once memory is laid out."""
 
     def lower(self) -> flow.UnitsOp:
-        addresses, words = self._lay_out()
+        self.addresses, words = self._lay_out()
         tasks = self._number_tasks()
         units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words)
         for op in self.pe.body.block.ops:
             match op:
                 case wse.BufferOp():
                     name = op.sym_name.data
-                    new = flow.BufferOp(name, addresses[name], op.type, op.value)
+                    new = flow.BufferOp(name, self.addresses[name], op.type, op.value)
                 case wse.FifoOp():
                     new = flow.FifoOp(op.sym_name.data, op.buffer, op.activate_push, op.activate_pop)
                 case wse.ParamOp():
                     new = flow.ParamOp(op.sym_name.data, op.value)
+                case wse.InitializeOp():
+                    new = flow.InitializeOp(op.buffer.string_value(), op.element.value.data, self._initial(op))
                 case wse.ExportOp():
                     new = flow.ExportOp(
                         op.symbol.string_value(),
                         op.exported_name,
+                        points_to=op.points_to,
                         unsigned=op.unsigned is not None,
                         read_only=op.read_only is not None,
                     )
@@ -218,6 +223,13 @@ class _PeLowering:
         if layout is None:
             raise _refuse(self.pe, self._memory_error(allocations))
         return dict(zip((a.name for a in allocations), layout.addresses, strict=True)), layout.words
+
+    def _initial(self, op: wse.InitializeOp) -> int | str:
+        """The number an element starts with, or the name of the parameter that has it."""
+        if op.param is not None:
+            return op.param.string_value()
+        assert op.target is not None, "verified: an address or a parameter"
+        return self.addresses[op.target.string_value()] + op.words_on
 
     def _allocation(self, buffer: wse.BufferOp) -> Allocation:
         element = flow.element_words(buffer.type.element_type)
@@ -369,8 +381,8 @@ class _BodyLowering:
     pe: _PeLowering
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """What each value of the old body is in the new one."""
-    arrays: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
-    """The buffer each memref of the old body is."""
+    arrays: dict[SSAValue, flow.Array] = field(default_factory=dict[SSAValue, flow.Array])
+    """What each memref of the old body is: a buffer, or the memory at an address of the new body."""
     block: Block = field(default_factory=Block)
     """Where new operations go."""
     constants: list[Operation] = field(default_factory=list[Operation])
@@ -409,6 +421,16 @@ class _BodyLowering:
         match op:
             case wse.GetBufferOp():
                 self.arrays[op.result] = op.buffer.string_value()
+            case wse.AddressOfOp():
+                self._emit(op, self._address(op.buffer.string_value()))
+            case wse.ViewOp():
+                self.arrays[op.result] = self._value(op, op.address)
+            case wse.AssertOp():
+                self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
+            case wse.PrintOp():
+                self._emit(op, flow.PrintOp(op.format.data, [self._value(op, value) for value in op.arguments]))
+            case wse.TimestampOp():
+                self._emit(op, flow.TimestampOp())
             case wse.GetParamOp():
                 self._emit(op, flow.GetParamOp(op.param.string_value(), op.result.type))
             case wse.CoordinateOp():
@@ -484,11 +506,14 @@ class _BodyLowering:
         raise _refuse(
             user,
             f"{user.name} passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it "
-            "is loaded, stored or described",
+            "is loaded, stored or described, or pass its address on (wse.address_of, wse.view)",
         )
 
-    def _array(self, user: Operation, array: SSAValue) -> str:
-        """The buffer that `array` is."""
+    def _address(self, buffer: str) -> arith.ConstantOp:
+        return arith.ConstantOp(IntegerAttr(self.pe.addresses[buffer], i16))
+
+    def _array(self, user: Operation, array: SSAValue) -> flow.Array:
+        """The buffer that `array` is, or the address it is at."""
         if array not in self.arrays:
             self._refuse_array(user)
         return self.arrays[array]
@@ -566,8 +591,8 @@ class _BodyLowering:
                 offset, (strides, extents) = 0, _circular_walk(op)
             case _:
                 raise _refuse(op, f"{op.name} has no counterpart in flow")
-        buffer = self._array(op, op.operands[0])
-        self._emit(op, flow.StreamOp(buffer, offset, strides, extents, op.base_type.element_type))
+        array = self._array(op, op.operands[0])
+        self._emit(op, flow.StreamOp(array, offset, strides, extents, op.base_type.element_type))
 
     def _fabric_descriptor(self, op: dsd.FabricDescriptorOp) -> None:
         if op.queue_name is None:
@@ -596,24 +621,24 @@ class _BodyLowering:
             case _:
                 raise _refuse(op, f"{op.name} has no counterpart in flow")
 
-    def _rebased(self, op: Operation, stream: SSAValue, buffer: str) -> Operation:
-        """The walk of `stream` from the start of another buffer; the buffer of a stream is fixed in flow, so the
-        walk must be known here."""
+    def _rebased(self, op: Operation, stream: SSAValue, array: flow.Array) -> Operation:
+        """The walk of `stream` from the start of another array. The buffer of a stream is fixed in flow, so a walk that
+        is not known here goes over all memory, from the address of the array on."""
+        if not isinstance(array, str):
+            return flow.RebaseOp(stream, array)
         made_by = stream.owner
         match made_by:
             case flow.StreamOp():
                 strides = _fields(made_by.static_strides, made_by.strides)
                 extents = _fields(made_by.static_extents, made_by.extents)
-                return flow.StreamOp(buffer, 0, strides, extents, cast(flow.StreamType, stream.type).element_type)
+                return flow.StreamOp(array, 0, strides, extents, cast(flow.StreamType, stream.type).element_type)
             case flow.AdvanceOp():
-                return self._rebased(op, made_by.stream, buffer)
+                return self._rebased(op, made_by.stream, array)
             case flow.ResizeOp() | flow.RestrideOp():
-                inner = self._make(op, self._rebased(op, made_by.stream, buffer))
+                inner = self._make(op, self._rebased(op, made_by.stream, array))
                 return type(made_by)(inner, made_by.amount)
             case _:
-                raise _refuse(
-                    op, "dsd.set_base changes a descriptor that a loop or call passes in; make a new descriptor instead"
-                )
+                return flow.RebaseOp(stream, self._make(op, self._address(array)))
 
     # Operations --------------------------------------------------------------------------------
 
@@ -696,10 +721,10 @@ class _BodyLowering:
 
     def _pointer(self, op: dsd.DsdOperation, sources: Iterable[SSAValue]) -> SSAValue:
         """A pointer to a scalar is written once for each element of the sources, always in the same place."""
-        buffer = self._array(op, op.destination)
+        array = self._array(op, op.destination)
         walks = any(isinstance(source.type, flow.StreamType) for source in sources)
         type = cast("MemRefType[Attribute]", op.destination.type).element_type
-        return self._make(op, flow.StreamOp(buffer, 0, [0], [flow.POINTER_EXTENT if walks else 1], type))
+        return self._make(op, flow.StreamOp(array, 0, [0], [flow.POINTER_EXTENT if walks else 1], type))
 
 
 def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -52,6 +53,8 @@ def can_generate(op: Operation, *, memory: bool = True) -> bool:
         ) and all(kind_of(result.type) is not None for result in op.results)
     if isinstance(op, flow.LoadOp | flow.StoreOp):
         return memory
+    if isinstance(op, flow.AssertOp):
+        return True
     if isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp):
         return True
     return isinstance(op, arith.ConstantOp) or function_of(op) is not None
@@ -174,6 +177,8 @@ class _Writer:
             self.load(op)
         elif isinstance(op, flow.StoreOp):
             self.store(op)
+        elif isinstance(op, flow.AssertOp):
+            self.check(op)
         elif isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp | arith.ConstantOp):
             return  # known, or read when the task starts
         elif self.slots[op.results[0]] not in self.known:
@@ -223,8 +228,42 @@ class _Writer:
             return operands[0]
         return None
 
+    def check(self, op: flow.AssertOp) -> None:
+        self.pending += self.timing.branch_not_taken
+        condition = self.use(op.condition)
+        self.line(f"if not {condition}: raise {self.bind('e', assertion(op))}(w, {condition})")
+
+    def element(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> str:
+        """An element as an expression that can also be assigned to; its address is tested before."""
+        sequence, index = self.pointed(op, op.address, kind) if op.address is not None else self.address(op)
+        return f"{sequence}[{index}]"
+
+    def view(self, kind: str) -> str:
+        """The name of the flat memory as numbers of a kind."""
+        self.memory = True
+        views = self.cls.scalar_views
+        if kind not in views:
+            view = self.cls.memory.scalars(kind)
+            views[kind] = self.cls.memory.typed[kind].reshape(-1) if view is None else view
+        return self.bind("m", views[kind])
+
+    def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> tuple[str, str]:
+        wide = kind in WIDE
+        words = 2 if wide else 1
+        text = self.use(pointer)
+        if op.indices:
+            text += f" + {self.use(op.indices[0])}" + (" * 2" if wide else "")
+        self.line(f"a = {text} & 65535")
+        stray = self.bind("e", _stray(op, wide))
+        self.line(f"if a > {self.cls.memory.words - words}{' or a & 1' if wide else ''}: raise {stray}(w, a)")
+        stride = self.cls.memory.stride
+        if wide:
+            return self.view(kind), f"b + (a >> 1) * {stride}"
+        return self.view(kind), f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
+
     def address(self, op: flow.LoadOp | flow.StoreOp) -> tuple[str, str]:
-        """The sequence and index of an element; bounds are tested before."""
+        """The sequence and index of an element of a buffer."""
+        assert op.buffer is not None
         name = op.buffer.root_reference.data
         buffer = self.cls.buffers[name]
         shape = buffer.shape
@@ -242,39 +281,28 @@ class _Writer:
             self.line(f"if not 0 <= {text} < {shape[position]}:")
             self.line(f"    raise {outside}(w, {text})")
             terms += f" + {text}" if scale == 1 else f" + {text} * {scale}"
-        self.memory = True
-        view = self.cls.memory.scalars(buffer.kind)
+        sequence = self.view(buffer.kind)
         if buffer.kind in WIDE:
-            sequence = self.bind("m", self.cached(buffer.kind, view))
             first = (buffer.address >> 1) + fixed
             return sequence, f"b + {first * stride}" if not terms else f"b + ({first}{terms}) * {stride}"
-        if view is None:
-            sequence = self.bind("m", self.cached(buffer.kind, self.cls.memory.typed[buffer.kind].reshape(-1)))
-        else:
-            sequence = self.bind("m", self.cached(buffer.kind, view))
         first = buffer.address + fixed
         if not terms:
             return sequence, f"2 * b + {2 * stride * (first >> 1) + (first & 1)}"
         self.line(f"a = {first}{terms}")
         return sequence, f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
 
-    def cached(self, kind: str, view: Any) -> Any:
-        """One view of each kind for all functions of a class."""
-        return self.cls.scalar_views.setdefault(kind, view)
-
     def load(self, op: flow.LoadOp) -> None:
-        sequence, index = self.address(op)
-        kind = self.cls.buffers[op.buffer.root_reference.data].kind
+        kind = str(kind_of(op.result.type))
+        text = self.element(op, kind)
         self.pending += self.timing.instruction
-        text = f"{sequence}[{index}]"
         if kind not in ("f32", "i32", "i16"):
             text = f"{text}.item()"
         self.line(f"{self.define(op.result)} = {text}")
 
     def store(self, op: flow.StoreOp) -> None:
-        sequence, index = self.address(op)
+        element = self.element(op, str(kind_of(op.value.type)))
         self.pending += self.timing.instruction
-        self.line(f"{sequence}[{index}] = {self.use(op.value)}")
+        self.line(f"{element} = {self.use(op.value)}")
 
     # Control flow; cycles are charged where the instructions charge them
 
@@ -407,6 +435,26 @@ def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:
 def _rounding_cell(machine: Machine) -> Any:
     """One float32 cell: writing a Python number to it and reading it back rounds to nearest even."""
     return machine.rounding_cell
+
+
+def assertion(op: flow.AssertOp) -> Callable[[Warp, Any], LoomError]:
+    """What makes the error of an assertion from the warp and its condition, which does not hold."""
+    where, message = location_of(op), op.message.data
+
+    def failed(warp: Warp, condition: Any) -> LoomError:
+        place, _ = warp.cls.describe_first(warp.units, np.logical_not(condition), condition)
+        return LoomError(f"the assertion fails on {place}: {message}", where)
+
+    return failed
+
+
+def _stray(op: Operation, wide: bool) -> Callable[[Warp, int], LoomError]:
+    where = location_of(op)
+
+    def stray(warp: Warp, address: int) -> LoomError:
+        return warp.cls.stray(warp.units, address, wide, where)
+
+    return stray
 
 
 def _outside(op: Operation, name: str, position: int, extent: int) -> Callable[[Warp, int], LoomError]:

@@ -27,7 +27,7 @@ from .resources import OPEN
 from .sends import Send
 from .streams import MemoryStream, QueueStream
 from .tasks import NEVER
-from .units import Array, UnitSet, from_mask, intersect, select, select_vector, some, subtract
+from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
 from .warp import SUSPENDED, Warp
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Executor:
     def check(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
     ) -> None:
-        """Raise LoomError if an element lies outside the stream's buffer (DSD-171)."""
+        """Raise LoomError if an element lies outside the stream's buffer (DSD-171), or outside memory for a pointer."""
         steps, buffer = stream.walk, stream.buffer
         width = 2 if stream.kind in WIDE else 1
         address = stream.address
@@ -174,6 +174,15 @@ class Executor:
             highest + (int(table.max()) + 1) * width <= buffer.end
         ):
             return
+        if not buffer.name:
+            start, end = (address + int(extreme) * width for extreme in (table.min(), table.max()))
+            outside = np.asarray((start < 0) | (end + width > buffer.end))
+            place, word = cls.describe_first(units, outside, np.where(start < 0, start, end + width - 1))
+            raise LoomError(
+                f"{application.text} reaches word address {word} on {place}, outside its memory in use, words 0 to "
+                f"{buffer.end - 1}; check the pointer, offset, stride and extent",
+                application.where,
+            )
         first = np.asarray((address + int(table.min()) * width - buffer.address) // width)
         last = np.asarray((address + int(table.max()) * width - buffer.address) // width)
         wrong = (first < 0) | (last >= buffer.elements)
@@ -662,35 +671,39 @@ def _strides(operands: list[Any]) -> tuple[int, ...]:
     return tuple(operand.strides[0] for operand in operands if type(operand) is MemoryStream)
 
 
-def _span(stream: MemoryStream) -> tuple[int, int]:
-    """The words that a walk lies in, over all units: the first, and the one after the last."""
+def _span(stream: MemoryStream) -> tuple[Any, Any]:
+    """The words that a walk lies in: the first, and the one after the last; arrays where the units differ."""
     width = 2 if stream.kind in WIDE else 1
     address, steps = stream.address, stream.walk
-    lowest, highest = (address, address) if type(address) is int else (int(address.min()), int(address.max()))
-    return lowest + steps.low * width, highest + (steps.high + 1) * width
+    return address + steps.low * width, address + (steps.high + 1) * width
 
 
 def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
     """Whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
     # Buffers may lie over one another, so addresses decide.
     (to, to_end), (at, at_end) = _span(destination), _span(source)
-    if to_end <= at or at_end <= to:
+    if np.all((to_end <= at) | (at_end <= to)):
         return False
-    if type(destination.address) is not int or type(source.address) is not int:
-        return True
+    # Only how far the walks are apart matters.
+    apart = destination.address - source.address
+    if type(apart) is np.ndarray:
+        first = int(apart[0, 0])
+        if not every(apart == first):
+            return True
+        apart = first
     return _reads_back(
-        destination.address, destination.strides, destination.extents, destination.kind in WIDE,
-        source.address, source.strides, source.extents, source.kind in WIDE, low, high,
+        apart, destination.strides, destination.extents, destination.kind in WIDE,
+        source.strides, source.extents, source.kind in WIDE, low, high,
     )  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
 def _reads_back(
-    to: int, to_strides: tuple[int, ...], to_extents: tuple[int, ...], to_wide: bool,
-    at: int, at_strides: tuple[int, ...], at_extents: tuple[int, ...], at_wide: bool, low: int, high: int,
+    apart: int, to_strides: tuple[int, ...], to_extents: tuple[int, ...], to_wide: bool,
+    at_strides: tuple[int, ...], at_extents: tuple[int, ...], at_wide: bool, low: int, high: int,
 ) -> bool:  # fmt: skip
-    written = to + walk(to_strides, to_extents).table[low:high] * (2 if to_wide else 1)
-    read = at + walk(at_strides, at_extents).table[low:high] * (2 if at_wide else 1)
+    written = apart + walk(to_strides, to_extents).table[low:high] * (2 if to_wide else 1)
+    read = walk(at_strides, at_extents).table[low:high] * (2 if at_wide else 1)
     first_write: dict[int, int] = {}
     for k, address in enumerate(written.tolist()):
         for word in (address, address + 1) if to_wide else (address,):

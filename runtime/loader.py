@@ -16,6 +16,7 @@ from ..dialects import flow
 from ..dialects.region import RegionAttr
 from .fabric import Color, Delivery, compress, trace
 from .fifos import empty_fifo
+from .host_copies import Place
 from .host_streams import HostInput, HostOutput
 from .memory import DTYPES, WIDE
 from .program import Compiler
@@ -37,7 +38,11 @@ UNBOUNDED = 1 << 62
 
 
 class Exported:
-    """A symbol the host sees: a buffer (kind, numpy dtype, shape) or a function (argument kinds)."""
+    """A symbol the host sees: a buffer (kind, numpy dtype, shape) or a function (argument kinds).
+
+    Whether a buffer or what a pointer points to makes no difference to the host; the extent of the latter is -1 where
+    it is open.
+    """
 
     def __init__(self, name: str, kind: str, dtype: np.dtype[Any] | None, shape: tuple[int, ...], read_only: bool):
         self.name = name
@@ -45,7 +50,7 @@ class Exported:
         self.dtype = dtype
         self.shape = shape
         self.read_only = read_only
-        self.places: list[tuple[UnitClass, Buffer]] = []
+        self.places: list[Place] = []
         self.launchers: list[tuple[UnitClass, Task]] = []
 
 
@@ -114,6 +119,9 @@ class Loader:
                 self._load_queue(cls, op)
             elif isinstance(op, flow.FuncOp):
                 cls.functions[op.sym_name.data] = op
+        for op in operations:
+            if isinstance(op, flow.InitializeOp):
+                self._initialize(cls, op)
         tasks = [op for op in operations if isinstance(op, flow.TaskOp)]
         changed = {
             symbol.root_reference.data
@@ -158,7 +166,19 @@ class Loader:
         if op.initial is not None:
             values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
             if values.any():
-                write_buffer(cls, buffer, np.broadcast_to(values, (*cls.shape, *shape)))
+                raw = values.reshape(-1).view(f"u{values.dtype.itemsize}")
+                cls.memory.write_block(*_everywhere(cls), buffer.address, np.broadcast_to(raw, (*cls.shape, elements)))
+
+    def _initialize(self, cls: UnitClass, op: flow.InitializeOp) -> None:
+        buffer = cls.buffers[op.buffer.root_reference.data]
+        if op.param is not None:
+            value = cls.params[op.param.root_reference.data]
+        else:
+            assert op.number is not None, "verified: a number or a parameter"
+            value = normalize(buffer.kind, op.number.value.data)
+        element = np.broadcast_to(np.asarray(value, DTYPES[buffer.kind]), cls.shape)[:, :, None]
+        address = buffer.address + op.element.value.data * buffer.element_words
+        cls.memory.write_block(*_everywhere(cls), address, element.view(f"u{element.dtype.itemsize}"))
 
     def _load_fifo(self, cls: UnitClass, op: flow.FifoOp) -> None:
         tasks: list[Task | None] = []
@@ -234,15 +254,18 @@ class Loader:
         name, visible = op.symbol.root_reference.data, op.visible_name.data
         buffer, function = cls.buffers.get(name), cls.functions.get(name)
         if buffer is not None:
-            dtype = DTYPES[buffer.kind]
+            shape, dtype = buffer.shape, DTYPES[buffer.kind]
+            if op.points_to is not None:
+                shape = tuple(max(extent, -1) for extent in op.points_to.get_shape())
+                dtype = DTYPES[str(kind_of(op.points_to.get_element_type()))]
             if op.unsigned is not None and dtype.kind == "i":
                 dtype = np.dtype(f"u{dtype.itemsize}")
             exported = self.machine.exports.setdefault(
-                visible, Exported(visible, "buffer", dtype, buffer.shape, op.read_only is not None)
+                visible, Exported(visible, "buffer", dtype, shape, op.read_only is not None)
             )
-            if exported.kind != "buffer" or (exported.dtype, exported.shape) != (dtype, buffer.shape):
+            if exported.kind != "buffer" or (exported.dtype, exported.shape) != (dtype, shape):
                 raise LoomError(f"@{visible} is exported with two different types", location_of(op))
-            exported.places.append((cls, buffer))
+            exported.places.append(Place(cls, buffer, op.points_to is not None))
         elif function is not None:
             exported = self.machine.exports.setdefault(visible, Exported(visible, "function", None, (), True))
             code = compiler.compile(name, function.body.block)
@@ -359,20 +382,9 @@ def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[rang
     return [(columns, rows) for columns, rows in found if columns and rows]
 
 
-def write_buffer(cls: UnitClass, buffer: Buffer, values: Array) -> None:
-    """Write a buffer of every unit of a class from [rows, columns, *shape]."""
-    rows, columns = cls.shape
-    flat = values.reshape(rows, columns, buffer.elements)
-    typed = cls.memory.typed[buffer.kind]
-    if buffer.kind in WIDE:
-        first = buffer.address >> 1
-        target = typed[:, first : first + buffer.elements, :columns]
-        for row in range(rows):
-            target[row] = flat[row].T.astype(target.dtype, copy=False)
-        return
-    for k in range(buffer.elements):
-        word = buffer.address + k
-        typed[:, word >> 1, :columns, word & 1] = flat[:, :, k].astype(typed.dtype, copy=False)
+def _everywhere(cls: UnitClass) -> tuple[slice, slice]:
+    """All rows and columns of a class."""
+    return slice(0, cls.shape[0]), slice(0, cls.shape[1])
 
 
 def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:

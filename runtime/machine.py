@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from .. import targets
@@ -16,9 +17,9 @@ from .arithmetic import Scratch
 from .deadlock import explain
 from .executor import Executor
 from .fabric import Color
+from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
-from .loader import Exported, Loader, write_buffer
-from .memory import WIDE
+from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
 from .tasks import NEVER, Task
@@ -45,6 +46,7 @@ class Machine:
         self.scratch = Scratch()
         self.rounding_cell = array("f", [0.0])
         """Generated code rounds to float32 through it."""
+        self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
@@ -78,42 +80,64 @@ class Machine:
         """
         exported = self.symbol(name, "buffer")
         array = np.asarray(values)
-        full = (self.height, self.width, *exported.shape)
+        full = (self.height, self.width, *whole_shape(exported))
         assert exported.dtype is not None
         if array.dtype != exported.dtype and not np.can_cast(array.dtype, exported.dtype, "same_kind"):
             raise LoomError(f"'{name}' holds {exported.dtype}, not {array.dtype}; convert the array first")
-        if array.ndim > len(full) or any(
-            have not in (1, want) for have, want in zip(reversed(array.shape), reversed(full), strict=False)
-        ):
+        if not _broadcasts(array.shape, full):
             raise LoomError(
                 f"'{name}' takes shape {list(full)} (or one that broadcasts to it), not {list(array.shape)}"
             )
-        array = np.broadcast_to(array, full)
-        for cls, buffer in exported.places:
-            write_buffer(cls, buffer, cls.placement.from_grid(array))
+        raw = _unsigned(np.broadcast_to(array, full).astype(exported.dtype, copy=False))
+        parts = parts_of(exported, (0, 0, self.width, self.height))
+        write(parts, name, raw.reshape(self.height, self.width, -1))
 
     def read_symbol(self, name: str) -> Array:
-        """Read a buffer of every PE of the grid, [height, width, *shape]; zeros where a PE does not have it."""
+        """Read a buffer of every PE of the grid, [height, width, *shape]; zeros where a PE does not have it.
+
+        Raises LoomError for an unknown name, and for a pointer to an array of open extent.
+        """
         exported = self.symbol(name, "buffer")
         assert exported.dtype is not None
-        result = np.zeros((self.height, self.width, *exported.shape), exported.dtype)
-        flat = result.reshape(self.height, self.width, -1)
-        for cls, buffer in exported.places:
-            rows, columns = cls.shape
-            typed = cls.memory.typed[buffer.kind]
-            share = cls.placement.from_grid(flat)
-            # Between the units of a class that is no rectangle stand those of others.
-            part = share if isinstance(cls.units, Rectangle) else np.empty(share.shape, share.dtype)
-            if buffer.kind in WIDE:
-                first = buffer.address >> 1
-                for row in range(rows):
-                    part[row] = typed[row, first : first + buffer.elements, :columns].T.view(exported.dtype)
-            else:
-                for k in range(buffer.elements):
-                    word = buffer.address + k
-                    part[:, :, k] = typed[:, word >> 1, :columns, word & 1].view(exported.dtype)
-            if part is not share:
-                share[cls.units.index] = part[cls.units.index]
+        result = np.zeros((self.height, self.width, *whole_shape(exported)), exported.dtype)
+        raw = _unsigned(result).reshape(self.height, self.width, -1)
+        read(parts_of(exported, (0, 0, self.width, self.height)), name, raw)
+        return result
+
+    def write_region(self, name: str, x: int, y: int, w: int, h: int, count: int, words: Any) -> None:
+        """Write the first `count` elements of an exported buffer, or of what an exported pointer points to now.
+
+        `words` is [h, w, count], or broadcasts to it, of 16 or 32 bits: that is the width of the elements, whatever
+        the buffer holds; their bits are written as they are. `count` may be more than the symbol has, and what lies
+        behind it is then written. Raises LoomError for an unknown name, a region off the grid or with PEs that have
+        no such symbol, an array that does not fit, and a copy beyond the memory in use.
+        """
+        exported = self.symbol(name, "buffer")
+        values = np.asarray(words)
+        if values.dtype.itemsize not in (2, 4):
+            raise LoomError(f"'{name}' takes elements of 16 or 32 bits, not {values.dtype}; convert the array first")
+        wanted = (h, w, count)
+        if not _broadcasts(values.shape, wanted):
+            raise LoomError(f"a copy to '{name}' takes [h, w, count] = {list(wanted)}, not {list(values.shape)}")
+        parts = all_parts_of(self, exported, (x, y, w, h))
+        write(parts, name, np.broadcast_to(_unsigned(values), wanted))
+
+    def read_region(
+        self, name: str, x: int, y: int, w: int, h: int, count: int, dtype: npt.DTypeLike | None = None
+    ) -> Array:
+        """Read the first `count` elements of an exported buffer, or of what an exported pointer points to now.
+
+        Gives [h, w, count] of `dtype`, of 16 or 32 bits, which is the width of the elements; by default that of the
+        symbol. `count` may be more than the symbol has, up to the end of the memory of a PE; beyond what the program
+        uses there are zeros. Raises LoomError as `write_region` does.
+        """
+        exported = self.symbol(name, "buffer")
+        element = np.dtype(exported.dtype if dtype is None else dtype)
+        if element.itemsize not in (2, 4):
+            raise LoomError(f"'{name}' gives elements of 16 or 32 bits, not {element}")
+        parts = all_parts_of(self, exported, (x, y, w, h))
+        result = np.zeros((h, w, count), element)
+        read(parts, name, _unsigned(result))
         return result
 
     def launch(self, name: str, arguments: Sequence[Any] = ()) -> None:
@@ -186,6 +210,11 @@ class Machine:
         return rectangle(range(y, y + h), range(x, x + w))
 
     @property
+    def log(self) -> list[tuple[int, int, int, str]]:
+        """What the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
+        return sorted(self.print_log, key=lambda entry: (entry[0], entry[2], entry[1]))
+
+    @property
     def cycles(self) -> int:
         """When the last task and the last operation ended: an estimate."""
         return max([int(cls.clock.max()) for cls in self.classes] + [self.scheduler.latest])
@@ -232,6 +261,18 @@ def _only_fabric(module: ModuleOp) -> flow.FabricOp:
     if len(fabrics) != 1:
         raise LoomError(f"a module to run has exactly one flow.fabric, not {len(fabrics)}")
     return fabrics[0]
+
+
+def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether an array of `shape` can stand for one of the `wanted` shape."""
+    return len(shape) <= len(wanted) and all(
+        have in (1, want) for have, want in zip(reversed(shape), reversed(wanted), strict=False)
+    )
+
+
+def _unsigned(values: Array) -> Array:
+    """The bits of an array, as a view."""
+    return values.view(f"u{values.dtype.itemsize}")
 
 
 def _argument(name: str, kind: str, value: Any) -> Any:

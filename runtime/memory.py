@@ -8,6 +8,7 @@ would make every element of a vector fall into the same cache sets.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import Any, Literal
@@ -184,9 +185,59 @@ class Memory:
         """Write one element of every unit."""
         self.typed[kind][self._element(kind, units, address)] = value
 
+    def write_block(self, rows: slice, columns: slice, address: Any, values: Array) -> None:
+        """Write raw elements of 16 or 32 bits from a word address on, uniform or one for each unit.
+
+        `values` is [rows, columns, elements] and unsigned, `address` a number or [rows, columns].
+        """
+        if values.dtype.itemsize == 4 and _any_odd(address):
+            values = np.ascontiguousarray(values).view(np.uint16)
+        for array, row, index, part in self._blocks(rows, columns, address, values):
+            array[row][index] = part.T
+
+    def read_block(self, rows: slice, columns: slice, address: Any, values: Array) -> None:
+        """Read raw elements into `values`; see `write_block`."""
+        target = values
+        if values.dtype.itemsize == 4 and _any_odd(address):
+            target = np.empty((*values.shape[:2], 2 * values.shape[2]), np.uint16)
+        for array, row, index, part in self._blocks(rows, columns, address, target):
+            part[...] = array[row][index].T
+        if target is not values:
+            values[...] = target.view(np.uint32)
+
+    def _blocks(
+        self, rows: slice, columns: slice, address: Any, values: Array
+    ) -> Iterator[tuple[Array, int, tuple[Any, ...], Array]]:
+        """The pieces of a block: an array of one row's memory, the row, the index of a piece, and its values."""
+        count = values.shape[2]
+        wide = values.dtype.itemsize == 4
+        array = self.flat if wide else self.raw["i16"]
+        places = range(*rows.indices(array.shape[0]))
+        if type(address) is np.ndarray:
+            across = np.arange(*columns.indices(array.shape[2]))[None, :]
+            steps: npt.NDArray[np.int64] = np.arange(count, dtype=np.int64)[:, None] * (2 if wide else 1)
+            for position, row in enumerate(places):
+                words: Array = address[position][None, :] + steps
+                index = (words >> 1, across) if wide else (words >> 1, across, words & 1)
+                yield array, row, index, values[position]
+            return
+        for position, row in enumerate(places):
+            if wide:
+                yield array, row, (slice(address >> 1, (address >> 1) + count), columns), values[position]
+                continue
+            for half in (0, 1):
+                skipped = (half - address) & 1
+                first = (address + skipped) >> 1
+                part = values[position][:, skipped::2]
+                yield array, row, (slice(first, first + part.shape[1]), columns, half), part
+
     def _element(self, kind: str, units: UnitSet, address: Any) -> tuple[Any, ...]:
         rows, columns = units.index if type(address) is int else units.cells()
         return (rows, address >> 1, columns) if kind in WIDE else (rows, address >> 1, columns, address & 1)
+
+
+def _any_odd(address: Any) -> bool:
+    return bool(np.any(np.asarray(address) & 1))
 
 
 def _slice(first: int, stride: int, count: int) -> slice:

@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.dsd_table import DsdOperation
+from ..dialects.print_format import split_format
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
-from .codegen import Generated, can_generate, generate, worth_generating
+from .codegen import Generated, assertion, can_generate, generate, worth_generating
 from .fifos import FifoStream
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
-from .scalars import bitcast, constant, function_of, kind_of
+from .scalars import bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, every, from_mask, some
 from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
@@ -515,11 +516,47 @@ class _Body:
         self.emit(load)
 
     def buffer(self, op: flow.LoadOp | flow.StoreOp | flow.StreamOp) -> Buffer:
+        """The buffer an operation names, or all of memory if it names an address."""
+        if op.buffer is None:
+            return self.cls.whole_memory
         name = op.buffer.root_reference.data
         buffer = self.cls.buffers.get(name)
         if buffer is None:
             raise LoomError(f"@{name} is no buffer of {self.cls.name}", location_of(op))
         return buffer
+
+    def place(self, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tuple[str, Callable[[Warp], Any]]:
+        """The kind of an element and what gives its word address."""
+        if op.address is not None:
+            kind = str(kind_of(type))
+            return kind, self.pointed(op, op.address, kind)
+        return self.buffer(op).kind, self.element(op)
+
+    def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> Callable[[Warp], Any]:
+        """The word address of an element in memory; raises LoomError where none can be."""
+        base = self.use(pointer)
+        index = self.use(op.indices[0]) if op.indices else None
+        wide = kind in WIDE
+        words = 2 if wide else 1
+        last = self.cls.memory.words - words
+        where = location_of(op)
+
+        def address(warp: Warp) -> Any:
+            slots = warp.slots
+            result = whole(slots[base])
+            if index is not None:
+                result = result + slots[index] * words
+            result = result & 0xFFFF
+            if type(result) is np.ndarray:
+                if result.max() > last or (wide and some(result & 1 == 1)):
+                    raise self.cls.stray(warp.units, result, wide, where)
+                first = result[0, 0]
+                return int(first) if every(result == first) else result
+            if result > last or (wide and result & 1):
+                raise self.cls.stray(warp.units, result, wide, where)
+            return result
+
+        return address
 
     def element(self, op: flow.LoadOp | flow.StoreOp) -> Callable[[Warp], Any]:
         """The word address of an element; raises LoomError when an index is outside the buffer."""
@@ -568,9 +605,8 @@ class _Body:
         return address
 
     def load(self, op: flow.LoadOp) -> None:
-        address = self.element(op)
-        buffer = self.buffer(op)
-        kind, memory = buffer.kind, self.cls.memory
+        kind, address = self.place(op, op.result.type)
+        memory = self.cls.memory
         result = self.define(op.result)
         self.pending += self.timing.instruction
         integer = isinstance(op.result.type, IntegerType)
@@ -592,8 +628,8 @@ class _Body:
         self.emit(load)
 
     def store(self, op: flow.StoreOp) -> None:
-        address = self.element(op)
-        kind, memory = self.buffer(op).kind, self.cls.memory
+        kind, address = self.place(op, op.value.type)
+        memory = self.cls.memory
         value = self.use(op.value)
         self.pending += self.timing.instruction
 
@@ -601,6 +637,57 @@ class _Body:
             memory.store(kind, warp.units, address(warp), warp.slots[value])
 
         self.emit(store)
+
+    # What a program says and asks of itself
+
+    def check(self, op: flow.AssertOp) -> None:
+        condition = self.use(op.condition)
+        failed = assertion(op)
+
+        def check(warp: Warp) -> None:
+            value = warp.slots[condition]
+            if not (every(value) if type(value) is np.ndarray else value):
+                raise failed(warp, value)
+
+        self.pending += self.timing.branch_not_taken
+        self.emit(check)
+
+    def print_(self, op: flow.PrintOp) -> None:
+        texts, conversions = split_format(op.format.data)
+        operands = [self.use(value) for value in op.arguments]
+        kinds = [str(kind_of(value.type)) for value in op.arguments]
+        cost = self.charge()
+        log = self.machine.print_log
+
+        def print_(warp: Warp) -> None:
+            warp.elapsed += cost
+            units = warp.units
+            rows, columns = units.cells()
+            times = np.broadcast_to(warp.now, units.shape)
+            values = [np.broadcast_to(warp.slots[slot], units.shape) for slot in operands]
+            for place in np.ndindex(units.shape):
+                text = texts[0]
+                for conversion, kind, value, after in zip(conversions, kinds, values, texts[1:], strict=True):
+                    text += show(conversion, kind, value[place].item()) + after
+                x, y = self.cls.grid_position(int(rows[place]), int(columns[place]))
+                log.append((int(times[place]), x, y, text))
+
+        self.emit(print_)
+
+    def timestamp(self, op: flow.TimestampOp) -> None:
+        words = [self.define(result) for result in op.results]
+        self.pending += self.timing.instruction
+        cost = self.charge()
+
+        def read(warp: Warp) -> None:
+            warp.elapsed += cost
+            now = np.asarray(warp.now)
+            slots = warp.slots
+            for place, slot in enumerate(words):
+                word = (now >> 16 * place).astype(np.int16)
+                slots[slot] = word.item() if word.size == 1 else word
+
+        self.emit(read)
 
     # Tasks
 
@@ -671,30 +758,25 @@ class _Body:
         strides = self.mixed(op.static_strides.get_values(), op.strides)
         extents = self.mixed(op.static_extents.get_values(), op.extents)
         (offset,) = self.mixed([op.static_offset.value.data], [op.offset] if op.offset else [])
+        base = self.use(op.address) if op.address is not None else self.new_known(buffer.address)
         shape_slots = [slot for slot in (*strides, *extents) if slot not in self.known]
         template = self.code.template
-        if not shape_slots and offset in self.known:
-            self.define_known(
-                op.result,
-                MemoryStream(
-                    buffer, kind, buffer.address + template[offset] * words, tuple(template[s] for s in strides),
-                    tuple(template[s] & 0xFFFF for s in extents),
-                ),
-            )  # fmt: skip
+
+        def stream(slots: list[Any]) -> MemoryStream:
+            first = (whole(slots[base]) & 0xFFFF) + whole(slots[offset]) * words
+            return MemoryStream(
+                buffer, kind, first, tuple(slots[s] for s in strides), tuple(slots[s] & 0xFFFF for s in extents)
+            )
+
+        if not shape_slots and offset in self.known and base in self.known:
+            self.define_known(op.result, stream(template))
             return
         self.uniform(shape_slots)
         result = self.define(op.result)
         self.pending += self.timing.instruction
 
         def make(warp: Warp) -> None:
-            slots = warp.slots
-            first = slots[offset]
-            if type(first) is np.ndarray:
-                first = first.astype(np.int64)
-            slots[result] = MemoryStream(
-                buffer, kind, buffer.address + first * words, tuple(slots[s] for s in strides),
-                tuple(slots[s] & 0xFFFF for s in extents),
-            )  # fmt: skip
+            warp.slots[result] = stream(warp.slots)
 
         self.emit(make)
 
@@ -705,10 +787,13 @@ class _Body:
             if value == flow.DYNAMIC:
                 slots.append(self.use(next(operands)))
             else:
-                slot = self.new_slot(value)
-                self.known.add(slot)
-                slots.append(slot)
+                slots.append(self.new_known(value))
         return slots
+
+    def new_known(self, value: Any) -> int:
+        slot = self.new_slot(value)
+        self.known.add(slot)
+        return slot
 
     def queue_stream(self, op: flow.QueueStreamOp) -> None:
         name = op.queue.root_reference.data
@@ -735,7 +820,11 @@ class _Body:
         self.define_known(op.result, FifoStream(fifo, kind_of(op.result.type.element_type) or "i32"))
 
     def update(
-        self, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp, change: Callable[[Any, Any], Any], *, shape: bool
+        self,
+        op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp,
+        change: Callable[[Any, Any], Any],
+        *,
+        shape: bool,
     ) -> None:
         stream, amount = self.use(op.stream), self.use(op.amount)
         self.part_mixed([stream])
@@ -758,7 +847,7 @@ class _Body:
         def moved(stream: Any, words: Any) -> Any:
             if type(stream) is not MemoryStream:
                 return None
-            return stream.moved(words.astype(np.int64) if type(words) is np.ndarray else words)
+            return stream.moved(whole(words))
 
         self.update(op, moved, shape=False)
 
@@ -779,6 +868,16 @@ class _Body:
             return MemoryStream(stream.buffer, stream.kind, stream.address, (stride,), stream.extents)
 
         self.update(op, restrided, shape=True)
+
+    def rebase(self, op: flow.RebaseOp) -> None:
+        memory = self.cls.whole_memory
+
+        def rebased(stream: Any, address: Any) -> Any:
+            if type(stream) is not MemoryStream:
+                return None
+            return MemoryStream(memory, stream.kind, whole(address) & 0xFFFF, stream.strides, stream.extents)
+
+        self.update(op, rebased, shape=False)
 
     def part_mixed(self, slots: Sequence[int]) -> None:
         """Part the warp where a join brought streams of different shapes together."""
@@ -884,6 +983,11 @@ def _nothing(warp: Warp) -> None:
     del warp
 
 
+def whole(value: Any) -> Any:
+    """An integer of any width, or an array of them, to compute addresses with."""
+    return value.astype(np.int64) if type(value) is np.ndarray else value
+
+
 def _cannot_execute(op: Operation) -> str:
     """Why the engine does not know an operation: a type it does not compute with, or the operation itself."""
     for type in (*op.operand_types, *op.result_types):
@@ -937,5 +1041,9 @@ _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
     flow.AdvanceOp: _Body.advance,
     flow.ResizeOp: _Body.resize,
     flow.RestrideOp: _Body.restride,
+    flow.RebaseOp: _Body.rebase,
+    flow.AssertOp: _Body.check,
+    flow.PrintOp: _Body.print_,
+    flow.TimestampOp: _Body.timestamp,
     flow.ApplyOp: _Body.apply,
 }

@@ -83,6 +83,14 @@ def normalize(kind: str, value: Any) -> Value:
     return _wrapper(kind)(int(value))
 
 
+def show(conversion: str, kind: str, value: Any) -> str:
+    """A uniform value as a conversion of a print operation writes it (`dialects.print_format`)."""
+    if conversion == "f":
+        return f"{value:f}"
+    number = int(value) if conversion == "d" and kind != "i1" else _unsigned(kind)[0](value)
+    return f"{number:x}" if conversion == "x" else str(number)
+
+
 def constant(attribute: Attribute) -> Value:
     """The uniform value of a constant's attribute."""
     if isinstance(attribute, IntegerAttr | FloatAttr):

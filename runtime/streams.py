@@ -27,6 +27,7 @@ class Buffer:
     """An array in unit memory: where it is (16-bit words) and how many elements it has."""
 
     name: str
+    """Empty for the whole of memory, which pointers point into."""
     kind: str
     address: int
     shape: tuple[int, ...]

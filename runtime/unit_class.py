@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagnostics import location_of
+from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from .fifos import Fifo
 from .memory import Memory
@@ -57,6 +57,8 @@ class UnitClass:
             for left in range(0, width, self.block_columns)
         ]
         self.buffers: dict[str, Buffer] = {}
+        self.whole_memory = Buffer("", "i16", 0, (self.memory.words,), self.memory.words)
+        """What pointers point into."""
         self.params: dict[str, Any] = {}
         self.functions: dict[str, flow.FuncOp] = {}
         self.microthreads: dict[int, Resource] = {}
@@ -106,6 +108,22 @@ class UnitClass:
         y, x = np.argwhere(wrong)[0]
         value = np.broadcast_to(np.asarray(value), units.shape)[y, x]
         return f"PE {self.grid_position(int(rows[y, x]), int(columns[y, x]))}", value.item()
+
+    def stray(self, units: UnitSet, address: Any, wide: bool, where: str | None) -> LoomError:
+        """The error about an access at run-time word addresses of which one cannot be."""
+        address = np.asarray(address)
+        outside = (address < 0) | (address + (2 if wide else 1) > self.memory.words)
+        if outside.any():
+            place, word = self.describe_first(units, outside, address)
+            return LoomError(
+                f"word address {word} on {place} lies outside its memory in use, words 0 to {self.memory.words - 1}; "
+                "check the pointer", where,
+            )  # fmt: skip
+        place, word = self.describe_first(units, address & 1 == 1, address)
+        return LoomError(
+            f"a 32-bit element is accessed at odd word address {word} on {place}; 32-bit elements have even addresses",
+            where,
+        )
 
     def loss(self, queue: OutputQueue, units: UnitSet) -> str:
         """Why wavelets of a queue are lost, for the first unit concerned."""

@@ -130,8 +130,8 @@ class Device:
     def _listening(self) -> NDArray[np.bool_]:
         """PEs that have a command stream, [height, width]."""
         mask = np.zeros((self.machine.height, self.machine.width), np.bool_)
-        for cls, _ in self.machine.exports[COMMAND_STREAM].places:
-            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
+        for place in self.machine.exports[COMMAND_STREAM].places:
+            mask |= place.cls.placement.on_grid(np.ones(place.cls.shape, np.bool_))
         return mask
 
 

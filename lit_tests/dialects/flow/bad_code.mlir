@@ -181,15 +181,15 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: an argument of function @f cannot be of type i64; use f16, bf16, f32, i1, i8, i16, i32 or index{{$}}
+// CHECK: error: an argument of function @f cannot be of type i4; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
-    flow.func @f(%x: i64) {
+    flow.func @f(%x: i4) {
     }
   }
 }
 // -----
-// CHECK: error: an argument of function @f cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32 or index{{$}}
+// CHECK: error: an argument of function @f cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @f(%x: f64) -> (f64) {
@@ -270,7 +270,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     "flow.units"() <{sym_name = "u", regions = [#wse.region<[:, :]>], words = 8 : i64}> ({
       "flow.buffer"() <{sym_name = "a", address = 0 : i64, type = memref<4xi16>}> : () -> ()
       "flow.func"() <{sym_name = "main", function_type = () -> ()}> ({
-        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 70000>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> !flow.stream<i16>
+        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 70000>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> : () -> !flow.stream<i16>
         "flow.return"() : () -> ()
       }) : () -> ()
     }) : () -> ()
@@ -284,7 +284,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     "flow.units"() <{sym_name = "u", regions = [#wse.region<[:, :]>], words = 8 : i64}> ({
       "flow.buffer"() <{sym_name = "a", address = 0 : i64, type = memref<4xi16>}> : () -> ()
       "flow.func"() <{sym_name = "main", function_type = () -> ()}> ({
-        %s = "flow.stream"() <{buffer = @a, static_offset = -9223372036854775808 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> !flow.stream<i16>
+        %s = "flow.stream"() <{buffer = @a, static_offset = -9223372036854775808 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> : () -> !flow.stream<i16>
         "flow.return"() : () -> ()
       }) : () -> ()
     }) : () -> ()
@@ -309,7 +309,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     "flow.units"() <{sym_name = "u", regions = [#wse.region<[:, :]>], words = 8 : i64}> ({
       "flow.buffer"() <{sym_name = "a", address = 0 : i64, type = memref<4xi16>}> : () -> ()
       "flow.func"() <{sym_name = "main", function_type = () -> ()}> ({
-        %h = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> !flow.stream<i16>
+        %h = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> : () -> !flow.stream<i16>
         %one = "arith.constant"() <{value = 1 : i16}> : () -> i16
         %s = "flow.resize"(%h, %one) : (!flow.stream<i16>, i16) -> !flow.stream<f16>
         "flow.return"() : () -> ()
@@ -426,7 +426,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     "flow.units"() <{sym_name = "u", regions = [#wse.region<[:, :]>], words = 8 : i64}> ({
       "flow.buffer"() <{sym_name = "a", address = 0 : i64, type = memref<4xi16>}> : () -> ()
       "flow.func"() <{sym_name = "main", function_type = () -> ()}> ({
-        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> !flow.stream<i16>
+        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> : () -> !flow.stream<i16>
         "flow.apply"(%s, %s) <{operation = "mov16", activate = @main}> : (!flow.stream<i16>, !flow.stream<i16>) -> ()
         "flow.return"() : () -> ()
       }) : () -> ()
@@ -441,7 +441,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     "flow.units"() <{sym_name = "u", regions = [#wse.region<[:, :]>], words = 8 : i64}> ({
       "flow.buffer"() <{sym_name = "a", address = 0 : i64, type = memref<4xi16>}> : () -> ()
       "flow.func"() <{sym_name = "main", function_type = () -> ()}> ({
-        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> !flow.stream<i16>
+        %s = "flow.stream"() <{buffer = @a, static_offset = 0 : i64, static_strides = array<i64: 1>, static_extents = array<i64: 4>, operandSegmentSizes = array<i32: 0, 0, 0, 0>}> : () -> !flow.stream<i16>
         "flow.apply"(%s, %s) <{operation = "mov16", microthread = 1 : i64, priority = "urgent"}> : (!flow.stream<i16>, !flow.stream<i16>) -> ()
         "flow.return"() : () -> ()
       }) : () -> ()

@@ -151,10 +151,10 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: param @c cannot be of type i64; use f16, bf16, f32, i1, i8, i16, i32 or index{{$}}
+// CHECK: error: param @c cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
-    flow.param @c = dense<0> : tensor<i64>
+    flow.param @c = dense<0.0> : tensor<f64>
   }
 }
 // -----
@@ -195,7 +195,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: function @main is neither unsigned nor read_only; remove the word{{$}}
+// CHECK: error: function @main is not unsigned, read_only nor a pointer; remove the word{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main {

@@ -31,6 +31,14 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
     flow.export @u as "u"
     // CHECK-NEXT: flow.export @count as "steps" unsigned read_only
     flow.export @count as "steps" unsigned read_only
+    // CHECK-NEXT: flow.initialize @words[63] = -2
+    flow.initialize @words[63] = -2
+    // CHECK-NEXT: flow.initialize @words[0] = @row attributes {note = "kept"}
+    flow.initialize @words[0] = @row attributes {note = "kept"}
+    // CHECK-NEXT: flow.export @count as "y" points_to memref<24xf32>
+    flow.export @count as "y" points_to memref<24xf32>
+    // CHECK-NEXT: flow.export @count as "z" points_to memref<?xi32> unsigned read_only
+    flow.export @count as "z" points_to memref<?xi32> unsigned read_only
     // CHECK-NEXT: flow.export @main as "main"
     flow.export @main as "main"
     // CHECK-NEXT: flow.queue input @in id 2 colors [@east on [::2, :] + [1, 0], @south on [1, 1]]
@@ -50,6 +58,22 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       %c = flow.get_param @c : f32
       // CHECK-NEXT: %v = flow.load @u[%height, %height] : f32
       %v = flow.load @u[%height, %height] : f32
+      // CHECK-NEXT: %v1 = flow.load %n[%height] : f32
+      %v1 = flow.load %n[%height] : f32
+      // CHECK-NEXT: %v2 = flow.load %n[] {note = "kept"} : i16
+      %v2 = flow.load %n[] {note = "kept"} : i16
+      // CHECK-NEXT: flow.store %v1, %n[%height] : f32
+      flow.store %v1, %n[%height] : f32
+      // CHECK-NEXT: flow.store %v2, %n[] {note = "kept"} : i16
+      flow.store %v2, %n[] {note = "kept"} : i16
+      // CHECK-NEXT: %low, %middle, %high = flow.timestamp
+      %low, %middle, %high = flow.timestamp
+      // CHECK-NEXT: flow.print "{u} {f}", %low, %v : i16, f32
+      flow.print "{u} {f}", %low, %v : i16, f32
+      // CHECK-NEXT: %yes = arith.constant true
+      %yes = arith.constant true
+      // CHECK-NEXT: flow.assert %yes, "it holds"
+      flow.assert %yes, "it holds"
       // CHECK-NEXT: flow.store %n, @count[] : i16
       flow.store %n, @count[] : i16
       // CHECK-NEXT: flow.activate @step
@@ -62,6 +86,10 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       flow.unblock @in
       // CHECK-NEXT: %row = flow.stream @u at 0 strides [1] extents [4] : !flow.stream<f32>
       %row = flow.stream @u at 0 strides [1] extents [4] : !flow.stream<f32>
+      // CHECK-NEXT: %there = flow.stream %n at %x strides [1] extents [%n] : !flow.stream<f32>
+      %there = flow.stream %n at %x strides [1] extents [%n] : !flow.stream<f32>
+      // CHECK-NEXT: %rebased = flow.rebase %there, %x : !flow.stream<f32>
+      %rebased = flow.rebase %there, %x : !flow.stream<f32>
       // CHECK-NEXT: %square = flow.stream @u at %x strides [1, %n] extents [%n, 2] {note = "kept"} : !flow.stream<f32>
       %square = flow.stream @u at %x strides [1, %n] extents [%n, 2] {note = "kept"} : !flow.stream<f32>
       // CHECK-NEXT: %end = flow.stream @u at 15 strides [-1] extents [16] : !flow.stream<f32>

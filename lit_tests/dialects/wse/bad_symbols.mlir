@@ -136,7 +136,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: function @main is neither unsigned nor read_only; remove the word{{$}}
+// CHECK: error: function @main is not unsigned, read_only nor a pointer; remove the word{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.export @main read_only

@@ -28,6 +28,20 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
     wse.export @u
     // CHECK-NEXT: wse.export @count as "steps" unsigned read_only
     wse.export @count as "steps" unsigned read_only
+    // CHECK-NEXT: wse.buffer @p : memref<i16>
+    wse.buffer @p : memref<i16>
+    // CHECK-NEXT: wse.buffer @q : memref<3xi16>
+    wse.buffer @q : memref<3xi16>
+    // CHECK-NEXT: wse.initialize @p[0] = address_of @u
+    wse.initialize @p[0] = address_of @u
+    // CHECK-NEXT: wse.initialize @q[2] = address_of @u + 4
+    wse.initialize @q[2] = address_of @u + 4
+    // CHECK-NEXT: wse.initialize @q[0] = param @row attributes {note = "kept"}
+    wse.initialize @q[0] = param @row attributes {note = "kept"}
+    // CHECK-NEXT: wse.export @p as "y" points_to memref<24xf32>
+    wse.export @p as "y" points_to memref<24xf32>
+    // CHECK-NEXT: wse.export @p as "z" points_to memref<?xi16> unsigned read_only
+    wse.export @p as "z" points_to memref<?xi16> unsigned read_only
     // CHECK-NEXT: wse.export @main
     wse.export @main
     // CHECK-NEXT: wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, 0] + [0, 1]]
@@ -38,6 +52,22 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
     wse.func @main(%iterations: i16, %scale: f32) {
       // CHECK-NEXT: %u = wse.get_buffer @u : memref<64xf32>
       %u = wse.get_buffer @u : memref<64xf32>
+      // CHECK-NEXT: %a = wse.address_of @u : i16
+      %a = wse.address_of @u : i16
+      // CHECK-NEXT: %m = wse.view %a : memref<?xf32>
+      %m = wse.view %a : memref<?xf32>
+      // CHECK-NEXT: %s = wse.view %a : memref<f16>
+      %s = wse.view %a : memref<f16>
+      // CHECK-NEXT: %low, %middle, %high = wse.timestamp : i16, i16, i16
+      %low, %middle, %high = wse.timestamp : i16, i16, i16
+      // CHECK-NEXT: wse.print "plain\0A"
+      wse.print "plain\n"
+      // CHECK-NEXT: wse.print "{u} {d} {x} {f} {{[{][{]}}", %low, %low, %high, %scale : i16, i16, i16, f32
+      wse.print "{u} {d} {x} {f} {{", %low, %low, %high, %scale : i16, i16, i16, f32
+      // CHECK-NEXT: %yes = arith.constant true
+      %yes = arith.constant true
+      // CHECK-NEXT: wse.assert %yes, "it holds"
+      wse.assert %yes, "it holds"
       // CHECK-NEXT: %x = wse.coordinate x : i16
       %x = wse.coordinate x : i16
       // CHECK-NEXT: %height = wse.extent y : i16

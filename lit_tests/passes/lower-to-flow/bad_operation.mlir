@@ -107,20 +107,6 @@ wse.program @circbuf_length target "wse3" rectangle 1 x 1 {
 
 // -----
 
-wse.program @base_of_unknown_walk target "wse3" rectangle 1 x 1 {
-  wse.pe @a on [:, :] {
-    wse.buffer @A : memref<8xf32>
-    wse.func @f(%d: !dsd.mem1d<f32>) {
-      %A = wse.get_buffer @A : memref<8xf32>
-      // CHECK: dsd.set_base changes a descriptor that a loop or call passes in; make a new descriptor instead
-      %e = dsd.set_base %d, %A : !dsd.mem1d<f32>, memref<8xf32>
-      wse.return
-    }
-  }
-}
-
-// -----
-
 wse.program @index_of_unknown_walk target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
     wse.func @f(%d: !dsd.mem1d<f32>, %n: i16) {
