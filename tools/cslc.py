@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import LoomError
 from .arguments import Parser
@@ -97,7 +97,7 @@ def _compile(argv: Sequence[str]) -> None:
     from ..frontend.csl import compile_layout
     from ..host.sdk import artifact
 
-    options = {"import_paths": arguments.import_path} if arguments.import_path else {}
+    options: dict[str, Any] = {"import_paths": arguments.import_path} if arguments.import_path else {}
     layout = compile_layout(
         arguments.file,
         arch=arguments.arch,

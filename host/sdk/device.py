@@ -6,6 +6,8 @@ rest: the host of a real wafer finds it so, because it is far slower.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Collection, Sequence
 from typing import IO, Any
 
@@ -40,7 +42,7 @@ class Device:
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
         """What the program has printed: (cycle, x, y, text), by cycle."""
-        return getattr(self.machine, "log", ())
+        return self.machine.log
 
     def settle(self) -> Deadlock | None:
         """Runs until nothing can happen any more without the host; returns who waits for what never comes.
@@ -54,21 +56,51 @@ class Device:
         return None
 
     def read(self, export: Export, region: Region, length: int, bits: int) -> NDArray[np.uint32]:
-        """`length` elements of 16 or 32 bits from where an exported buffer starts, [h, w, l], 16-bit zero-extended."""
+        """`length` elements of 16 or 32 bits from where an exported array starts, [h, w, l], 16-bit zero-extended.
+
+        What lies behind the array is read too, with a warning: programs are known that do so.
+        """
         self.settle()
-        x, y, w, h = region
-        found = self.machine.read_symbol(export.name)[y : y + h, x : x + w].reshape(h, w, -1)[:, :, :length]
-        return np.ascontiguousarray(found).view(f"u{bits // 8}").astype(np.uint32)
+        room = self._check_length(export, length, bits)
+        if room is not None:
+            print(
+                f"warning: memcpy_d2h reads {length} elements of '{export.name}', which has {room}; the rest is what "
+                "lies behind it in memory",
+                file=sys.stderr,
+            )
+        return self.machine.read_region(export.name, *region, length, f"u{bits // 8}").astype(np.uint32)
 
     def write(self, export: Export, region: Region, tensor: NDArray[np.uint32], bits: int) -> None:
-        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported buffer starts."""
+        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported array starts."""
         self.settle()
-        x, y, w, h = region
-        whole = self.machine.read_symbol(export.name)
-        flat = whole.reshape(*whole.shape[:2], -1)
-        words = np.ascontiguousarray(tensor if bits == 32 else tensor.astype(np.uint16))
-        flat[y : y + h, x : x + w, : tensor.shape[2]] = words.view(whole.dtype)
-        self.machine.write_symbol(export.name, whole)
+        length = tensor.shape[2]
+        room = self._check_length(export, length, bits)
+        if room is not None:
+            raise SdkError(
+                f"memcpy_h2d: {length} elements do not fit in '{export.name}', which has {room} on each PE; correct "
+                "elem_per_pe"
+            )
+        words = tensor if bits == 32 else tensor.astype(np.uint16)
+        self.machine.write_region(export.name, *region, length, words)
+
+    def _check_length(self, export: Export, length: int, bits: int) -> int | None:
+        """The elements that an exported array has if they are fewer than `length`; None if there is room for all.
+
+        Raises SdkError if that is because they are narrower than those of the copy.
+        """
+        found = self.machine.symbol(export.name, "buffer")
+        assert found.dtype is not None
+        if any(extent < 0 for extent in found.shape):
+            return None
+        size, elements = found.dtype.itemsize, math.prod(found.shape)
+        if length * bits // 8 <= max(size, 2) * elements:
+            return None
+        if size * 8 < bits:
+            raise SdkError(
+                f"a copy of {length} elements of {bits} bits does not fit '{export.name}', which has {elements} of "
+                f"{size * 8} bits on each PE; pass data_type=MemcpyDataType.MEMCPY_16BIT"
+            )
+        return elements
 
     def send(self, color: int, region: Region, tensor: NDArray[np.uint32]) -> None:
         """Sends the words [h, w, l] to PEs as wavelets of a color."""

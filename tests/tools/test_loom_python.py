@@ -128,7 +128,7 @@ def test_our_errors_are_one_message(run_loom: Run, script: Script, artifact: Pat
     assert outcome.status == 1
     assert outcome.err.splitlines() == [
         "error: the program exports no symbol 'missing'; it exports wide, real, narrow, half, fixed, double, forget, "
-        "take, echo, wait",
+        "take, echo, wait, say, pointed",
         "run.py:5: note: asked for here: return runner.get_id('missing')",
     ]
 

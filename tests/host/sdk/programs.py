@@ -52,6 +52,10 @@ wse.program @grid target "wse3" rectangle 3 x 2 {
     wse.export @take
     wse.export @echo
     wse.export @wait
+    wse.export @say
+    wse.buffer @pointer : memref<i16> = dense<0>
+    wse.initialize @pointer[0] = address_of @narrow
+    wse.export @pointer as "pointed" points_to memref<4xi16> unsigned
     wse.input_queue @from_host color @into id 2
     wse.output_queue @to_host color @out_of id 3
 
@@ -89,6 +93,14 @@ UNBLOCK
 UNBLOCK
       wse.return
     }
+    wse.func @say(%number: i16) {
+      %x = wse.coordinate x : i16
+      wse.print "PE {u} says ", %x : i16
+      wse.print "{d}\\n{x}", %number, %number : i16, i16
+      wse.print " and more\\n"
+UNBLOCK
+      wse.return
+    }
     wse.func @wait() {
       %in = dsd.fabin @from_host extent 2 : !dsd.fabin<f32>
       %real = wse.get_buffer @real : memref<2x3xf32>
@@ -113,6 +125,8 @@ EXPORTS: dict[str, dict[str, Any]] = {
     "take": {"kind": "function", "type": "fn(i16,f32)void", "arguments": ["i16", "f32"]},
     "echo": {"kind": "function", "type": "fn()void"},
     "wait": {"kind": "function", "type": "fn()void"},
+    "say": {"kind": "function", "type": "fn(i16)void", "arguments": ["i16"]},
+    "pointed": {"kind": "buffer", "type": "[*]u16", "element": "u16", "mutable": True},
     "loom.cmd_stream": {"kind": "buffer", "type": "*u16", "element": "u16"},
 }
 

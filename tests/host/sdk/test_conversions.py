@@ -28,7 +28,7 @@ def test_elapsed_cycles(start: tuple[int, ...], end: tuple[int, ...], words: tup
     for view in (buffer, buffer.view(np.float32), buffer.view(np.int32)):
         result = calculate_cycles(view)
         assert result == elapsed
-        assert isinstance(result, np.int64)
+        assert type(result) is np.int64
 
 
 def test_elapsed_cycles_of_many() -> None:

@@ -268,3 +268,47 @@ def test_broadcasts(running: SdkRuntime, order: MemcpyOrder) -> None:
     assert_array_equal(everything.reshape(2, 3, 5)[:, 1:], np.broadcast_to(row, (2, 2, 5)))
     with pytest.raises(SdkError, match="memcpy_h2d_rowbcast: src has 30 elements, but the region needs h x 1 x elem_"):
         running.memcpy_h2d_rowbcast(wide, everything, 0, 0, 3, 2, 5, **options())
+
+
+def test_more_than_there_is(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
+    """Writing behind an array is refused; reading there is done, as the machine does, but told."""
+    data = np.zeros(6, np.uint32)
+    with pytest.raises(SdkError, match="6 elements do not fit in 'wide', which has 5 on each PE; correct elem_per_pe"):
+        running.memcpy_h2d(running.get_id("wide"), data, 0, 0, 1, 1, 6, **options())
+
+
+def test_reading_behind(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
+    data = np.full(6, 9, np.uint32)
+    running.memcpy_d2h(data, running.get_id("wide"), 0, 0, 1, 1, 6, **options())
+    assert_array_equal(data[:5], np.zeros(5))
+    assert "memcpy_d2h reads 6 elements of 'wide', which has 5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["narrow", "pointed", "half"])
+def test_wide_copy_of_narrow_elements(running: SdkRuntime, name: str) -> None:
+    """The data type forgotten for 16-bit elements."""
+    data = np.zeros(4, np.uint32)
+    message = (
+        f"a copy of 4 elements of 32 bits does not fit '{name}', which has 4 of 16 bits on each PE; pass data_type="
+    )
+    with pytest.raises(SdkError, match=message):
+        running.memcpy_d2h(data, running.get_id(name), 0, 0, 1, 1, 4, **options())
+
+
+def test_words_of_narrow_elements(running: SdkRuntime) -> None:
+    """Memory is flat: 32-bit words of an array of 16-bit elements are pairs of them, the first in the low half."""
+    narrow = running.get_id("narrow")
+    running.memcpy_h2d(narrow, np.array([1, 2, 3, 4], np.uint32), 1, 1, 1, 1, 4, **options(data_type=HALF))
+    words = np.zeros(2, np.uint32)
+    running.memcpy_d2h(words, narrow, 1, 1, 1, 1, 2, **options())
+    assert_array_equal(words, [0x20001, 0x40003])
+
+
+def test_pointers(running: SdkRuntime) -> None:
+    """An exported pointer stands for what it points to."""
+    running.memcpy_h2d(
+        running.get_id("pointed"), np.arange(4, dtype=np.uint32), 2, 0, 1, 1, 4, **options(data_type=HALF)
+    )
+    out = np.zeros(4, np.uint32)
+    running.memcpy_d2h(out, running.get_id("narrow"), 2, 0, 1, 1, 4, **options(data_type=HALF))
+    assert_array_equal(out, np.arange(4))

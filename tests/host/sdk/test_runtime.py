@@ -109,7 +109,8 @@ def test_physical_coordinates(grid: Path) -> None:
     """HOST-010, HOST-011: the offsets are added."""
     runner = SdkRuntime(grid)
     assert runner.coord_logical_to_physical((2, 3)) == (6, 4)
-    assert runner.coord_logical_to_physical((np.int32(0), np.int64(0))) == (4, 1)
+    numbers: Any = (np.int32(0), np.int64(0))
+    assert runner.coord_logical_to_physical(numbers) == (4, 1)
     for wrong in ((1,), (1, 2, 3), "ab", 5, (1.5, 2)):
         with pytest.raises(SdkError, match="is no coordinate; give a pair of ints"):
             runner.coord_logical_to_physical(wrong)  # pyright: ignore[reportArgumentType]
@@ -355,3 +356,18 @@ def test_read_symbol(running: SdkRuntime) -> None:
     assert_array_equal(running.read_symbol(0, 0, "hidden"), [7, 0, 7, 0, 7, 0])
     with pytest.raises(SdkError, match=r"PE P7.1 of the fabric has no symbol 'hidden'"):
         running.read_symbol(3, 0, "hidden")
+
+
+def test_log(start: Start) -> None:
+    """What programs print is in sim.log, a line when it ends, with its cycle."""
+    runner = start()
+    Path("sim.log").write_text("of an earlier run")
+    runner.launch("say", np.int16(-2), nonblock=False)
+    lines = Path("sim.log").read_text().splitlines()
+    assert all(line.startswith("@") for line in lines)
+    texts = sorted(line.partition(" ")[2] for line in lines)
+    assert texts == sorted([f"PE {x} says -2" for x in (0, 1, 2)] * 2 + ["fffe and more"] * 6)
+    cycles = [int(line[1:].partition(" ")[0]) for line in lines]
+    assert cycles == sorted(cycles)
+    runner.stop()
+    assert Path("sim.log").read_text().splitlines() == lines
