@@ -12,52 +12,24 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
+    DYNAMIC_INDEX,
     FloatAttr,
-    IndexType,
     IntegerAttr,
-    IntegerType,
     MemRefType,
-    Signedness,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...diagnostics import LoomError, location_of
+from ...diagnostics import LoomError
 from ...frontend.csl import syntax
 from ...frontend.csl.syntax import Expression, Statement
 from . import tree
 from .names import Names
+from .scalars import expression_of, reads_well_in
+from .types import INDEX, literal_of, refuse, scalar_type
 
-INDEX = "i32"
-"""What stands for the `index` type: an address has 16 bits, unsigned."""
 HIGHEST_INLINED = 6
 """How high an expression may be to stand where it is used; higher ones get a name."""
-
-
-def refuse(op: Operation, message: str) -> LoomError:
-    return LoomError(message, location_of(op))
-
-
-def scalar_type(type: Attribute) -> str | None:
-    """The CSL type of a scalar, None if CSL has none. Integers without a sign of their own are signed."""
-    match type:
-        case IntegerType(width=width) if width.data == 1:
-            return "bool"
-        case IntegerType(width=width) if width.data in (8, 16, 32, 64):
-            return f"{'u' if type.signedness.data is Signedness.UNSIGNED else 'i'}{width.data}"
-        case IndexType():
-            return INDEX
-        case Float16Type():
-            return "f16"
-        case Float32Type():
-            return "f32"
-        case BFloat16Type():
-            return "bf16"
-        case _:
-            return None
 
 
 @dataclass(frozen=True)
@@ -98,13 +70,18 @@ class Code:
             raise refuse(user, f"{user.name} has a value of type {type}, which CSL does not have; use another type")
         return text
 
+    def refuse_operation(self, op: Operation) -> LoomError:
+        """The error at an operation that CSL cannot say."""
+        return refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+
     def skipped(self, op: Operation) -> bool:
         """Whether nothing is to be written for an operation because another one says it too."""
         return False
 
     # Values
 
-    def type_of(self, user: Operation, value: SSAValue) -> Expression:
+    def type_of(self, user: Operation, value: SSAValue) -> Expression | None:
+        """The type a declaration of the value says; None to leave it out."""
         return tree.name(self.type_text(user, value.type))
 
     def is_constant(self, value: SSAValue) -> bool:
@@ -137,8 +114,9 @@ class Code:
         if pure and not self._uses(result):
             return
         if pure and self._only_here(op) and tree.height(expression) <= HIGHEST_INLINED:
-            self.set_value(result, expression)
-            return
+            if reads_well_in(self._uses(result)[0], expression):
+                self.set_value(result, expression)
+                return
         if not self._uses(result):
             self.emit(tree.assign(tree.name("_"), expression))
             return
@@ -208,8 +186,6 @@ class Code:
         """Called with the statements that an operation became."""
 
     def _other(self, op: Operation) -> None:
-        from .scalars import expression_of
-
         if op.dialect_name() in ("arith", "math"):
             expression = expression_of(op, self)
             if expression is not None:
@@ -218,7 +194,7 @@ class Code:
         elif self.write_operation(op):
             return
         if not op.results or not is_side_effect_free(op) or self._uses(op.results[0]):
-            raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+            raise self.refuse_operation(op)
 
     def _constant(self, op: arith.ConstantOp) -> None:
         match op.value:
@@ -252,7 +228,7 @@ class Code:
         if not isinstance(type, MemRefType) or op.index not in self._constants:
             raise refuse(op, f"{op.name} of an unknown dimension cannot be written in CSL; make it a constant")
         size = type.get_shape()[int(self._constants[op.index])]
-        if size < 0:
+        if size == DYNAMIC_INDEX:
             raise refuse(op, f"{op.name} of an open extent cannot be written in CSL; pass the extent along")
         self._constants[op.result] = size
 
@@ -326,7 +302,7 @@ class Code:
         element = self.names.new(induction.name_hint, "i")
         self.set_value(induction, tree.name(element))
         self._hand_on(carried, variables)
-        type = self.type_of(op, induction)
+        type = tree.name(self.type_text(op, induction.type))
         bounds = [self.value(bound) for bound in (op.lb, op.ub, op.step)]
         body = self._region(op.body, variables)
         self.emit(tree.repeat(element, type, bounds[0], bounds[1], bounds[2], body))
@@ -391,16 +367,3 @@ def _only_leaves(node: syntax.If) -> bool:
         and len(body.statements) == 1
         and isinstance(body.statements[0], syntax.Break)
     )
-
-
-def literal_of(type: str, number: int | float) -> Expression:
-    """A number as CSL's literal; integers wrap into the range of their type."""
-    if type == "bool":
-        return tree.name("true" if number else "false")
-    if type in ("f16", "f32", "bf16"):
-        return tree.floating(float(number), type)
-    bits = int(type[1:])
-    wrapped = int(number) % (1 << bits)
-    if type[0] == "i" and wrapped >= 1 << (bits - 1):
-        wrapped -= 1 << bits
-    return tree.integer(wrapped)

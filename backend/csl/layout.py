@@ -14,11 +14,11 @@ from ...frontend.csl import syntax
 from ...frontend.csl.source import Source
 from ...frontend.csl.syntax import Declaration, Expression, Statement
 from . import tree
-from .code import literal_of, refuse, scalar_type
 from .names import Names
 from .pe_program import Export, PeFile, idle_program, numbers_of
 from .regions import Rectangle, X, Y, covers, inside, meet, over, resolved
 from .tree import NOWHERE
+from .types import literal_of, refuse, scalar_type
 
 IDLE_FILE = "idle.csl"
 

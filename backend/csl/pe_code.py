@@ -14,9 +14,10 @@ from ...dialects import dsd, wse
 from ...frontend.csl import syntax
 from ...frontend.csl.syntax import Expression
 from . import tree
-from .code import Code, Place, refuse, scalar_type
+from .code import Code, Place
 from .names import Names
 from .tree import NOWHERE
+from .types import refuse, scalar_type
 
 if TYPE_CHECKING:
     from .pe_program import PeProgram

@@ -15,10 +15,11 @@ from ...frontend.csl.source import Source
 from ...frontend.csl.syntax import Declaration, Expression, Statement
 from ...targets import Target
 from . import tree
-from .code import Place, literal_of, refuse, scalar_type
+from .code import Place
 from .names import Names
 from .pe_code import PeCode
 from .tree import NOWHERE
+from .types import literal_of, refuse, scalar_type
 
 COMMAND_STREAM = "loom.cmd_stream"
 """The exported counter that grows where a program lets the host go on."""
@@ -92,6 +93,7 @@ class PeProgram:
         self._libraries: dict[str, str] = {}
         self._color_names: dict[str, str] = {}
         self._queue_colors: dict[str, str] = {}
+        self._pointers: dict[wse.ExportOp, str] = {}
         self._extents: dict[wse.Axis, str] = {}
         self._exports: dict[str, list[wse.ExportOp]] = {}
         # Variables, queues and task ids, then functions and tasks.
@@ -114,9 +116,19 @@ class PeProgram:
                 self.called[name] = self.names.new(name)
             elif isinstance(op, wse.ExportOp):
                 self._exports.setdefault(op.symbol.string_value(), []).append(op)
+        # All names of the file are chosen before those of locals, which must differ from them.
+        for op in self.pe.program.body.block.ops:
+            if isinstance(op, wse.ColorOp):
+                self._color_names[op.sym_name.data] = self.names.new(op.sym_name.data)
         for name, op in self.members.items():
             if isinstance(op, wse.TaskOp):
                 self.task_ids[name] = self.names.new(f"{self.called[name]}_id")
+            elif isinstance(op, wse.QueueOp):
+                self._queue_colors[name] = self.names.new(f"{self.called[name]}_color")
+        for symbol, exports in self._exports.items():
+            for export in exports:
+                if symbol in self.called:
+                    self._pointers[export] = self.names.new(f"{self.called[symbol]}_ptr")
 
     def write(self) -> PeFile:
         """The file; raises LoomError at what CSL cannot say."""
@@ -159,20 +171,17 @@ class PeProgram:
 
     def color(self, symbol: str) -> str:
         """The param that holds a color."""
-        if symbol not in self._color_names:
-            self._color_names[symbol] = self.names.new(symbol)
-            self.result.color_params[self._color_names[symbol]] = symbol
-        return self._color_names[symbol]
+        name = self._color_names[symbol]
+        self.result.color_params.setdefault(name, symbol)
+        return name
 
     def color_of(self, queue: wse.QueueOp) -> str:
         """The param that holds the color a queue serves."""
         if len(queue.colors) == 1 and queue.colors.data[0].is_everywhere:
             return self.color(queue.colors.data[0].color_name)
-        name = queue.sym_name.data
-        if name not in self._queue_colors:
-            self._queue_colors[name] = self.names.new(f"{self.called[name]}_color")
-            self.result.color_params[self._queue_colors[name]] = queue
-        return self._queue_colors[name]
+        name = self._queue_colors[queue.sym_name.data]
+        self.result.color_params.setdefault(name, queue)
+        return name
 
     def member(self, op: Operation, symbol: str) -> Operation:
         """The operation of this PE program called `symbol`."""
@@ -276,7 +285,7 @@ class PeProgram:
         name = self.called[buffer.sym_name.data]
         type = tree.many_pointer_type(tree.name(element))
         self.result.exports[shown] = Export(type, f"[*]{element}", export.read_only is None, export)
-        pointer = self.names.new(f"{name}_ptr")
+        pointer = self._pointers[export]
         self._globals.append(tree.declare("var", pointer, type, tree.unary("&", tree.name(name))))
         self._comptime.append(_export_symbol(pointer, shown))
 

@@ -14,10 +14,10 @@ from ...frontend.csl import syntax
 from ...frontend.csl.printer import print_file
 from ...passes.analysis.numbering import number
 from ...targets import Target
-from .code import refuse
 from .layout import IDLE_FILE, Layout, PrintedPe
 from .names import Names
 from .pe_program import PeProgram
+from .types import refuse
 
 LAYOUT_FILE = "layout.csl"
 

@@ -7,15 +7,20 @@ that reads its operands as unsigned says so with `@bitcast`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
+from ...frontend.csl import syntax
 from ...frontend.csl.syntax import Expression
 from . import tree
-from .code import Code, literal_of
+from .types import literal_of
 
-_Maker = Callable[[Operation, Code], Expression]
+if TYPE_CHECKING:
+    from .code import Code
+
+_Maker = Callable[[Operation, "Code"], Expression]
 
 
 def expression_of(op: Operation, code: Code) -> Expression | None:
@@ -26,6 +31,33 @@ def expression_of(op: Operation, code: Code) -> Expression | None:
     for value in (*op.operands, *op.results):
         code.type_text(op, value.type)
     return maker(op, code)
+
+
+_BITS = ("arith.shli", "arith.shrsi", "arith.shrui", "arith.andi", "arith.ori", "arith.xori")
+_REPEATS_OPERANDS = (
+    "arith.minsi",
+    "arith.maxsi",
+    "arith.minui",
+    "arith.maxui",
+    "arith.maximumf",
+    "arith.minimumf",
+    "arith.maxnumf",
+    "arith.minnumf",
+    "arith.cmpf",
+)
+
+
+def reads_well_in(user: Operation, expression: Expression) -> bool:
+    """Whether an expression may stand in that of `user`, which reads it once.
+
+    CSL's documents leave open how bitwise operators bind beside others, so those get names for operands.
+    """
+    if user.name in _REPEATS_OPERANDS:
+        return isinstance(expression, syntax.Name)
+    return user.name not in _BITS or not isinstance(expression, syntax.Binary) or expression.operator in _COMPARISONS
+
+
+_COMPARISONS = ("==", "!=", "<", ">", "<=", ">=", "and", "or")
 
 
 def _type(op: Operation, code: Code, value: SSAValue) -> str:

@@ -20,8 +20,10 @@ def name(text: str) -> syntax.Name:
     return syntax.Name(NOWHERE, NOWHERE, text)
 
 
-def integer(value: int) -> syntax.Integer:
-    return syntax.Integer(NOWHERE, NOWHERE, value)
+def integer(value: int) -> Expression:
+    """A literal, as the parser reads it: a sign is an operator."""
+    literal = syntax.Integer(NOWHERE, NOWHERE, abs(value), str(abs(value)))
+    return unary("-", literal) if value < 0 else literal
 
 
 def string(value: str) -> syntax.String:
