@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-import networkx as nx
 import numpy as np
 
 from ..diagnostics import LoomError
@@ -14,6 +13,8 @@ from .tasks import NEVER
 from .units import Cells, UnitSet, from_mask, rectangle, union
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from .machine import Machine
     from .program import Application
     from .unit_class import UnitClass
@@ -190,6 +191,8 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
 
     Only units that wait are nodes.
     """
+    import networkx as nx  # takes as long to import as the rest of the engine, and only programs that hang need it
+
     graph: nx.DiGraph[Place] = nx.DiGraph()
     waiting: set[Place] = set()
     edges: list[Wait] = []
@@ -224,6 +227,8 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
 
 def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:
     """Units that wait for each other in a circle, in its order; none if there is no circle."""
+    import networkx as nx
+
     graph = _graph(machine, waits)
     try:
         edges = cast("list[tuple[Place, Place]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
