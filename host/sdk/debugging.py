@@ -17,7 +17,7 @@ from ...diagnostics import LoomError
 from . import artifact as artifacts
 from . import core, trace_records
 from .errors import SdkError
-from .runtime import check_cmaddr
+from .platforms import check_cmaddr
 
 
 class debug_util:

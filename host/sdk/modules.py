@@ -26,6 +26,13 @@ MODULES: dict[str, dict[str, str]] = {
         "MemcpyDataType": "runtime",
         "MemcpyOrder": "runtime",
         "Task": "runtime",
+        "SdkCompileArtifacts": "platforms",
+        "SdkExecutionPlatform": "platforms",
+        "SdkTarget": "platforms",
+        "SimfabConfig": "platforms",
+        "get_platform": "platforms",
+        "get_simulator": "platforms",
+        "get_system": "platforms",
     },
     "cerebras.sdk.sdk_utils": {
         "calculate_cycles": "conversions",

@@ -22,6 +22,7 @@ from ...diagnostics import LoomError
 from . import artifact as artifacts
 from . import tensors
 from .errors import SdkError
+from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, check_cmaddr
 
 if TYPE_CHECKING:
     from .device import Device
@@ -77,12 +78,19 @@ class SdkRuntime:
     """Runs the compiled program in `bindir`, a directory written by `loom cslc` (HOST-001 to HOST-008).
 
     Keywords: `cmaddr`, the address of a wafer, has to be empty or None; `suppress_simfab_trace` leaves out the trace in
-    the directory simfab_traces. Raises SdkError, a RuntimeError, for whatever does not fit, here and in all methods.
+    the directory simfab_traces; `simfab_numthreads` and `msg_level` have no effect. `platform` is what get_platform
+    returns. Raises SdkError, a RuntimeError, for whatever does not fit, here and in all methods.
     """
 
-    def __init__(self, bindir: Path | str, platform: object = None, **kwargs: Any) -> None:
+    def __init__(
+        self, bindir: Path | str | SdkCompileArtifacts, platform: SdkExecutionPlatform | None = None, **kwargs: Any
+    ) -> None:
+        if isinstance(bindir, SdkCompileArtifacts):
+            bindir = bindir.artifacts_path
         if not isinstance(bindir, str | Path):
             raise SdkError(f"bindir is {type(bindir).__name__}; give a str or pathlib.Path, the directory cslc wrote")
+        if platform is not None and not isinstance(platform, SdkExecutionPlatform):
+            raise SdkError(f"platform is {platform!r}; give what get_platform returns")
         known = ("cmaddr", "suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
         for name in kwargs:
             if name not in known:
@@ -93,6 +101,14 @@ class SdkRuntime:
             self._artifact = artifacts.read(bindir)
         except LoomError as error:
             raise SdkError(error.message, error.location) from error
+        if platform is not None and platform.target.value != self._artifact.arch:
+            raise SdkError(
+                f"the platform is a {platform.target.name}, but the program was compiled for {self._artifact.arch}; "
+                f"pass target=SdkTarget.{self._artifact.arch.upper()} to get_platform"
+            )
+        self._platform = platform
+        if platform is not None and platform.config.suppress_trace:
+            self._traced = False
         self._ids = {export.name: number for number, export in enumerate(self._artifact.exports)}
         self._device: Device | None = None
         self._trace: Any = None
@@ -457,6 +473,8 @@ class SdkRuntime:
         from . import core
 
         core.keep(self._artifact, self._machine.machine)
+        if self._platform is not None and self._platform.config.dump_core:
+            core.write(Path(self._platform.config.core_path or "out.core"), self._machine.machine)
 
 
 class _Options:
@@ -496,15 +514,6 @@ def take_unstopped() -> bool:
 
 
 NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is done"
-
-
-def check_cmaddr(cmaddr: object) -> None:
-    """Raises SdkError for the address of a real wafer, of which there is none here (HOST-005, HOST-006)."""
-    if cmaddr is None or cmaddr == "":
-        return
-    raise SdkError(
-        f"cmaddr is {cmaddr!r}, a wafer's address; leave it out: loom runs programs on its own simulator only"
-    )
 
 
 def argument(value: Any, kind: str, what: str) -> int | float:

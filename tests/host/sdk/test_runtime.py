@@ -12,6 +12,14 @@ from numpy.testing import assert_array_equal
 
 from loomir.host.sdk import runtime as runtime_module
 from loomir.host.sdk.errors import SdkError
+from loomir.host.sdk.platforms import (
+    SdkCompileArtifacts,
+    SdkTarget,
+    SimfabConfig,
+    get_platform,
+    get_simulator,
+    get_system,
+)
 from loomir.host.sdk.runtime import MemcpyDataType, MemcpyOrder, SdkRuntime, Task
 
 from .programs import EXPORTS
@@ -103,6 +111,31 @@ def test_traces(grid: Path, suppress: bool | None) -> None:
     assert traces.exists() is not bool(suppress)
     if not suppress:
         assert "double" in (traces / "trace.jsonl").read_text()
+
+
+def test_platforms(grid: Path) -> None:
+    """HOST-005, HOST-006: where a program runs, as newer scripts say it."""
+    config = SimfabConfig(suppress_trace=True, dump_core=True, core_path="my.core")
+    platform = get_platform(None, config, SdkTarget.WSE3)
+    assert platform.is_simulation() and not platform.is_system()
+    runner = SdkRuntime(SdkCompileArtifacts(str(grid)), platform, memcpy_required=True)
+    runner.load()
+    runner.run()
+    runner.stop()
+    assert Path("my.core").exists() and not Path("simfab_traces").exists()
+    SdkRuntime(grid, get_simulator())
+    with pytest.raises(SdkError, match="the platform is a WSE2, but the program was compiled for wse3; pass target="):
+        SdkRuntime(grid, get_platform(target=SdkTarget.WSE2))
+    with pytest.raises(SdkError, match="a wafer's address; leave it out"):
+        get_platform("1.2.3.4:9000")
+    with pytest.raises(
+        SdkError, match="there is no wafer at '1.2.3.4:9000': loom runs programs on its own simulator only"
+    ):
+        get_system("1.2.3.4:9000")
+    wrong: Any = "wse3"
+    for make in (lambda: get_simulator(target=wrong), lambda: get_simulator(wrong), lambda: SdkRuntime(grid, wrong)):
+        with pytest.raises(SdkError, match=r"(target|config|platform) is 'wse3'; give"):
+            make()
 
 
 def test_physical_coordinates(grid: Path) -> None:
