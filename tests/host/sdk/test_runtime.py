@@ -129,7 +129,7 @@ def test_platforms(grid: Path) -> None:
     with pytest.raises(SdkError, match="a wafer's address; leave it out"):
         get_platform("1.2.3.4:9000")
     with pytest.raises(
-        SdkError, match="there is no wafer at '1.2.3.4:9000': loom runs programs on its own simulator only"
+        SdkError, match=r"there is no wafer at '1.2.3.4:9000': loom runs programs on its own simulator only"
     ):
         get_system("1.2.3.4:9000")
     wrong: Any = "wse3"
