@@ -96,6 +96,7 @@ from .machine_rules import (
     verify_stream_way,
     verify_task,
     verify_task_id,
+    verify_unblocked_queue,
 )
 from .print_format import verify_format
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
@@ -218,8 +219,6 @@ class Scope:
     units: Mapping[str, Operation]
     words: int = 0
     """Memory of a unit, in 16-bit words."""
-    listening: Mapping[str, TaskOp] = field(default_factory=dict[str, "TaskOp"])
-    """The data task of each input queue that has one."""
     streams: Streams = field(default_factory=lambda: Streams())
 
     def find(self, symbol: SymbolRefAttr) -> Operation:
@@ -270,19 +269,11 @@ class Scope:
             raise VerifyException(f"{_described(found)} cannot be activated; name a local task")
         return found
 
-    def task_to_block(self, symbol: SymbolRefAttr, done: str) -> TaskOp:
-        """The task called `symbol`, or the data task of the input queue called so (DSD-192, DSD-193)."""
+    def check_block(self, symbol: SymbolRefAttr, done: str) -> None:
+        """Accept a task, or an input queue, which stands for what its wavelets start (DSD-192, DSD-193)."""
         found = self.find(symbol)
-        if isinstance(found, QueueOp) and found.is_input:
-            task = self.listening.get(found.sym_name.data)
-            if task is None:
-                raise VerifyException(f"{_described(found)} has no data task to be {done}; name a task")
-            return task
-        if not isinstance(found, TaskOp):
-            raise VerifyException(
-                f"{_described(found)} cannot be {done}; name a task or an input queue that has a data task"
-            )
-        return found
+        if not isinstance(found, TaskOp) and not (isinstance(found, QueueOp) and found.is_input):
+            raise VerifyException(f"{_described(found)} cannot be {done}; name a task or an input queue")
 
     def _of_kind(self, symbol: SymbolRefAttr, kind: type[_OperationT], noun: str) -> _OperationT:
         found = self.find(symbol)
@@ -351,13 +342,10 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
             "use fewer"
         )
     symbols = _symbols(units)
-    listening = {
-        op.queue.string_value(): op for op in symbols.values() if isinstance(op, TaskOp) and op.queue is not None
-    }
     streams = Streams()
     streams.trace(units, symbols)
     where = f"flow.units @{units.sym_name.data}"
-    scope = Scope(outer.target, outer.grid, where, outer.fabric, symbols, words, listening, streams)
+    scope = Scope(outer.target, outer.grid, where, outer.fabric, symbols, words, streams)
     calls: dict[str, list[CallOp]] = {}
     for member in units.body.block.ops:
         for user in member.walk():
@@ -1183,6 +1171,9 @@ class QueueOp(SymbolUser):
     """A hardware queue of the unit, `input` or `output`, with the color it serves; where the color differs from
     unit to unit, each color comes with the regions of the grid on which it holds.
 
+    `unblocked` lets control wavelets of an input queue without data task start control tasks from the beginning; a
+    data task does so too.
+
     An id the target lacks is refused (DSD-219, DSD-220). Queues may share an id, but on WSE-3 they then serve one
     color on a PE.
     """
@@ -1193,6 +1184,7 @@ class QueueOp(SymbolUser):
     queue_id = prop_def(IntegerAttr)
     colors = prop_def(ArrayAttr[SymbolRefAttr])
     color_regions = prop_def(ArrayAttr[ArrayAttr[RegionAttr]])
+    unblocked = opt_prop_def(UnitAttr)
     traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
 
     def __init__(
@@ -1202,6 +1194,8 @@ class QueueOp(SymbolUser):
         queue_id: int,
         colors: Sequence[SymbolRefAttr],
         color_regions: Sequence[ArrayAttr[RegionAttr]],
+        *,
+        unblocked: bool = False,
     ):
         super().__init__(
             properties={
@@ -1210,6 +1204,7 @@ class QueueOp(SymbolUser):
                 "queue_id": IntegerAttr(queue_id, i64),
                 "colors": ArrayAttr(colors),
                 "color_regions": ArrayAttr(color_regions),
+                "unblocked": UnitAttr() if unblocked else None,
             }
         )
 
@@ -1229,7 +1224,8 @@ class QueueOp(SymbolUser):
 
         parser.parse_keyword("colors")
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, color)
-        op = cls(name, direction, queue_id, colors, color_regions)
+        unblocked = parser.parse_optional_keyword("unblocked") is not None
+        op = cls(name, direction, queue_id, colors, color_regions, unblocked=unblocked)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -1244,6 +1240,8 @@ class QueueOp(SymbolUser):
             printer.print_string(" on ")
             print_region_list(printer, regions)
         printer.print_string("]")
+        if self.unblocked is not None:
+            printer.print_string(" unblocked")
         print_attributes(printer, self)
 
     @property
@@ -1262,6 +1260,7 @@ class QueueOp(SymbolUser):
             raise VerifyException(f"queue @{name} is '{self.direction.data}'; make it 'input' or 'output'")
         if not self.colors.data:
             raise VerifyException(f"queue @{name} has no color; name the color it serves")
+        verify_unblocked_queue(name, is_input=self.is_input, unblocked=self.unblocked is not None)
         if len(self.colors) != len(self.color_regions):
             raise VerifyException(
                 f"queue @{name} has {_counted(len(self.colors), 'color')}, but regions for {len(self.color_regions)}; "
@@ -1819,7 +1818,7 @@ class BlockOp(_TaskControlOp):
     name = "flow.block"
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.task_to_block(self.symbol, "blocked")
+        scope.check_block(self.symbol, "blocked")
 
 
 @irdl_op_definition
@@ -1829,7 +1828,7 @@ class UnblockOp(_TaskControlOp):
     name = "flow.unblock"
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.task_to_block(self.symbol, "unblocked")
+        scope.check_block(self.symbol, "unblocked")
 
 
 @irdl_op_definition
@@ -2153,7 +2152,24 @@ class RebaseOp(_StreamUpdateOp):
     NEEDED: ClassVar = "a walk over memory"
 
 
+@irdl_op_definition
+class IndexedOp(_StreamUpdateOp):
+    """The same run of wavelets to be sent, each with an index in its high half beside 16 bits of data (DSD-108)."""
+
+    name = "flow.indexed"
+    CHANGES: ClassVar = frozenset({"sent"})
+    NEEDED: ClassVar = "a stream of an output queue"
+
+    def verify_(self) -> None:
+        super().verify_()
+        if element_words(_element_type(self.stream)) == 2:
+            raise VerifyException(
+                f"flow.indexed puts an index where {self.stream.type} has data; send 16-bit values (AMB-26)"
+            )
+
+
 PRIORITIES = ("low", "medium", "high")
+CONTROL_ACTIONS = ("terminate", "activate", "unblock")
 
 
 @irdl_op_definition
@@ -2163,7 +2179,8 @@ class ApplyOp(SymbolUser):
     `operands` are the destination and the sources of the entry, in its order; a source may be a scalar where the
     table allows it. The operation runs as many times as its shortest stream is long (AMB-01), element after
     element, so that a source sees what earlier iterations wrote. With `async` it runs on a microthread and the
-    task goes on; `activate` or `unblock` then names a task to be told of its end.
+    task goes on; `activate` or `unblock` then names a task to be told of its end. With `on_control` a control wavelet
+    ends it early: that one is taken and not stored, and `terminate`, `activate` or `unblock` says what happens then.
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
     of the width.
@@ -2176,6 +2193,8 @@ class ApplyOp(SymbolUser):
     microthread = opt_prop_def(IntegerAttr)
     activate = opt_prop_def(SymbolRefAttr)
     unblock = opt_prop_def(SymbolRefAttr)
+    on_control = opt_prop_def(StringAttr)
+    control_task = opt_prop_def(SymbolRefAttr)
     priority = opt_prop_def(StringAttr)
 
     def __init__(
@@ -2187,8 +2206,10 @@ class ApplyOp(SymbolUser):
         microthread: int | None = None,
         activate: str | None = None,
         unblock: str | None = None,
+        on_control: tuple[str, str | None] | None = None,
         priority: str | None = None,
     ):
+        action, task = on_control or (None, None)
         super().__init__(
             operands=[destination, sources],
             properties={
@@ -2196,6 +2217,8 @@ class ApplyOp(SymbolUser):
                 "microthread": None if microthread is None else IntegerAttr(microthread, i64),
                 "activate": None if activate is None else SymbolRefAttr(activate),
                 "unblock": None if unblock is None else SymbolRefAttr(unblock),
+                "on_control": None if action is None else StringAttr(action),
+                "control_task": None if task is None else SymbolRefAttr(task),
                 "priority": None if priority is None else StringAttr(priority),
             },
         )
@@ -2214,16 +2237,20 @@ class ApplyOp(SymbolUser):
     def parse(cls, parser: Parser) -> ApplyOp:
         operation = parser.parse_identifier()
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
-        microthread = activate = unblock = priority = None
+        microthread = activate = unblock = on_control = priority = None
         if parser.parse_optional_keyword("async") is not None:
             parser.parse_punctuation("(")
             parser.parse_keyword("microthread")
             parser.parse_punctuation("=")
             microthread = parser.parse_integer(allow_boolean=False)
             while parser.parse_optional_punctuation(",") is not None:
-                key = parser.parse_keyword_in(("activate", "unblock", "priority"))
+                key = parser.parse_keyword_in(("activate", "unblock", "on_control", "priority"))
                 parser.parse_punctuation("=")
-                if key == "activate":
+                if key == "on_control":
+                    action = parser.parse_keyword_in(CONTROL_ACTIONS)
+                    named = None if action == "terminate" else parse_symbol(parser).root_reference.data
+                    on_control = (action, named)
+                elif key == "activate":
                     activate = parse_symbol(parser).root_reference.data
                 elif key == "unblock":
                     unblock = parse_symbol(parser).root_reference.data
@@ -2246,6 +2273,7 @@ class ApplyOp(SymbolUser):
             microthread=microthread,
             activate=activate,
             unblock=unblock,
+            on_control=on_control,
             priority=priority,
         )
         op.attributes.update(attributes)
@@ -2260,6 +2288,11 @@ class ApplyOp(SymbolUser):
                 if symbol is not None:
                     printer.print_string(f", {key} = ")
                     printer.print_attribute(symbol)
+            if self.on_control is not None:
+                printer.print_string(f", on_control = {self.on_control.data}")
+                if self.control_task is not None:
+                    printer.print_string(" ")
+                    printer.print_attribute(self.control_task)
             if self.priority is not None:
                 printer.print_string(f", priority = {self.priority.data}")
             printer.print_string(")")
@@ -2291,7 +2324,13 @@ class ApplyOp(SymbolUser):
             raise VerifyException(
                 "an operation activates or unblocks a task at its end, not both (DSD-189); keep one of them"
             )
-        if self.microthread is None and (self.activate or self.unblock or self.priority):
+        if self.on_control is None:
+            action_fits = self.control_task is None
+        else:
+            action_fits = (self.control_task is None) == (self.on_control.data == "terminate")
+        if not action_fits or (self.on_control is not None and self.on_control.data not in CONTROL_ACTIONS):
+            raise VerifyException("on_control is neither terminate, activate @task nor unblock @task; use one of them")
+        if self.microthread is None and (self.activate or self.unblock or self.on_control or self.priority):
             raise VerifyException(
                 "only an asynchronous operation has a completion task or a priority (DSD-196); give it a microthread"
             )
@@ -2318,7 +2357,12 @@ class ApplyOp(SymbolUser):
         if self.activate is not None:
             scope.task_to_activate(self.activate)
         if self.unblock is not None:
-            scope.task_to_block(self.unblock, "unblocked")
+            scope.check_block(self.unblock, "unblocked")
+        if self.control_task is not None and self.on_control is not None:
+            if self.on_control.data == "activate":
+                scope.task_to_activate(self.control_task)
+            else:
+                scope.check_block(self.control_task, "unblocked")
         number, target = self.microthread, scope.target
         if number is not None and not 0 <= number.value.data < target.microthreads:
             raise VerifyException(
@@ -2364,7 +2408,7 @@ def _operations() -> list[type[Operation]]:
         FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, QueueOp,
         FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp, PrintOp,
         TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp,
-        RestrideOp, RebaseOp, ApplyOp,
+        RestrideOp, RebaseOp, IndexedOp, ApplyOp,
     ]  # fmt: skip
 
 

@@ -32,6 +32,12 @@ def verify_stream_way(way: str) -> None:
         raise VerifyException(f"a host stream cannot go '{way}'; use in (from the host) or out (to it)")
 
 
+def verify_unblocked_queue(name: str, *, is_input: bool, unblocked: bool) -> None:
+    """Raise VerifyException if an output queue is `unblocked`."""
+    if unblocked and not is_input:
+        raise VerifyException(f"output queue @{name} is unblocked, but starts no tasks; remove the word")
+
+
 def verify_fifos(fifos: Sequence[tuple[str, str]], name: str, target: Target) -> None:
     """Raise VerifyException if FIFO `name`, one of `fifos` with their buffers, is one too many or shares its buffer."""
     number = [fifo for fifo, _ in fifos].index(name)

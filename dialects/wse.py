@@ -101,6 +101,7 @@ from .machine_rules import (
     verify_stream_way,
     verify_task,
     verify_task_id,
+    verify_unblocked_queue,
 )
 from .print_format import verify_format
 from .region import RegionAttr, parse_region_list, print_region_list
@@ -1266,6 +1267,7 @@ class QueueOp(SymbolUser, ABC):
     sym_name = prop_def(SymbolNameConstraint())
     colors = prop_def(ArrayAttr[QueueColorAttr])
     id = opt_prop_def(IntegerAttr)
+    unblocked = opt_prop_def(UnitAttr)
     traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
 
     def __init__(
@@ -1274,6 +1276,8 @@ class QueueOp(SymbolUser, ABC):
         colors: Sequence[QueueColorAttr] | str,
         id: int | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        *,
+        unblocked: bool = False,
     ):
         if isinstance(colors, str):
             colors = [QueueColorAttr.get(colors)]
@@ -1282,6 +1286,7 @@ class QueueOp(SymbolUser, ABC):
                 "sym_name": StringAttr(name),
                 "colors": ArrayAttr(colors),
                 "id": None if id is None else IntegerAttr(id, i64),
+                "unblocked": UnitAttr() if unblocked else None,
             },
             attributes=attributes or {},
         )
@@ -1292,7 +1297,9 @@ class QueueOp(SymbolUser, ABC):
         return None if self.id is None else self.id.value.data
 
     @classmethod
-    def _parse_fields(cls, parser: Parser) -> tuple[str, Sequence[QueueColorAttr], int | None, Mapping[str, Attribute]]:
+    def _parse_fields(
+        cls, parser: Parser
+    ) -> tuple[str, Sequence[QueueColorAttr], int | None, bool, Mapping[str, Attribute]]:
         name = parser.parse_symbol_name().data
         if parser.parse_keyword_in(("color", "colors")) == "color":
             colors = [QueueColorAttr(parse_symbol(parser), EVERYWHERE)]
@@ -1301,7 +1308,8 @@ class QueueOp(SymbolUser, ABC):
         number = None
         if parser.parse_optional_keyword("id") is not None:
             number = parser.parse_integer(allow_boolean=False)
-        return name, colors, number, parse_attributes(parser)
+        unblocked = parser.parse_optional_keyword("unblocked") is not None
+        return name, colors, number, unblocked, parse_attributes(parser)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -1315,9 +1323,14 @@ class QueueOp(SymbolUser, ABC):
                 printer.print_list(self.colors, lambda color: _print_queue_color(printer, color))
         if self.id is not None:
             printer.print_string(f" id {self.id.value.data}")
+        if self.unblocked is not None:
+            printer.print_string(" unblocked")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
+        verify_unblocked_queue(
+            self.sym_name.data, is_input=isinstance(self, InputQueueOp), unblocked=self.unblocked is not None
+        )
         if not self.colors.data:
             raise VerifyException(f"queue @{self.sym_name.data} has no color; name the color it serves")
 
@@ -1344,16 +1357,20 @@ class InputQueueOp(QueueOp):
     ```
     wse.input_queue @from_north color @south id 3
     wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, :]]
+    wse.input_queue @commands color @down id 4 unblocked
     ```
 
-    Without an id, `dsd-assign-queues` chooses one. An id the target lacks is refused (DSD-220).
+    Control wavelets of a queue that has a data task start control tasks; those of another one do so only if it is
+    `unblocked`, from the beginning or by `wse.unblock`. Without an id, `dsd-assign-queues` chooses one. An id the
+    target lacks is refused (DSD-220).
     """
 
     name = "wse.input_queue"
 
     @classmethod
     def parse(cls, parser: Parser) -> InputQueueOp:
-        return cls(*cls._parse_fields(parser))
+        name, colors, number, unblocked, attributes = cls._parse_fields(parser)
+        return cls(name, colors, number, attributes, unblocked=unblocked)
 
     def queue_words(self, target: Target) -> tuple[int, ...]:
         return target.input_queue_words
@@ -1375,7 +1392,8 @@ class OutputQueueOp(QueueOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> OutputQueueOp:
-        return cls(*cls._parse_fields(parser))
+        name, colors, number, unblocked, attributes = cls._parse_fields(parser)
+        return cls(name, colors, number, attributes, unblocked=unblocked)
 
     def queue_words(self, target: Target) -> tuple[int, ...]:
         return target.output_queue_words
@@ -1466,7 +1484,8 @@ class TaskOp(SymbolUser):
     A local task runs when it is activated and not blocked; `active` and `blocked` give its state
     when the program starts. A data task runs for each wavelet of its input queue and takes the
     wavelet as one argument, or as two of 16 bits, the low half first. A control task runs for a
-    control wavelet that carries its id.
+    control wavelet that carries its id in bits 16 to 21; it takes no argument, the 16 bits of data below the id,
+    or the whole wavelet as a data task does.
     """
 
     name = "wse.task"

@@ -204,7 +204,8 @@ class _Assignment:
     def _keeps_color(self, first: str, second: str) -> bool:
         """Whether one of the queues is bound to its color as long as the program runs."""
         return self._target.queues_keep_color or any(
-            isinstance(user, wse.TaskOp) for name in (first, second) for user in self._users[name]
+            self._queues[name].unblocked is not None or any(isinstance(user, wse.TaskOp) for user in self._users[name])
+            for name in (first, second)
         )
 
     def _may_overlap(self, first: str, second: str) -> bool:

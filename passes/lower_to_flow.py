@@ -316,6 +316,7 @@ class _PeLowering:
             self._queue_id(queue),
             [entry.color for entry in queue.colors],
             [entry.regions for entry in queue.colors],
+            unblocked=queue.unblocked is not None,
         )
 
     def unblocked(self, op: Operation, symbol: str) -> str:
@@ -598,7 +599,7 @@ class _BodyLowering:
         if op.queue_name is None:
             raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
         # Priority is a matter of the operation in flow, and is read there.
-        unsupported = sorted(op.options.keys() - {"control", "priority"})
+        unsupported = sorted(op.options.keys() - {"control", "priority", "wavelet_index_offset"})
         if unsupported:
             raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
         extent = self._number(op, op.extent, unsigned=True)
@@ -676,8 +677,6 @@ class _BodyLowering:
         if settings is None:
             self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:]))
             return
-        if settings.control is not None:
-            raise _refuse(op, f"{op.name} has on_control, which flow cannot express yet; remove it")
         if settings.microthread is None:
             raise _refuse(
                 op,
@@ -693,9 +692,19 @@ class _BodyLowering:
                 microthread=settings.microthread,
                 activate=settings.activated,
                 unblock=None if unblocked is None else self.pe.unblocked(op, unblocked),
+                on_control=self._on_control(op, settings),
                 priority=_priority(op, settings),
             ),
         )
+
+    def _on_control(self, op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> tuple[str, str | None] | None:
+        control = settings.control
+        if control is None:
+            return None
+        task = control.task
+        if task is not None and control.control_action is dsd.ControlAction.UNBLOCK:
+            task = self.pe.unblocked(op, task)
+        return control.control_action.value, task
 
     def _operand(self, op: dsd.DsdOperation, operand: SSAValue) -> SSAValue:
         """An operand's scalar or stream, moved by the operation's index if its descriptor asks for that."""
@@ -710,6 +719,8 @@ class _BodyLowering:
             case dsd.Mem1dOp() | dsd.Mem4dOp() if made_by.wavelet_index_offset is not None:
                 # The index counts 16-bit words (DSD-236), as flow.advance does.
                 return self._make(op, flow.AdvanceOp(value, self._value(op, op.index)))
+            case dsd.FaboutOp() if made_by.wavelet_index_offset is not None:
+                return self._make(op, flow.IndexedOp(value, self._value(op, op.index)))
             case None:
                 raise _refuse(
                     op,

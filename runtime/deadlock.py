@@ -112,6 +112,8 @@ def _blocked_tasks(cls: UnitClass) -> list[Wait]:
         reason = "is active" if task.queue is None else f"has wavelets waiting on input queue @{task.queue.name}"
         location = f" ({task.code.where})" if task.code.where else ""
         text = f"task @{task.name}{location} {reason} but is blocked, and nothing unblocks it"
+        if task.queue is not None and task.queue.control_only:
+            text = f"input queue @{task.queue.name}{location} has control wavelets but is blocked; unblock it"
         found += [Wait(cls, units, text, task.code.where) for units in from_mask(cls.units, stuck)]
     return found
 

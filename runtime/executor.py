@@ -312,6 +312,10 @@ class Executor:
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
         self._covered(application, queue, units)
+        if stream.index is not None:
+            index = stream.index if type(stream.index) is int else stream.index.astype(np.uint32)[:, None, :]
+            payload = payload.astype(np.uint32) | (index & 0xFFFF) << 16
+            owned = True
         self.machine.scheduler.wavelets += payload.shape[1] * units.count
         outgoing: list[tuple[InputQueue, Message]] = []
         for delivery in queue.deliveries:
@@ -397,7 +401,10 @@ class Executor:
         """Queue wavelets that nobody waits for; they start the queue's data task if it has one."""
         queue.messages.append(message.keep())
         task = queue.task
-        if task is not None:
+        if task is not None and queue.control_only:
+            task.active[message.units.index] = queue.head_times(message.units, NEVER)
+            queue.cls.touch(message.units, task)
+        elif task is not None:
             known = task.active[message.units.index]
             task.active[message.units.index] = np.where(known == NEVER, message.head_time, known)
             queue.cls.touch(message.units, task)
@@ -550,6 +557,9 @@ class Executor:
     def _feed_elements(self, transfer: Transfer, messages: list[Message]) -> None:
         """Advance a transfer by one message for each input, for the same units."""
         units, application = transfer.units, transfer.application
+        if application.on_control and any(message.control for message in messages):
+            self._end_by_control(transfer, messages)
+            return
         low = transfer.position
         count = transfer.count - low
         rate, begin = transfer.rate, transfer.time
@@ -598,6 +608,16 @@ class Executor:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(transfer.time)))
 
+    def _end_by_control(self, transfer: Transfer, messages: list[Message]) -> None:
+        """A control wavelet ends an operation before its time (DSD-199 to DSD-201); it is taken and not stored."""
+        for message in messages:
+            if message.control:
+                transfer.time = np.maximum(transfer.time, message.head_time) + transfer.rate
+                self.taken(message, message.position, transfer.time)
+                message.position += 1
+        transfer.count = transfer.position
+        transfer.by_control = True
+
     def _wake_fifo_tasks(self, transfer: Transfer, messages: list[Message], count: int) -> None:
         """A push or pop lets an operation go on that had found a FIFO empty or full (DSD-144, DSD-147)."""
         received = [source for source in transfer.sources if type(source) in RECEIVED]
@@ -626,13 +646,17 @@ class Executor:
             return
         if transfer.tells:
             cls.unresolved[units.index] -= 1
-        self._signal(cls, application, units, transfer.time)
+        self._signal(cls, application, units, transfer.time, by_control=transfer.by_control)
 
-    def _signal(self, cls: UnitClass, application: Application, units: UnitSet, time: Any) -> None:
-        if application.activate is not None:
-            application.activate.complete(units, time, activate=True)
-        elif application.unblock is not None:
-            application.unblock.complete(units, time, activate=False)
+    def _signal(
+        self, cls: UnitClass, application: Application, units: UnitSet, time: Any, *, by_control: bool = False
+    ) -> None:
+        activate = application.control_activate if by_control else application.activate
+        unblock = application.control_unblock if by_control else application.unblock
+        if activate is not None:
+            activate.complete(units, time, activate=True)
+        elif unblock is not None:
+            unblock.complete(units, time, activate=False)
         else:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(time)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from ..diagnostics import LoomError, location_of
@@ -123,14 +123,12 @@ class Loader:
             if isinstance(op, flow.InitializeOp):
                 self._initialize(cls, op)
         tasks = [op for op in operations if isinstance(op, flow.TaskOp)]
-        changed = {
-            symbol.root_reference.data
-            for op in cls.op.walk()
-            if isinstance(op, flow.BlockOp | flow.UnblockOp | flow.ApplyOp)
-            and (symbol := op.symbol if not isinstance(op, flow.ApplyOp) else op.unblock) is not None
-        }
+        changed = {symbol.root_reference.data for op in cls.op.walk() for symbol in _changed_by(op)}
         for op in tasks:
             self._load_task(cls, op, changed)
+        for op in operations:
+            if isinstance(op, flow.QueueOp) and op.is_input:
+                self._load_listener(cls, op, changed)
         for op in operations:
             if isinstance(op, flow.FifoOp):
                 self._load_fifo(cls, op)
@@ -183,12 +181,16 @@ class Loader:
     def _load_fifo(self, cls: UnitClass, op: flow.FifoOp) -> None:
         tasks: list[Task | None] = []
         for symbol in (op.activate_push, op.activate_pop):
-            task = None if symbol is None else cls.tasks[symbol.root_reference.data]
+            task = None if symbol is None else cls.tasks.get(symbol.root_reference.data)
+            if symbol is not None and task is None:
+                raise LoomError(f"{symbol} is no task of {cls.name}", location_of(op))
             if task is not None:
                 task.expect_completions(activate=True)
             tasks.append(task)
-        name = op.sym_name.data
-        cls.fifos[name] = empty_fifo(cls, name, cls.buffers[op.buffer.root_reference.data], *tasks)
+        name, buffer = op.sym_name.data, cls.buffers.get(op.buffer.root_reference.data)
+        if buffer is None:
+            raise LoomError(f"{op.buffer} is no buffer of {cls.name}", location_of(op))
+        cls.fifos[name] = empty_fifo(cls, name, buffer, *tasks)
 
     def _load_param(self, cls: UnitClass, op: flow.ParamOp) -> None:
         kind = str(kind_of(op.values.get_element_type()))
@@ -238,17 +240,30 @@ class Loader:
         unblocked = None
         if blockable:
             unblocked = np.full(cls.shape, NEVER if op.blocked is not None else 0, np.int64)
-        if op.kind.data == "control":
-            raise LoomError("control tasks are not provided by the engine yet", location_of(op))
         task = Task(
             cls, name, op.kind.data, op.task_id.value.data, Code(name, location_of(op)), active, unblocked, queue
         )
         cls.tasks[name] = task
+        if task.kind == "control":
+            cls.control_tasks[task.number] = task
         if queue is not None:
             if queue.task is not None:
                 raise LoomError(f"input queue @{queue.name} has two data tasks, @{queue.task.name} and @{name}",
                                 location_of(op))  # fmt: skip
             queue.task = task
+
+    def _load_listener(self, cls: UnitClass, op: flow.QueueOp, changed: set[str]) -> None:
+        """What control wavelets of a queue without data task start: a task that stands for all control tasks."""
+        name = op.sym_name.data
+        queue = cls.inputs[name]
+        if queue.task is not None or (op.unblocked is None and name not in changed):
+            return
+        active = np.full(cls.shape, NEVER, np.int64)
+        unblocked = np.full(cls.shape, NEVER if op.unblocked is None else 0, np.int64)
+        queue.task = Task(cls, f"control tasks of @{name}", "data", -1, Code(name, location_of(op)), active, unblocked,
+                          queue)  # fmt: skip
+        queue.control_only = True
+        cls.tasks[queue.task.name] = queue.task
 
     def _load_export(self, cls: UnitClass, op: flow.ExportOp, compiler: Compiler) -> None:
         name, visible = op.symbol.root_reference.data, op.visible_name.data
@@ -375,6 +390,20 @@ class Loader:
         queue.lost[local[:, 0], local[:, 1]] = True
         for unit, place in zip(local.tolist(), places[mine].tolist(), strict=True):
             queue.lost_at.setdefault((unit[0], unit[1]), (place[0], place[1]))
+
+
+def _changed_by(op: Operation) -> list[SymbolRefAttr]:
+    """The tasks and queues that an operation may block or unblock."""
+    match op:
+        case flow.BlockOp() | flow.UnblockOp():
+            return [op.symbol]
+        case flow.ApplyOp():
+            found = [op.unblock]
+            if op.on_control is not None and op.on_control.data == "unblock":
+                found.append(op.control_task)
+            return [symbol for symbol in found if symbol is not None]
+        case _:
+            return []
 
 
 def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[range, range]]:

@@ -55,6 +55,10 @@ class Application:
     text: str
     thread: Resource | None
     """The microthread of every unit."""
+    on_control: bool = False
+    """Whether a control wavelet ends it."""
+    control_activate: Task | None = None
+    control_unblock: Task | None = None
 
     @property
     def is_async(self) -> bool:
@@ -62,7 +66,9 @@ class Application:
 
     @property
     def has_completion(self) -> bool:
-        return self.activate is not None or self.unblock is not None
+        return any(
+            task is not None for task in (self.activate, self.unblock, self.control_activate, self.control_unblock)
+        )
 
 
 class Compiler:
@@ -691,19 +697,18 @@ class _Body:
 
     # Tasks
 
-    def target_task(self, op: Operation, name: str) -> Task:
-        task = self.cls.tasks.get(name)
-        if task is None:
-            queue = self.cls.inputs.get(name)
-            task = queue.task if queue is not None else None
-        if task is None:
-            raise LoomError(f"@{name} is no task of {self.cls.name}, and no input queue with a data task",
-                            location_of(op))  # fmt: skip
-        return task
+    def target_task(self, op: Operation, name: str) -> Task | None:
+        """The task of a name, or what the wavelets of the input queue of that name start; None if that is nothing."""
+        task, queue = self.cls.tasks.get(name), self.cls.inputs.get(name)
+        if task is None and queue is None:
+            raise LoomError(f"@{name} is no task of {self.cls.name}, and no input queue", location_of(op))
+        return queue.task if task is None and queue is not None else task
 
     def task_control(self, op: Operation, name: str, change: Callable[[Task], Callable[..., None]]) -> None:
         task = self.target_task(op, name)
         self.pending += self.timing.instruction
+        if task is None:
+            return
         cost = self.charge()
         apply = change(task)
 
@@ -714,10 +719,12 @@ class _Body:
         self.emit(control)
 
     def activate(self, op: flow.ActivateOp) -> None:
-        if self.target_task(op, op.symbol.root_reference.data).kind != "local":
+        name = op.symbol.root_reference.data
+        task = self.target_task(op, name)
+        if task is None or task.kind != "local":
             raise LoomError(f"{op.symbol} is activated but is no local task; only local tasks can be",
                             location_of(op))  # fmt: skip
-        self.task_control(op, op.symbol.root_reference.data, lambda task: task.activate)
+        self.task_control(op, name, lambda task: task.activate)
 
     def block_task(self, op: flow.BlockOp) -> None:
         self.task_control(op, op.symbol.root_reference.data, lambda task: task.block)
@@ -816,12 +823,14 @@ class _Body:
         self.emit(make)
 
     def fifo_stream(self, op: flow.FifoStreamOp) -> None:
-        fifo = self.cls.fifos[op.fifo.root_reference.data]
+        fifo = self.cls.fifos.get(op.fifo.root_reference.data)
+        if fifo is None:
+            raise LoomError(f"{op.fifo} is no FIFO of {self.cls.name}", location_of(op))
         self.define_known(op.result, FifoStream(fifo, kind_of(op.result.type.element_type) or "i32"))
 
     def update(
         self,
-        op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp,
+        op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp | flow.IndexedOp,
         change: Callable[[Any, Any], Any],
         *,
         shape: bool,
@@ -854,7 +863,7 @@ class _Body:
     def resize(self, op: flow.ResizeOp) -> None:
         def resized(stream: Any, count: int) -> Any:
             if type(stream) is QueueStream:
-                return QueueStream(stream.queue, stream.kind, count & 0xFFFF, stream.control)
+                return QueueStream(stream.queue, stream.kind, count & 0xFFFF, stream.control, stream.index)
             if type(stream) is not MemoryStream or len(stream.extents) != 1:
                 return None
             return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & 0xFFFF,))
@@ -878,6 +887,12 @@ class _Body:
             return MemoryStream(memory, stream.kind, whole(address) & 0xFFFF, stream.strides, stream.extents)
 
         self.update(op, rebased, shape=False)
+
+    def indexed(self, op: flow.IndexedOp) -> None:
+        def marked(stream: Any, index: Any) -> Any:
+            return QueueStream(stream.queue, stream.kind, stream.count, stream.control, index)
+
+        self.update(op, marked, shape=False)
 
     def part_mixed(self, slots: Sequence[int]) -> None:
         """Part the warp where a join brought streams of different shapes together."""
@@ -923,18 +938,23 @@ class _Body:
             slot for slot, value in zip(operands, op.operands, strict=True) if isinstance(value.type, flow.StreamType)
         ]
         self.part_mixed(streams)
+        early = None if op.on_control is None else op.on_control.data
         tasks = [
             None if symbol is None else self.target_task(op, symbol.root_reference.data)
-            for symbol in (op.activate, op.unblock)
-        ]
-        for task, activate in zip(tasks, (True, False), strict=True):
+            for symbol in (
+                op.activate, op.unblock, op.control_task if early == "activate" else None,
+                op.control_task if early == "unblock" else None,
+            )
+        ]  # fmt: skip
+        for task, activate in zip(tasks, (True, False, True, False), strict=True):
             if task is not None:
                 task.expect_completions(activate=activate)
         application = Application(
             entry, kernel(entry, self.machine.scratch),
             None if op.microthread is None else op.microthread.value.data, tasks[0], tasks[1], location_of(op),
             self.code.name, f"{entry.name} in @{self.code.name}",
-            None if op.microthread is None else self.cls.microthread(op.microthread.value.data),
+            None if op.microthread is None else self.cls.microthread(op.microthread.value.data), early is not None,
+            tasks[2], tasks[3],
         )  # fmt: skip
         cost = self.charge()
         executor = self.machine.executor
@@ -1045,5 +1065,6 @@ _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
     flow.AssertOp: _Body.check,
     flow.PrintOp: _Body.print_,
     flow.TimestampOp: _Body.timestamp,
+    flow.IndexedOp: _Body.indexed,
     flow.ApplyOp: _Body.apply,
 }

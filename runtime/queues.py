@@ -124,7 +124,7 @@ class Transfer:
     `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
     """
 
-    __slots__ = ("application", "count", "destination", "position", "queues", "rate", "sources", "tells",
+    __slots__ = ("application", "by_control", "count", "destination", "position", "queues", "rate", "sources", "tells",
                  "time", "units", "warp")  # fmt: skip
 
     def __init__(
@@ -150,6 +150,8 @@ class Transfer:
         self.time = time
         self.rate = rate
         self.warp = warp
+        self.by_control = False
+        """Whether a control wavelet has ended it."""
         self.tells = tells
         """Whether it may start a task, at its end or before."""
 
@@ -196,6 +198,9 @@ class InputQueue:
     messages: list[Message] = field(default_factory=list[Message])
     waiting: list[Transfer] = field(default_factory=list[Transfer])
     task: Task | None = None
+    """What its wavelets start."""
+    control_only: bool = False
+    """Whether only control wavelets start anything: the queue has no data task."""
     senders: int = 0
 
     def first(self, units: UnitSet) -> UnitSet | None:
@@ -221,7 +226,7 @@ class InputQueue:
         self.messages.insert(0, message.keep())
 
     def head_times(self, units: UnitSet, absent: int) -> Array:
-        """When the next wavelet of each unit is there, `absent` where none is queued."""
+        """When the next wavelet of each unit is there, `absent` where none is queued that could start a task."""
         result = np.full(units.shape, absent, np.int64)
         found = np.zeros(units.shape, np.bool_)
         for message in self.messages:
@@ -230,7 +235,9 @@ class InputQueue:
                 continue
             index = locate(units, common)
             fresh = ~found[index]
-            times = np.broadcast_to(np.asarray(select(message.units, common, message.head_time)), common.shape)
+            starts = message.control or not self.control_only
+            head = select(message.units, common, message.head_time) if starts else absent
+            times = np.broadcast_to(np.asarray(head), common.shape)
             result[index] = np.where(fresh, times, result[index])
             found[index] = True
             if found.all():

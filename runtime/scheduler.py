@@ -34,6 +34,9 @@ UNLIMITED = 1 << 62
 """Steps of a run without a limit."""
 
 
+ENTRY_SHIFT, ENTRY_MASK = 16, 0x3F
+"""Where a control wavelet has the id of the task it starts: bits 16 to 21."""
+
 BETWEEN_QUESTIONS = 16
 """Blocks visited before a run asks again whether it is to stop."""
 
@@ -235,7 +238,7 @@ class Scheduler:
             message = queue.take(mine)
             if mine is not part:
                 remaining += subtract(part, mine)
-            if alone and task.code.isolated and message.remaining > 1:
+            if alone and task.code.isolated and message.remaining > 1 and not message.control:
                 self.consume(cls, task, message, mine)
                 if message.remaining:
                     queue.put_back(message)
@@ -255,9 +258,33 @@ class Scheduler:
             task.active[mine.index] = following
             self.machine.executor.taken(message, position, begin)
             begin = begin + self.timing.task_start
-            values = _arguments(task.code, raw)
-            arguments = [value.item() for value in values] if mine.count == 1 else values
-            self.start_task(cls, task, mine, begin, arguments)
+            if message.control:
+                self._start_control(cls, queue, mine, raw, begin)
+            else:
+                self._start_with(cls, task, mine, raw, begin)
+
+    def _start_with(self, cls: UnitClass, task: Task, units: UnitSet, raw: Array, begin: Any) -> None:
+        """Run a data or control task with a wavelet for each unit, [rows, columns]."""
+        values = _arguments(task.code, raw) if task.code.arguments else []
+        arguments = [value.item() for value in values] if units.count == 1 else values
+        self.start_task(cls, task, units, begin, arguments)
+
+    def _start_control(self, cls: UnitClass, queue: InputQueue, units: UnitSet, raw: Array, begin: Any) -> None:
+        """Run the tasks that control wavelets name. Raises LoomError if one names none that there is."""
+        entries = (raw.astype(np.uint32) >> ENTRY_SHIFT) & ENTRY_MASK
+        for entry in np.unique(entries).tolist():
+            task = cls.control_tasks.get(entry)
+            for part in from_mask(units, entries == entry):
+                if task is None:
+                    where, _ = cls.describe_first(part, np.ones(part.shape, np.bool_), 0)
+                    number = int(np.max(queue.colors[part.index]))
+                    bound = ", ".join(f"{known} (@{other.name})" for known, other in cls.control_tasks.items())
+                    raise LoomError(
+                        f"a control wavelet with id {entry} arrives on color @{self.machine.color_name(number)}, input "
+                        f"queue @{queue.name}, at {where}, where no control task has that id; those there are: "
+                        f"{bound or 'none'}"
+                    )
+                self._start_with(cls, task, part, select(units, part, raw), select(units, part, begin))
 
     def consume(self, cls: UnitClass, task: Task, message: Message, units: UnitSet) -> None:
         """Run an isolated data task for the wavelets of a message, one after another.

@@ -13,6 +13,7 @@ import numpy as np
 
 from .memory import WIDE, Walk, walk
 from .units import UnitSet, assemble, intersect, select
+from .warp import restrict
 
 if TYPE_CHECKING:
     from .queues import InputQueue, OutputQueue
@@ -91,15 +92,25 @@ class MemoryStream:
 
 
 class QueueStream:
-    """A run of `count` wavelets of an input or output queue; `control` marks them as control wavelets."""
+    """A run of `count` wavelets of an input or output queue.
 
-    __slots__ = ("control", "count", "kind", "queue")
+    `control` marks them as control wavelets; `index` is what they carry in their high half, a number or an array
+    [rows, columns], None for nothing.
+    """
 
-    def __init__(self, queue: InputQueue | OutputQueue, kind: str, count: int, control: bool):
+    __slots__ = ("control", "count", "index", "kind", "queue")
+
+    def __init__(self, queue: InputQueue | OutputQueue, kind: str, count: int, control: bool, index: Any = None):
         self.queue = queue
         self.kind = kind
         self.count = count
         self.control = control
+        self.index = index
+
+    def restrict(self, outer: UnitSet, inner: UnitSet) -> QueueStream:
+        if type(self.index) is not np.ndarray:
+            return self
+        return QueueStream(self.queue, self.kind, self.count, self.control, select(outer, inner, self.index))
 
     @staticmethod
     def merge(units: UnitSet, parts: Parts) -> Mixed:
@@ -123,7 +134,7 @@ class Mixed:
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> Any:
         found = [
-            (common, value.restrict(part, common) if type(value) is MemoryStream else value)
+            (common, restrict(part, common, value))
             for part, value in self.parts
             if (common := intersect(part, inner)) is not None
         ]

@@ -63,6 +63,8 @@ class UnitClass:
         self.functions: dict[str, flow.FuncOp] = {}
         self.microthreads: dict[int, Resource] = {}
         self.tasks: dict[str, Task] = {}
+        self.control_tasks: dict[int, Task] = {}
+        """The control task of each id."""
         self.inputs: dict[str, InputQueue] = {}
         self.outputs: dict[str, OutputQueue] = {}
         self.fifos: dict[str, Fifo] = {}

@@ -267,6 +267,11 @@ def test_wrong_arrays(values, message: str) -> None:
         ("flow.queue input @q id 0 colors [@c on [:, :]]", "@c is no color of the fabric"),
         ("flow.task data @t id 0 on @q (%v: f32) { flow.return }", "@q is no input queue"),
         ("flow.task local @t id 9 { flow.activate @s\n flow.return }", "@s is no task of u"),
+        ("flow.fifo @f on @b", "@b is no buffer of u"),
+        (
+            "flow.task local @t id 9 { %s = flow.fifo_stream @f : !flow.stream<i16>\n flow.return }",
+            "@f is no FIFO of u",
+        ),
         ("flow.task local @t id 9 { flow.call @f() : () -> ()\n flow.return }", "@f is no function"),
         ('flow.func @f() { flow.call @f() : () -> ()\n flow.return }\n flow.export @f as "f"', "@f calls itself"),
         ("flow.task local @t id 9 { %v = flow.load @b[] : i16\n flow.return }", "@b is no buffer"),

@@ -52,24 +52,13 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: output queue @out cannot be blocked; name a task or an input queue that has a data task{{$}}
+// CHECK: error: output queue @out cannot be blocked; name a task or an input queue{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.units @u on [:, :] words 8 {
     flow.queue output @out id 2 colors [@c on [:, :]]
     flow.func @main {
       flow.block @out
-    }
-  }
-}
-// -----
-// CHECK: error: input queue @in has no data task to be unblocked; name a task{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.color @c = 3
-  flow.units @u on [:, :] words 8 {
-    flow.queue input @in id 2 colors [@c on [:, :]]
-    flow.func @main {
-      flow.unblock @in
     }
   }
 }
@@ -273,20 +262,6 @@ flow.fabric @p target "wse3" grid 1 by 1 {
       %a = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<f32>
       %in = flow.queue_stream @in extent 4 : !flow.stream<f32>
       flow.apply fmovs %a, %in async(microthread = 0, activate = @main) : !flow.stream<f32>, !flow.stream<f32>
-    }
-  }
-}
-// -----
-// CHECK: error: input queue @in has no data task to be unblocked; name a task{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.color @c = 3
-  flow.units @u on [:, :] words 8 {
-    flow.buffer @a at 0 : memref<4xf32>
-    flow.queue input @in id 2 colors [@c on [:, :]]
-    flow.func @main {
-      %a = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<f32>
-      %in = flow.queue_stream @in extent 4 : !flow.stream<f32>
-      flow.apply fmovs %a, %in async(microthread = 0, unblock = @in) : !flow.stream<f32>, !flow.stream<f32>
     }
   }
 }

@@ -96,7 +96,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: Expected one of 'activate', 'priority', 'unblock'{{$}}
+// CHECK: Expected one of 'activate', 'on_control', 'priority', 'unblock'{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xf32>

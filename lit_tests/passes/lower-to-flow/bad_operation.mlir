@@ -46,24 +46,6 @@ wse.program @no_microthread target "wse3" rectangle 1 x 1 {
 
 // -----
 
-wse.program @on_control target "wse3" rectangle 1 x 1 {
-  wse.color @c
-  wse.pe @a on [:, :] {
-    wse.buffer @A : memref<8xf32>
-    wse.input_queue @in color @c id 0
-    wse.func @f() {
-      %A = wse.get_buffer @A : memref<8xf32>
-      %a = dsd.mem1d %A extent 5 : memref<8xf32>
-      %i = dsd.fabin @in extent 5 : !dsd.fabin<f32>
-      // CHECK: dsd.fmovs has on_control, which flow cannot express yet; remove it
-      dsd.fmovs %a, %i async(on_control = terminate, ut = 0) : !dsd.mem1d<f32>, !dsd.fabin<f32>
-      wse.return
-    }
-  }
-}
-
-// -----
-
 wse.program @option target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @a on [:, :] {
