@@ -5,7 +5,9 @@
 
     file = csl.parse(text, "pe_program.csl")    # raises csl.CslError
 
-Imports neither xDSL nor numpy until there is an error to raise, so that tools start fast.
+    layout = csl.compile_layout("layout.csl", arch="wse3")    # a program in wse and dsd IR
+
+Imports neither xDSL nor numpy until there is an error to raise or a program to compile, so that tools start fast.
 """
 
 from __future__ import annotations
@@ -20,13 +22,19 @@ from .source import Source as Source
 
 if TYPE_CHECKING:
     from .errors import CslError as CslError
+    from .sema.compilation import CompiledLayout as CompiledLayout
+    from .sema.compilation import compile_layout as compile_layout
 
-__all__ = ["CslError", "Diagnostic", "Note", "Source", "parse", "syntax"]
+__all__ = ["CompiledLayout", "CslError", "Diagnostic", "Note", "Source", "compile_layout", "parse", "syntax"]
 
 
 def __getattr__(name: str) -> object:
-    if name != "CslError":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .errors import CslError
+    if name == "CslError":
+        from .errors import CslError
 
-    return CslError
+        return CslError
+    if name in ("CompiledLayout", "compile_layout"):
+        from .sema import compilation
+
+        return getattr(compilation, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,607 @@
+"""The builtins of values and types."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ....dialects import wse
+from .. import syntax
+from . import types
+from .conversion import bitcast, cast, coerce, describe
+from .core import Evaluator, builtin
+from .expressions import place
+from .frames import Frame
+from .modules import LIBRARIES, Module
+from .operations import expect
+from .tasks import pe_of
+from .types import Type
+from .values import VOID, Address, Column, RangeData, Value, boolean, known, string, struct
+
+# Types and conversions
+
+
+@builtin("@as")
+def _as(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target, value = expect(ev, node, 2)
+    type = ev.type_of(target)
+    return cast(ev, ev.expr(value, type), type, node)
+
+
+@builtin("@bitcast")
+def _bitcast(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target, value = expect(ev, node, 2)
+    return bitcast(ev, ev.expr(value), ev.type_of(target), node)
+
+
+@builtin("@ptrcast")
+def _ptrcast(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target, value = expect(ev, node, 2)
+    type, pointer = ev.type_of(target), ev.expr(value)
+    if not isinstance(type, types.Pointer) or not isinstance(pointer.type, types.Pointer):
+        ev.fail(node, f"@ptrcast converts pointers to pointers, not '{pointer.type}' to '{type}'")
+    return Value(type, pointer.data)
+
+
+@builtin("@type_of")
+def _type_of(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.TYPE, place(ev, argument).type)
+
+
+@builtin("@is_same_type")
+def _is_same_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    left, right = expect(ev, node, 2)
+    return boolean(ev.type_of(left) == ev.type_of(right))
+
+
+@builtin("@is_comptime")
+def _is_comptime(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return boolean(known(ev.expr(argument)))
+
+
+@builtin("@fp16")
+def _fp16(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 0)
+    return Value(types.TYPE, types.F16)
+
+
+def _array_type(ev: Evaluator, node: syntax.Expression) -> types.Array:
+    type = ev.type_of(node)
+    if not isinstance(type, types.Array):
+        ev.fail(node, f"this must be an array type, not '{type}'")
+    return type
+
+
+@builtin("@zeros")
+def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    type = _array_type(ev, argument)
+    zero: Any = 0.0 if types.is_float(type.element) else False if type.element is types.BOOL else 0
+    return Value(type, [zero] * type.count)
+
+
+@builtin("@constants")
+def _constants(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target, value = expect(ev, node, 2)
+    type = _array_type(ev, target)
+    element = ev.typed(value, type.element)
+    return Value(type, [element.data] * type.count)
+
+
+@builtin("@dimensions")
+def _dimensions(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    dims = _array_type(ev, argument).dims
+    return Value(types.Array((len(dims),), types.U32), list(dims))
+
+
+@builtin("@element_count")
+def _element_count(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.U32, _array_type(ev, argument).count)
+
+
+@builtin("@element_type")
+def _element_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.TYPE, _array_type(ev, argument).element)
+
+
+@builtin("@rank")
+def _rank(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.U16, len(_array_type(ev, argument).dims))
+
+
+@builtin("@range")
+def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2, 4)
+    element = ev.type_of(arguments[0])
+    if not types.is_integer(element):
+        ev.fail(arguments[0], f"a range counts in an integer type, not in '{element}'")
+
+    def number(node: syntax.Expression) -> Value:
+        value = ev.expr(node, element)
+        if not types.is_integer(value.type):
+            ev.fail(node, f"a bound of a range is an integer, not '{value.type}'")
+        if isinstance(value.data, SSAValue):
+            return value if value.type == element else cast(ev, value, element, node)
+        return Value(element if isinstance(value.data, SSAValue) else types.COMPTIME_INT, value.data)
+
+    if len(arguments) == 2:
+        data = RangeData(Value(element, 0), number(arguments[1]), Value(element, 1))
+    else:
+        data = RangeData(*(number(argument) for argument in arguments[1:]))
+    return Value(types.Range(element), data)
+
+
+# Identifiers
+
+
+def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, count: int, what: str) -> Value:
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument, types.U16)
+    if not types.is_integer(value.type):
+        ev.fail(argument, f"{node.name} takes an integer, not '{value.type}'")
+    if isinstance(value.data, SSAValue):
+        return Value(type, coerce(ev, value, types.U16, argument).data)
+    from .conversion import extremes
+
+    low, high = extremes(value.data)
+    if low < 0 or high >= count:
+        wrong = low if low < 0 else high
+        arch = ev.session.target.name.upper().replace("WSE", "WSE-")
+        ev.fail(argument, f"there is no {what} {wrong} on {arch}; they are 0 to {count - 1}")
+    return Value(type, value.data)
+
+
+@builtin("@get_color")
+def _get_color(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return _identifier(ev, node, types.COLOR, 32, "color")
+
+
+@builtin("@get_local_task_id")
+def _get_local_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return _identifier(ev, node, types.LOCAL_TASK_ID, 64, "local task id")
+
+
+@builtin("@get_control_task_id")
+def _get_control_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return _identifier(ev, node, types.CONTROL_TASK_ID, 64, "control task id")
+
+
+@builtin("@get_input_queue")
+def _get_input_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return _identifier(ev, node, types.INPUT_QUEUE, len(ev.session.target.input_queue_words), "input queue")
+
+
+@builtin("@get_output_queue")
+def _get_output_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    if isinstance(ev.expr(argument).type, types.Identifier):
+        # `@get_output_queue(input_queues[2])` stands in published programs.
+        return Value(types.OUTPUT_QUEUE, ev.expr(argument).data)
+    return _identifier(ev, node, types.OUTPUT_QUEUE, len(ev.session.target.output_queue_words), "output queue")
+
+
+@builtin("@get_ut_id")
+def _get_ut_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    if value.type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        return Value(types.UT_ID, value.data)
+    return _identifier(ev, node, types.UT_ID, ev.session.target.microthreads, "microthread")
+
+
+@builtin("@get_data_task_id")
+def _get_data_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    needed = types.COLOR if ev.session.target.name == "wse2" else types.INPUT_QUEUE
+    if value.type is not needed:
+        ev.fail(argument, f"a data task id is made of a '{needed}' on {ev.session.target.name}, not of '{value.type}'")
+    return Value(types.DATA_TASK_ID, value.data)
+
+
+@builtin("@get_int")
+def _get_int(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    if isinstance(value.type, types.Enum):
+        return Value(value.type.underlying, value.data)
+    if isinstance(value.type, types.Identifier):
+        return Value(types.U16, value.data)
+    if types.is_integer(value.type):
+        return value
+    ev.fail(argument, f"a '{value.type}' has no underlying integer")
+
+
+@builtin("@is_arch")
+def _is_arch(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return boolean(ev.text(argument, "an architecture").lower() == ev.session.target.name)
+
+
+# Assertions and output
+
+
+@builtin("@comptime_assert")
+def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 1, 2)
+    condition = ev.expr(arguments[0])
+    if condition.type is not types.BOOL:
+        ev.fail(arguments[0], f"@comptime_assert takes a 'bool', not '{condition.type}'")
+    if isinstance(condition.data, Column):
+        # One PE that fails is enough, so its lanes are told apart.
+        ev.data(condition, arguments[0])
+    if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
+        message = "the assertion does not hold" if len(arguments) == 1 else ev.text(arguments[1], "a message")
+        ev.fail(node, f"comptime_assert failed: {message}")
+    return VOID
+
+
+@builtin("@assert")
+def _assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 1, 2)
+    condition = ev.expr(arguments[0])
+    if condition.type is not types.BOOL:
+        ev.fail(arguments[0], f"@assert takes a 'bool', not '{condition.type}'")
+    if ev.builder is None:
+        if not ev.data(condition, arguments[0]):
+            ev.fail(node, "the assertion does not hold")
+        return VOID
+    message = "the assertion does not hold" if len(arguments) == 1 else ev.text(arguments[1], "a message")
+    test = ev.ssa(condition, arguments[0])
+    ev.builder.at(ev.source, node.start)
+    ev.builder(wse.AssertOp(test, message))
+    return VOID
+
+
+@builtin("@comptime_print")
+def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    if ev.in_layout and ev.lanes.depth:
+        from .core import Serial
+
+        raise Serial
+    shown: list[str] = []
+    for argument in node.arguments:
+        value = ev.expr(argument)
+        if not known(value):
+            ev.fail(argument, "this is not known at compile time")
+        shown.append(describe(value))
+    text = ", ".join(shown)
+    line, _ = ev.source.line_and_column(node.start)
+    if ev.builder is not None:
+        key = (ev.source.location(node.start), line, text)
+        if key in ev.session.printed:
+            return VOID
+        ev.session.printed.add(key)  # pyright: ignore[reportArgumentType]
+    ev.session.options.print(text)
+    return VOID
+
+
+# Structs and strings
+
+
+@builtin("@concat_structs")
+def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    left, right = (ev.expr(argument) for argument in expect(ev, node, 2))
+    if not isinstance(left.type, types.Struct) or not isinstance(right.type, types.Struct):
+        ev.fail(node, f"@concat_structs joins structs, not '{left.type}' and '{right.type}'")
+    if not left.data:
+        return right
+    if not right.data:
+        return left
+    if (left.type.names is None) != (right.type.names is None):
+        ev.fail(node, "@concat_structs joins two structs with names or two tuples, not one of each")
+    names = None
+    if left.type.names is not None and right.type.names is not None:
+        both = set(left.type.names) & set(right.type.names)
+        if both:
+            ev.fail(node, f"both structs have a field '{sorted(both)[0]}'; rename one")
+        names = (*left.type.names, *right.type.names)
+    return Value(types.Struct(names, (*left.type.types, *right.type.types)), (*left.data, *right.data))
+
+
+@builtin("@field")
+def _field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return place(ev, node).load(ev, node)
+
+
+@builtin("@has_field")
+def _has_field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    value, name = expect(ev, node, 2)
+    type = ev.expr(value).type
+    return boolean(isinstance(type, types.Struct) and type.index(ev.text(name, "the name of a field")) is not None)
+
+
+def _bytes(ev: Evaluator, node: syntax.Expression) -> bytes:
+    value = ev.expr(node)
+    if value.type is not types.COMPTIME_STRING:
+        ev.fail(node, f"this must be a string, not '{value.type}'")
+    return value.data
+
+
+@builtin("@strlen")
+def _strlen(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.COMPTIME_INT, len(_bytes(ev, argument)))
+
+
+@builtin("@strcat")
+def _strcat(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return Value(types.COMPTIME_STRING, b"".join(_bytes(ev, argument) for argument in node.arguments))
+
+
+@builtin("@get_array")
+def _get_array(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    text = _bytes(ev, argument)
+    return Value(types.Array((len(text),), types.U8), list(text))
+
+
+@builtin("@get_string_from_byte")
+def _get_string_from_byte(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    number = ev.integer(argument, "a byte")
+    if not 0 <= number <= 255:
+        ev.fail(argument, f"{number} is no byte; a byte is 0 to 255")
+    return Value(types.COMPTIME_STRING, bytes([number]))
+
+
+# Modules and files
+
+
+@builtin("@import_module")
+def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 1, 2)
+    name = ev.text(arguments[0], "the name of a file")
+    bindings: dict[str, Value] = {}
+    if len(arguments) == 2:
+        value = ev.expr(arguments[1])
+        if not isinstance(value.type, types.Struct) or (value.type.names is None and value.type.types):
+            ev.fail(arguments[1], f"params are given by a struct, .{{ .name = value }}, not by '{value.type}'")
+        bindings = dict(zip(value.type.names or (), value.data, strict=True))
+    path = ev.find_file(arguments[0], name)
+    if path.name in INTERNAL and not ev.frame.module.is_library:
+        ev.fail(arguments[0], f"there is no library {name}")
+    module = ev.load(path, bindings, _module_name(ev, node))
+    for binding in bindings:
+        declared = module.globals.get(binding)
+        if not module.is_library and (declared is None or not _is_param(declared.node)):
+            ev.session.warnings.append(
+                f"{ev.source.location(node.start)}: warning: '{path.name}' has no param '{binding}'"
+            )
+    return Value(types.MODULE, module)
+
+
+INTERNAL = frozenset({"cycle_counter.csl", "pseudorandom.csl"})
+"""Library files that only libraries import."""
+
+
+def _is_param(node: syntax.Node) -> bool:
+    return isinstance(node, syntax.Variable) and node.kind == "param"
+
+
+def _module_name(ev: Evaluator, node: syntax.Node) -> str:
+    """The name of the constant an import initializes, below that of the importing module."""
+    module = ev.frame.module
+    for name, found in module.globals.items():
+        value = getattr(found.node, "value", None)
+        if value is node:
+            return module.symbol(name)
+    return module.symbol(f"import{len(ev.instances)}")
+
+
+@builtin("@loom_shared")
+def _shared(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    return Value(types.MODULE, shared_module(ev, ev.text(argument, "the name of a library")))
+
+
+def shared_module(ev: Evaluator, name: str) -> Module:
+    """The one instance of a library that all of a PE's program shares."""
+    assert ev.pe is not None
+    plain = name.strip("<>")
+    module = ev.pe.shared.get(plain)
+    if module is None:
+        module = ev.pe.shared[plain] = ev.load(LIBRARIES / f"{plain}.csl", {}, plain, is_library=True)
+    return module
+
+
+def _shared_call(ev: Evaluator, library: str, name: str, node: syntax.Builtin) -> Value:
+    from .values import Callable
+
+    pe_of(ev, node)
+    module = shared_module(ev, library)
+    declaration = module.globals[name].node
+    assert isinstance(declaration, syntax.Function)
+    return ev.call_value(Callable(module, declaration), [ev.expr(argument) for argument in node.arguments], node)
+
+
+@builtin("@random16")
+def _random16(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 0)
+    return _shared_call(ev, "pseudorandom", "random16", node)
+
+
+@builtin("@set_active_prng")
+def _set_active_prng(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 1)
+    return _shared_call(ev, "pseudorandom", "set_active", node)
+
+
+@builtin("@import_comptime_value")
+def _import_comptime_value(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target, name = expect(ev, node, 2)
+    type = ev.type_of(target)
+    path = ev.find_file(name, ev.text(name, "the name of a file"))
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:
+        ev.fail(name, f"'{path.name}' is no JSON: {error}")
+    return _from_json(ev, type, data, name)
+
+
+def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value:
+    match type:
+        case types.Array():
+            if not isinstance(data, list) or len(data) != type.count:
+                have = f"a list of {len(data)}" if isinstance(data, list) else "no list"
+                ev.fail(node, f"'{type}' needs a list of {type.count} elements, but the file has {have}")
+            return Value(type, [_from_json(ev, type.element, item, node).data for item in data])
+        case types.BOOL:
+            if isinstance(data, bool):
+                return boolean(data)
+        case types.COMPTIME_STRING:
+            if isinstance(data, str):
+                return string(data)
+        case types.COMPTIME_STRUCT:
+            if isinstance(data, dict):
+                members: dict[str, Value] = {}
+                for label, item in data.items():
+                    field_name, colon, type_text = label.partition(":")
+                    if not colon:
+                        ev.fail(node, f"the field '{label}' has no type; write it as \"name:type\"")
+                    members[field_name] = _from_json(ev, _type_from_text(ev, type_text, node), item, node)
+                return struct(**members)
+        case _:
+            if types.is_numeric(type) or type is types.COLOR:
+                if isinstance(data, int | float) and not isinstance(data, bool):
+                    if isinstance(data, float) and not types.is_float(type):
+                        ev.fail(node, f"{data} in the file is no integer, but '{type}' is needed")
+                    if types.is_float(type):
+                        return Value(type, ev.fitted(type, float(data)))
+                    if type is types.COLOR:
+                        return Value(type, data)
+                    return coerce(ev, Value(types.COMPTIME_INT, data), type, node)
+    ev.fail(node, f"the file has {json.dumps(data)[:40]} where '{type}' is needed")
+
+
+def _type_from_text(ev: Evaluator, text: str, node: syntax.Node) -> Type:
+    text = text.strip()
+    if text.startswith("[") and "]" in text:
+        extent, _, element = text[1:].partition("]")
+        if extent.strip().isdigit():
+            return types.Array((int(extent),), _type_from_text(ev, element, node))
+    type = types.UNIVERSE.get(text)
+    if type is None:
+        ev.fail(node, f"'{text}' in the file is no type")
+    return type
+
+
+@builtin("@get_rectangle")
+def _get_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 0)
+    if ev.session.rectangle is None:
+        ev.fail(node, "the rectangle is not set yet; call @set_rectangle first")
+
+    def pair(width: int, height: int) -> Value:
+        return struct(width=Value(types.U16, width), height=Value(types.U16, height))
+
+    width, height = ev.session.rectangle
+    offsets = ev.session.options.offsets
+    fabric = ev.session.options.fabric or (width + offsets[0] + 3, height + offsets[1] + 1)
+    return struct(
+        width=Value(types.U16, width), height=Value(types.U16, height), fabric=pair(*fabric), offsets=pair(*offsets)
+    )
+
+
+# What the libraries use
+
+
+@builtin("@loom_coordinate")
+def _coordinate(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    pe = pe_of(ev, node)
+    axis = ev.text(argument, "an axis")
+    if ev.builder is None:
+        from .scalars import column
+
+        lanes = pe.state["lanes"]
+        return Value(types.U16, column(lanes, pe.columns if axis == "x" else pe.rows))
+    ev.builder.at(ev.source, node.start)
+    return Value(types.U16, ev.builder.value(wse.CoordinateOp(wse.Axis(axis))))
+
+
+@builtin("@loom_timestamp")
+def _timestamp(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    pointer = ev.expr(argument)
+    if ev.builder is None:
+        ev.fail(node, "there are no cycles at compile time")
+    ev.builder.at(ev.source, node.start)
+    op = ev.builder(wse.TimestampOp())
+    from .places import Memory
+
+    assert isinstance(pointer.type, types.Pointer) and isinstance(pointer.type.target, types.Array)
+    where = pointer.data if isinstance(pointer.data, Address) else Address(None, 0, 1, pointer.data)
+    words = Memory(where, pointer.type.target, const=False)
+    for position, word in enumerate(op.results):
+        words.element(ev, position, node).store(ev, Value(types.U16, word), node)
+    return VOID
+
+
+@builtin("@loom_print")
+def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    if not node.arguments:
+        ev.fail(node, "@loom_print takes a format and what it shows")
+    text = _bytes(ev, node.arguments[0]).decode(errors="replace")
+    values = [ev.expr(argument) for argument in node.arguments[1:]]
+    if len(values) == 1 and isinstance(values[0].type, types.Struct) and values[0].type.names is None:
+        values = list(values[0].data)
+    if ev.builder is None:
+        return VOID
+    operands: list[SSAValue] = []
+    pieces: list[str] = []
+    rest = text
+    while rest:
+        head, brace, rest = rest.partition("{")
+        pieces.append(head)
+        if not brace:
+            break
+        if rest.startswith("{"):
+            pieces.append("{{")
+            rest = rest[1:]
+            continue
+        format, _, rest = rest.partition("}")
+        if not values:
+            ev.fail(node, f"the format '{text}' shows more values than are given")
+        value = values.pop(0)
+        if format == "s":
+            pieces.append(value.data.decode(errors="replace").replace("{", "{{"))
+            continue
+        if value.type is types.COMPTIME_INT:
+            value = coerce(ev, value, types.I32, node)
+        elif value.type is types.COMPTIME_FLOAT:
+            value = coerce(ev, value, types.F32, node)
+        if types.is_float(value.type) != (format == "f"):
+            ev.fail(node, f"'{{{format}}}' does not show a '{value.type}'")
+        if value.type is types.BOOL:
+            value = cast(ev, value, types.U16, node)
+        if isinstance(value.type, types.Int) and value.type.bits == 8:
+            value = cast(ev, value, types.I16 if value.type.signed else types.U16, node)
+        operands.append(ev.ssa(value, node))
+        pieces.append(f"{{{format}}}")
+    if values:
+        ev.fail(node, f"the format '{text}' shows fewer values than are given")
+    ev.builder.at(ev.source, node.start)
+    ev.builder(wse.PrintOp("".join(pieces), operands))
+    return VOID
+
+
+@builtin("@loom_host_stream")
+def _host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    color, way = expect(ev, node, 2)
+    pe = pe_of(ev, node)
+    number = ev.data(ev.expr(color), color, "the color of a stream")
+    pe.color(number)
+    pe.host_streams[number, ev.text(way, "a direction")] = None
+    return VOID
+
+
+__all__ = ["Frame", "shared_module"]

@@ -1,0 +1,180 @@
+"""Calls: a function is evaluated where it is called, with what is known there."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from .. import syntax
+from . import control, types
+from .conversion import coerce
+from .core import CALL_DEPTH, Evaluator
+from .frames import Frame, Return, flag
+from .types import Type
+from .values import VOID, Callable, Local, Value
+
+
+def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
+    """The type of a function; parameters of a generic one that have no type of their own count as `comptime_struct`."""
+    key = (id(function.module), id(function.node))
+    known = ev.session.syntax_facts.get(key)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    if known is not None:
+        return known
+    declaration = function.node
+    names = {parameter.name for parameter in declaration.parameters}
+    with ev.at_compile_time(), ev.framed(Frame(function.module, comptime=True)):
+
+        def one(type: syntax.Expression | None) -> Type:
+            if type is None:
+                return types.VOID
+            if isinstance(type, syntax.AnyType) or any(
+                isinstance(inner, syntax.Name) and inner.name in names for inner in syntax.walk(type)
+            ):
+                return types.COMPTIME_STRUCT
+            return ev.type_of(type)
+
+        result = types.Function(
+            tuple(one(parameter.type) for parameter in declaration.parameters),
+            one(declaration.result),
+            function.is_task,
+        )
+    ev.session.syntax_facts[key] = result  # pyright: ignore[reportArgumentType]
+    return result
+
+
+def in_memory(ev: Evaluator, node: syntax.Function) -> frozenset[str]:
+    """Names whose address a function takes."""
+    facts = ev.session.syntax_facts
+    key = ("addresses", id(node))
+    if key not in facts:  # pyright: ignore
+        names: set[str] = set()
+        for inner in syntax.walk(node):
+            if isinstance(inner, syntax.Unary) and inner.operator == "&":
+                root: syntax.Node = inner.operand
+                while isinstance(root, syntax.Index | syntax.Field):
+                    root = root.base
+                if isinstance(root, syntax.Name):
+                    names.add(root.name)
+            elif isinstance(inner, syntax.TensorAccess) and isinstance(inner.base, syntax.Name):
+                names.add(inner.base.name)
+        facts[key] = frozenset(names)  # pyright: ignore[reportArgumentType]
+    return facts[key]  # pyright: ignore
+
+
+def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
+    """Evaluates a call, at compile time or into the code being emitted.
+
+    Raises CslError if the arguments do not fit.
+    """
+    declaration = function.node
+    if len(arguments) != len(declaration.parameters):
+        count = len(declaration.parameters)
+        ev.fail(
+            node,
+            f"'{function.name}' takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}",
+            ev.note(declaration, "declared here", function.module.file.source),
+        )
+    if declaration.body is None:
+        ev.fail(node, f"'{function.name}' is declared 'extern', and no other object is linked that defines it")
+    if len(ev.frames) > CALL_DEPTH:
+        ev.fail(node, f"calls are nested more than {CALL_DEPTH} deep; does '{function.name}' call itself for ever?")
+    if ev.builder is not None:
+        for frame in ev.frames:
+            if frame.function is declaration and frame.module is function.module and frame.returned is not None:
+                ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
+    caller = ev.frame
+    values = list(zip(arguments, node.arguments if isinstance(node, syntax.Call) else [node] * 99, strict=False))
+    frame = Frame(function.module, declaration)
+    frame.called_at = (ev.source, node.start, node.end, function.name)  # pyright: ignore
+    location = None if ev.builder is None else ev.builder.location
+    with ev.framed(frame):
+        for parameter, (value, at) in zip(declaration.parameters, values, strict=True):
+            if not isinstance(parameter.type, syntax.AnyType):
+                type = ev.type_of(parameter.type)
+                if value.type != type:
+                    ev.frame = caller
+                    try:
+                        value = coerce(ev, value, type, at)
+                    finally:
+                        ev.frame = frame
+            if parameter.is_comptime and isinstance(value.data, SSAValue):
+                ev.frame = caller
+                ev.fail(at, f"parameter '{parameter.name}' of '{function.name}' must be known at compile time")
+            if parameter.name is not None:
+                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        result_type = _result_type(ev, declaration)
+        frame.result_type = result_type
+        if ev.builder is not None and result_type is not None and types.is_comptime_only(result_type):
+            with ev.at_compile_time():
+                result = _known(ev, declaration)
+        elif ev.builder is None:
+            result = _known(ev, declaration)
+        else:
+            result = _emitted(ev, frame, declaration)
+    if ev.builder is not None:
+        ev.builder.location = location
+    return result
+
+
+def _result_type(ev: Evaluator, declaration: syntax.Function) -> Type | None:
+    if declaration.result is None:
+        return None if declaration.storage == "export" else types.VOID
+    return ev.type_of(declaration.result)
+
+
+def _known(ev: Evaluator, declaration: syntax.Function) -> Value:
+    """The result of a call evaluated at compile time."""
+    assert declaration.body is not None
+    ev.frame.comptime = True
+    try:
+        run_body(ev, declaration.body)
+    except Return as result:
+        return result.value
+    return _fell_through(ev, declaration)
+
+
+def _fell_through(ev: Evaluator, declaration: syntax.Function) -> Value:
+    type = ev.frame.result_type
+    if type is not None and type is not types.VOID:
+        ev.fail(declaration, f"'{declaration.name}' ends without returning a value of type '{type}'")
+    return VOID
+
+
+def run_body(ev: Evaluator, block: syntax.Block) -> None:
+    from .statements import run
+
+    with ev.scope():
+        run(ev, block.statements)
+
+
+def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value:
+    """The result of a call whose body is emitted in place."""
+    assert declaration.body is not None
+    frame.in_memory = in_memory(ev, declaration)
+    frame.returned = flag("returned")
+    ev.live.append(frame.returned)
+    type = frame.result_type
+    if type is not types.VOID:
+        frame.result = Local("result", type or types.VOID, None, mutable=True, comptime=False)
+        ev.live.append(frame.result)
+    run_body(ev, declaration.body)
+    if frame.result is None:
+        return VOID
+    if frame.result.value is None:
+        if type is None:
+            return VOID
+        return _fell_through(ev, declaration)
+    return frame.result.value
+
+
+def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:
+    """Emits a whole function or task, whose arguments are SSA values."""
+    frame = Frame(function.module, function.node)
+    with ev.framed(frame):
+        for parameter, value in zip(function.node.parameters, arguments, strict=True):
+            if parameter.name is not None:
+                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        frame.result_type = _result_type(ev, function.node)
+        return _emitted(ev, frame, function.node)
+
+
+__all__ = ["call", "control", "emit_function", "in_memory", "signature"]

@@ -1,0 +1,124 @@
+"""Unit classes: PEs that run the same code with params that are the same wherever compile time needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import types
+from .layout import Tiles
+from .scalars import column
+from .types import Type
+from .values import Column, Lanes, Value
+
+
+@dataclass
+class Spread:
+    """A scalar with one number for each PE of a class."""
+
+    values: NDArray[Any]
+
+
+@dataclass
+class UnitClass:
+    """PEs with one file and params of one shape; scalars of `params` may be `Spread`."""
+
+    path: Path
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    params: Value
+    tiles: Tiles
+
+    def select(self, index: NDArray[np.int64]) -> UnitClass:
+        """Some of the PEs."""
+
+        def one(data: Any) -> Any:
+            return _reduced(data.values[index]) if isinstance(data, Spread) else data
+
+        return UnitClass(self.path, self.columns[index], self.rows[index], _mapped(self.params, one), self.tiles)
+
+    def bindings(self, lanes: Lanes) -> dict[str, Value]:
+        """The params, their differing numbers as columns."""
+
+        def one(data: Any) -> Any:
+            return column(lanes, data.values) if isinstance(data, Spread) else data
+
+        params = _mapped(self.params, one)
+        assert isinstance(params.type, types.Struct)
+        return dict(zip(params.type.names or (), params.data, strict=True))
+
+
+def _is_number(type: Type) -> bool:
+    return types.is_numeric(type) or type is types.BOOL or isinstance(type, types.Identifier | types.Enum)
+
+
+def _mapped(value: Value, function: Any) -> Value:
+    """The value with a function applied to the data of each number in its structs."""
+    if isinstance(value.data, tuple):
+        return Value(value.type, tuple(_mapped(member, function) for member in value.data))
+    if _is_number(value.type):
+        return Value(value.type, function(value.data))
+    return value
+
+
+def _numbers(value: Value, found: list[Any]) -> list[Any]:
+    if isinstance(value.data, tuple):
+        for member in value.data:
+            _numbers(member, found)
+    elif _is_number(value.type):
+        found.append(value.data)
+    return found
+
+
+def _shape(value: Value) -> Any:
+    """What must be the same in all PEs of a class: everything but the numbers."""
+    if isinstance(value.data, tuple):
+        return (value.type, tuple(map(_shape, value.data)))
+    if _is_number(value.type):
+        return value.type
+    data = value.data
+    if isinstance(data, list):
+        items = [id(item) if isinstance(item, Column) else item for item in data]
+        return (value.type, tuple(map(repr, items)))
+    return (value.type, data if data.__hash__ is not None and isinstance(data, bytes | Type) else id(data))
+
+
+def _reduced(values: NDArray[Any]) -> Any:
+    first = values[0]
+    if (values == first).all():
+        return first.item() if isinstance(first, np.generic) else first
+    return Spread(values)
+
+
+def group(tiles: list[Tiles]) -> list[UnitClass]:
+    """As few classes as the shapes of the params allow."""
+    together: dict[Any, list[Tiles]] = {}
+    for item in tiles:
+        together.setdefault((item.path, _shape(item.params)), []).append(item)
+    classes: list[UnitClass] = []
+    for (path, _), members in together.items():
+        per_member = [_numbers(member.params, []) for member in members]
+        merged: list[Any] = []
+        for position in range(len(per_member[0])):
+            parts: list[NDArray[Any]] = []
+            for member, numbers in zip(members, per_member, strict=True):
+                number = numbers[position]
+                lanes = member.effect.lanes
+                if isinstance(number, Column):
+                    parts.append(lanes.spread(number))
+                else:
+                    kind = np.bool_ if isinstance(number, bool) else np.float64 if isinstance(number, float) else None
+                    if kind is None:
+                        kind = np.int64 if -(1 << 63) <= number < 1 << 63 else object
+                    parts.append(np.full(lanes.count, number, kind))
+            merged.append(_reduced(np.concatenate(parts)))
+        columns = np.concatenate([member.columns for member in members])
+        rows = np.concatenate([member.rows for member in members])
+        supply = iter(merged)
+        params = _mapped(members[0].params, lambda _, supply=supply: next(supply))
+        classes.append(UnitClass(path, columns, rows, params, members[0]))
+    return classes

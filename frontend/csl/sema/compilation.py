@@ -1,0 +1,514 @@
+"""From a layout file to a `wse` module: the layout is evaluated, PEs are sorted into classes, each class compiled."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable as Function
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import func as _func  # noqa: F401  (registers nothing; FunctionType lives in builtin)
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
+from xdsl.ir import Block, Operation, Region
+
+from ....diagnostics import LoomError
+from ....dialects import wse
+from .. import syntax
+from ..errors import CslError
+from ..source import Diagnostic
+from . import (
+    builtins,  # noqa: F401  (registers its rules)
+    calls,
+    emit,
+    expressions,
+    functional,  # noqa: F401
+    statements,
+    types,
+)
+from .classes import UnitClass, group
+from .core import Evaluator, Options, Session, split_lanes
+from .emit import Builder
+from .exports import Export, Name
+from .frames import Frame
+from .layout import ColorConfig, Tiles
+from .modules import Global, Module
+from .pe import PeProgram, color_symbol, location
+from .regions import regions
+from .tasks import task_arguments
+from .values import Lanes, Split, Value, boolean, string
+
+RECURSION_LIMIT = 60_000
+"""Python frames evaluation may use; calls of the program are bounded by `core.CALL_DEPTH`, trees by the parser."""
+
+
+@dataclass
+class ExportedName:
+    """A name of the program the host may use."""
+
+    name: str
+    kind: str
+    """"buffer" or "function"."""
+    type: str
+    """As CSL writes it."""
+    dtype: str | None = None
+    """Of an element of a buffer: "f32", "u16"."""
+    mutable: bool = False
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class CompiledLayout:
+    """A program in `wse` and `dsd` IR, and what the host must know of it."""
+
+    module: ModuleOp
+    rectangle: tuple[int, int]
+    exports: dict[str, ExportedName]
+    params: dict[str, Any]
+    colors: dict[str, int]
+    warnings: list[str]
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def compile_layout(
+    path: Path | str,
+    *,
+    arch: str = "wse2",
+    fabric_dims: tuple[int, int] | None = None,
+    fabric_offsets: tuple[int, int] = (4, 1),
+    params: Mapping[str, str | int | float | bool] | None = None,
+    colors: Mapping[str, int] | None = None,
+    memcpy: bool = False,
+    channels: int = 0,
+    print: Function[[str], None] = print,
+    import_paths: tuple[Path, ...] = (),
+) -> CompiledLayout:
+    """Compiles a CSL program from its layout file.
+
+    `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
+    @comptime_print. Raises CslError or LoomError with the place of the first mistake.
+    """
+    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, import_paths)
+    session = Session(options)
+    with _deep(), np.errstate(all="ignore"):
+        try:
+            return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
+        except RecursionError:
+            raise LoomError("the program is nested too deeply to be evaluated; simplify it", str(path)) from None
+
+
+class _Compiler:
+    def __init__(self, session: Session, path: Path, params: dict[str, Any], colors: dict[str, int]) -> None:
+        self.session = session
+        self.path = path
+        self.params = params
+        self.colors = colors
+        self.routes: dict[ColorConfig, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+        self.used_colors: set[int] = set()
+        self.streams: dict[tuple[int, str], list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+
+    def compile(self) -> CompiledLayout:
+        ev, module = self._layout()
+        tiles = [effect.arguments[0] for effect in ev.effects if effect.name == "tile"]
+        self._check_places(tiles)
+        for effect in ev.effects:
+            if effect.name == "color":
+                self._route(*effect.arguments)
+        session = self.session
+        assert session.rectangle is not None
+        pes: list[wse.PeOp] = []
+        exports: list[tuple[PeProgram, Export]] = []
+        names: set[str] = set()
+        for unit_class in group(tiles):
+            pending = [unit_class]
+            while pending:
+                current = pending.pop()
+                try:
+                    pe, op = self._pe(current, names)
+                except Split as split:
+                    whole = Lanes(len(current.columns))
+                    pending += [
+                        current.select(part.index)
+                        for part in reversed(split_lanes(whole, split.column))
+                        if part.index is not None
+                    ]
+                    continue
+                pes.append(op)
+                exports += [(pe, export) for export in pe.exports.values()]
+        self._check_exports(exports)
+        program = wse.ProgramOp(
+            _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
+        )
+        program.location = location(module.file.source, module.file)
+        return CompiledLayout(
+            ModuleOp([program]),
+            session.rectangle,
+            {name.name: _exported(ev, name) for name in session.exports.values()},
+            self._all_params(ev, module),
+            {name: number for name, number in self.colors.items()},
+            session.warnings,
+        )
+
+    # The layout
+
+    def _layout(self) -> tuple[Evaluator, Module]:
+        ev = Evaluator(self.session, Lanes(1))
+        module = ev.load(self.path, self._bindings(), "")
+        self._check_bindings(module)
+        blocks = [d for d in module.file.declarations if isinstance(d, syntax.Layout)]
+        if len(blocks) != 1:
+            at = blocks[1] if blocks else module.file
+            message = (
+                "a program has one layout block" if blocks else "this file has no layout block; compile the layout file"
+            )
+            raise CslError([Diagnostic(module.file.source, at.start, min(at.end, at.start + 1), message)])
+        self._infer_bindings(ev, module)
+        ev.in_layout = True
+        for declaration in module.file.declarations:
+            if isinstance(declaration, syntax.Layout | syntax.ComptimeBlock):
+                with ev.framed(Frame(module, comptime=True)), ev.scope():
+                    statements.run(ev, declaration.body.statements)
+        if self.session.rectangle is None:
+            ev.frames.append(Frame(module))
+            ev.frame = ev.frames[-1]
+            ev.fail(blocks[0], "the layout sets no rectangle; call @set_rectangle first")
+        ev.frame = Frame(module, comptime=True)
+        return ev, module
+
+    def _bindings(self) -> dict[str, Value]:
+        bindings: dict[str, Value] = {}
+        for name, given in self.params.items():
+            bindings[name] = _from_command_line(name, given)
+        for name, number in self.colors.items():
+            bindings[name] = Value(types.COLOR, number)
+        return bindings
+
+    def _check_bindings(self, module: Module) -> None:
+        for name in (*self.params, *self.colors):
+            found = module.globals.get(name)
+            if found is None or not (isinstance(found.node, syntax.Variable) and found.node.kind == "param"):
+                have = [
+                    n
+                    for n, g in module.globals.items()
+                    if isinstance(g.node, syntax.Variable) and g.node.kind == "param"
+                ]
+                known = f"its params are: {', '.join(have)}" if have else "it has none"
+                flag = "--colors" if name in self.colors else "--params"
+                raise LoomError(f"{flag} names '{name}', which is no param of this file; {known}", str(self.path))
+
+    def _infer_bindings(self, ev: Evaluator, module: Module) -> None:
+        """Params given on the command line take the type their declaration says."""
+        for name in self.params:
+            found = module.globals[name]
+            with ev.framed(Frame(module, comptime=True)):
+                expressions.resolve(ev, found, found.node)
+
+    def _all_params(self, ev: Evaluator, module: Module) -> dict[str, Any]:
+        """Every param of the layout file that has a number, truth value or string, given or by default."""
+        result: dict[str, Any] = dict(self.params)
+        for name, found in module.globals.items():
+            value = found.value
+            if (
+                name in result
+                or value is None
+                or not isinstance(found.node, syntax.Variable)
+                or found.node.kind != "param"
+            ):
+                continue
+            if isinstance(value.data, bool | int | float):
+                result[name] = value.data
+            elif isinstance(value.data, bytes):
+                result[name] = value.data.decode(errors="replace")
+        return result
+
+    def _check_places(self, tiles: list[Tiles]) -> None:
+        """No PE is given code twice."""
+        assert self.session.rectangle is not None
+        width, height = self.session.rectangle
+        taken = np.full((height, width), -1, np.int64)
+        for number, item in enumerate(tiles):
+            flat = item.rows * width + item.columns
+            before = taken[item.rows, item.columns]
+            again = before >= 0
+            if len(np.unique(flat)) < len(flat):
+                counts = np.bincount(flat)
+                place = int(np.argmax(counts > 1))
+                self._twice(item, item, place % width, place // width)
+            if again.any():
+                lane = int(np.argmax(again))
+                self._twice(item, tiles[int(before[lane])], int(item.columns[lane]), int(item.rows[lane]))
+            taken[item.rows, item.columns] = number
+
+    def _twice(self, item: Tiles, before: Tiles, x: int, y: int) -> None:
+        from ..source import Note
+
+        node, source = item.effect.node, item.effect.source
+        note = Note(before.effect.source, before.effect.node.start, before.effect.node.end, "first here")
+        raise CslError([Diagnostic(source, node.start, node.end, f"PE ({x}, {y}) is given code twice", [note])])
+
+    # The fabric
+
+    def _route(self, config: ColorConfig | None, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        if config is not None:
+            self.routes.setdefault(config, []).append((columns, rows))
+            self.used_colors.add(config.color)
+
+    def _fabric(self) -> list[Operation]:
+        operations: list[Operation] = [wse.ColorOp(color_symbol(number), number) for number in sorted(self.used_colors)]
+        for config, places in self.routes.items():
+            placement = _placement(places)
+            operations.append(wse.RouteOp(color_symbol(config.color), placement, config.inputs, config.outputs))
+        for (number, way), places in self.streams.items():
+            operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), _placement(places)))
+        return operations
+
+    # PEs
+
+    def _pe(self, unit_class: UnitClass, names: set[str]) -> tuple[PeProgram, wse.PeOp]:
+        session = self.session
+        lanes = Lanes(len(unit_class.columns))
+        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows)
+        pe.state["lanes"] = lanes
+        ev = Evaluator(session, lanes, pe)
+        effect = unit_class.tiles.effect
+        bindings = unit_class.bindings(lanes)
+        module = ev.load(unit_class.path, bindings, "")
+        for name in bindings:
+            found = module.globals.get(name)
+            if found is None or not (isinstance(found.node, syntax.Variable) and found.node.kind == "param"):
+                at = effect.source.location(effect.node.start)
+                warning = f"{at}: warning: '{unit_class.path.name}' has no param '{name}'"
+                if warning not in session.warnings:
+                    session.warnings.append(warning)
+        bodies = _Bodies(ev, pe)
+        bodies.elaborate()
+        operations = bodies.emit()
+        name = _fresh(_symbol(pe.name), names)
+        names.add(name)
+        for late in pe.effects:
+            self._route(*late.arguments)
+        for stream in pe.host_streams:
+            self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
+        self.used_colors |= pe.colors
+        placement = ArrayAttr(regions(unit_class.columns, unit_class.rows))
+        op = wse.PeOp(name, placement, Region(Block(operations)))
+        op.location = location(module.file.source, module.file)
+        return pe, op
+
+    def _check_exports(self, exports: list[tuple[PeProgram, Export]]) -> None:
+        """Every name the layout exports is exported by some PE."""
+        have = {export.name for _, export in exports}
+        for name in self.session.exports.values():
+            if name.name not in have:
+                message = f"no PE exports '{name.name}'; add @export_symbol to a comptime block of its code"
+                raise CslError([Diagnostic(name.source, name.node.start, name.node.end, message)])
+
+
+class _Bodies:
+    """Evaluates what a PE's files say at their top level, then emits functions and tasks."""
+
+    def __init__(self, ev: Evaluator, pe: PeProgram) -> None:
+        self.ev = ev
+        self.pe = pe
+        self.done = 0
+        self.emitted: list[Operation] = []
+        self.functions: dict[tuple[int, int], str] = {}
+        self.finished: set[Any] = set()
+
+    def elaborate(self) -> None:
+        """Imports and comptime blocks of all modules, those that turn up on the way too."""
+        ev = self.ev
+        while self.done < len(ev.instances):
+            module = ev.instances[self.done]
+            self.done += 1
+            for found in list(module.globals.values()):
+                if _is_import(found) or _is_exported_variable(found):
+                    with ev.framed(Frame(module, comptime=True)):
+                        expressions.resolve(ev, found, found.node)
+                        if _is_exported_variable(found):
+                            expressions.global_place(ev, found, found.node)
+            for declaration in module.file.declarations:
+                if isinstance(declaration, syntax.ComptimeBlock):
+                    with ev.framed(Frame(module, comptime=True)), ev.scope():
+                        statements.run(ev, declaration.body.statements)
+
+    def emit(self) -> list[Operation]:
+        """The operations of the PE, in order."""
+        pe = self.pe
+        while True:
+            pending = [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]
+            if not pending:
+                break
+            for key in pending:
+                self.finished.add(key)
+                if isinstance(key, str):
+                    self._function(pe.exports[key])
+                else:
+                    self._task(key)
+            self.elaborate()
+        fifos: list[Operation] = []
+        for symbol, buffer, push, pop, source, node in pe.state.get("fifos", []):
+            op = wse.FifoOp(symbol, buffer, activate_push=push, activate_pop=pop)
+            op.location = location(source, node)
+            fifos.append(op)
+        exported = [self._export(export) for export in pe.exports.values()]
+        return [*pe.operations, *pe.late, *fifos, *exported, *self.emitted]
+
+    def _export(self, export: Export) -> Operation:
+        target = export.type
+        element = target.target if isinstance(target, types.Pointer) else None
+        if isinstance(element, types.Array):
+            element = element.element
+        stored = None if element is None else emit.stored(element)
+        declared = self.ev.session.exports.get(export.name)
+        op = wse.ExportOp(
+            export.symbol,
+            None if export.symbol == export.name else export.name,
+            unsigned=isinstance(stored, types.Int) and not stored.signed,
+            read_only=export.function is None and declared is not None and not declared.mutable,
+            points_to=export.pointer,
+        )
+        op.location = location(export.source, export.node)
+        return op
+
+    def _function(self, export: Export) -> None:
+        """Emits an exported function."""
+        function = export.function
+        if function is None:
+            return
+        key = (id(function.module), id(function.node))
+        symbol = self.functions.get(key)
+        if symbol is None:
+            ev = self.ev
+            symbol = self.functions[key] = self.pe.unique(function.module.symbol(function.name))
+            with ev.framed(Frame(function.module, comptime=True)):
+                parameters = [(p, ev.type_of(p.type)) for p in function.node.parameters]
+                for parameter, type in parameters:
+                    if not emit.has_one_register(type):
+                        ev.fail(parameter, f"a function the host launches takes numbers, not '{type}'")
+            arguments = [type for _, type in parameters]
+            block = self._body(function, arguments)
+            op = wse.FuncOp(symbol, FunctionType.from_lists([emit.scalar(t) for t in arguments], []), Region(block))
+            op.location = location(function.module.file.source, function.node)
+            self.emitted.append(op)
+        export.symbol = symbol
+
+    def _body(self, function: Any, arguments: list[types.Type]) -> Block:
+        ev = self.ev
+        block = Block(arg_types=[emit.scalar(type) for type in arguments])
+        ev.builder = Builder(block)
+        try:
+            values = [Value(type, value) for type, value in zip(arguments, block.args, strict=True)]
+            calls.emit_function(ev, function, values)
+            ev.builder(wse.ReturnOp())
+        finally:
+            ev.builder = None
+        return block
+
+    def _task(self, key: tuple[wse.TaskKind, int]) -> None:
+        ev, pe = self.ev, self.pe
+        binding = pe.bindings[key]
+        arguments = task_arguments(ev, binding)
+        queue = None
+        if binding.kind is wse.TaskKind.DATA:
+            with ev.framed(Frame(binding.task.module, comptime=True)):
+                if ev.session.target.name == "wse2":
+                    queue = pe.queue(ev, False, None, binding.id, binding.node)
+                else:
+                    queue = pe.queue(ev, False, binding.id, None, binding.node)
+        block = self._body(binding.task, arguments)
+        op = wse.TaskOp(
+            binding.symbol,
+            binding.kind,
+            Region(block),
+            queue=queue,
+            id=None if binding.kind is wse.TaskKind.DATA else binding.id,
+            active=key in pe.active,
+            blocked=key in pe.blocked,
+        )
+        op.location = location(binding.task.module.file.source, binding.task.node)
+        self.emitted.append(op)
+
+
+def _is_import(found: Global) -> bool:
+    node = found.node
+    return (
+        isinstance(node, syntax.Variable)
+        and isinstance(node.value, syntax.Builtin)
+        and node.value.name.lstrip("@") == "import_module"
+    )
+
+
+def _is_exported_variable(found: Global) -> bool:
+    return isinstance(found.node, syntax.Variable) and found.node.storage == "export" and found.node.kind == "var"
+
+
+def _symbol(name: str) -> str:
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def _fresh(name: str, names: set[str]) -> str:
+    result, count = name, 1
+    while result in names:
+        count += 1
+        result = f"{name}_{count}"
+    return result
+
+
+def _placement(places: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Any:
+    columns = np.concatenate([x for x, _ in places])
+    rows = np.concatenate([y for _, y in places])
+    both = np.unique(np.stack([rows, columns]), axis=1)
+    return ArrayAttr(regions(both[1], both[0]))
+
+
+def _from_command_line(name: str, given: Any) -> Value:
+    """A param's value as the command line writes it: a number, `true`, `false`, or else a string."""
+    if isinstance(given, bool):
+        return boolean(given)
+    if isinstance(given, int):
+        return Value(types.COMPTIME_INT, given)
+    if isinstance(given, float):
+        return Value(types.COMPTIME_FLOAT, given)
+    text = str(given).strip()
+    if text in ("true", "false"):
+        return boolean(text == "true")
+    for kind, convert in ((types.COMPTIME_INT, lambda t: int(t, 0)), (types.COMPTIME_FLOAT, float)):
+        try:
+            return Value(kind, convert(text))
+        except ValueError:
+            continue
+    return string(text)
+
+
+def _exported(ev: Evaluator, name: Name) -> ExportedName:
+    type = name.type
+    if isinstance(type, types.Function):
+        return ExportedName(name.name, "function", str(type), arguments=[str(p) for p in type.parameters])
+    if isinstance(type, types.Pointer):
+        element = type.target.element if isinstance(type.target, types.Array) else type.target
+        return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)
+    ev.frame = Frame(ev.frame.module)
+    raise CslError(
+        [
+            Diagnostic(
+                name.source,
+                name.node.start,
+                name.node.end,
+                f"'{name.name}' is exported as '{type}'; export a function type or a pointer such as [*]f32",
+            )
+        ]
+    )

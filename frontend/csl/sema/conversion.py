@@ -1,0 +1,324 @@
+"""Conversions: those the language makes by itself, @as and @bitcast, and the common type of two operands."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from .. import syntax
+from . import types
+from .core import Evaluator
+from .emit import has_one_register, scalar
+from .scalars import bits as bits_of
+from .scalars import from_bits
+from .types import Type
+from .values import Address, Callable, Column, Value
+
+
+def show(data: Any) -> str:
+    """A number in a message."""
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    return str(data)
+
+
+def extremes(data: Any) -> tuple[Any, Any]:
+    """The least and the greatest of a known number over all lanes."""
+    if isinstance(data, Column):
+        return data.values.min().item(), data.values.max().item()
+    return data, data
+
+
+def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
+    """`value` with another type, where the language converts by itself. Raises CslError where it does not."""
+    source = value.type
+    if source == type:
+        return value
+    if source is types.UNDEFINED:
+        return value
+    match type:
+        case types.Int():
+            if types.is_integer(source) and not isinstance(value.data, SSAValue):
+                low, high = extremes(value.data)
+                if type.holds(low) and type.holds(high):
+                    return Value(type, value.data)
+                wrong = high if type.holds(low) else low
+                ev.fail(
+                    node,
+                    f"{wrong} does not fit in '{type}', which holds {type.lowest} to {type.highest}; "
+                    "use a wider type, or @as to keep the low bits",
+                )
+            if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
+                return Value(type, extend(ev, value.data, source, type.bits))
+        case types.Float():
+            if source is types.COMPTIME_FLOAT:
+                return Value(type, ev.fitted(type, value.data))
+            if source is types.COMPTIME_INT:
+                ev.fail(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
+        case types.COMPTIME_STRUCT:
+            if isinstance(source, types.Struct):
+                return value
+        case types.COMPTIME_INT:
+            if isinstance(source, types.Int) and not isinstance(value.data, SSAValue):
+                return Value(type, value.data)
+        case types.COMPTIME_FLOAT:
+            if isinstance(source, types.Float) and not isinstance(value.data, SSAValue):
+                return Value(type, value.data)
+        case types.Pointer():
+            converted = _pointer(value, source, type)
+            if converted is not None:
+                return converted
+        case types.Array():
+            if isinstance(source, types.Array) and source.dims == type.dims and isinstance(value.data, list):
+                cache: dict[int, Any] = {}
+                return Value(
+                    type,
+                    [
+                        cache[id(item)]
+                        if id(item) in cache
+                        else cache.setdefault(
+                            id(item), coerce(ev, Value(source.element, item), type.element, node).data
+                        )
+                        for item in value.data
+                    ],
+                )
+        case types.Struct():
+            if isinstance(source, types.Struct) and source.names == type.names and source.origin is None:
+                return Value(type, tuple(coerce(ev, v, t, node) for v, t in zip(value.data, type.types, strict=True)))
+        case types.Function():
+            if isinstance(source, types.Function) and len(source.parameters) == len(type.parameters):
+                if source.is_task != type.is_task:
+                    ev.fail(node, f"'{source}' is not '{type}'; a task cannot be called")
+                if source.result == type.result and source.parameters == type.parameters:
+                    return Value(type, value.data)
+        case _:
+            pass
+    if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
+        return value
+    ev.fail(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
+
+
+def _advice(source: Type, target: Type) -> str:
+    if types.is_numeric(source) and types.is_numeric(target):
+        return f"; convert it with @as({target}, ...)"
+    if isinstance(source, types.Pointer) and isinstance(target, types.Pointer) and source.const and not target.const:
+        return "; it points to constant memory"
+    return ""
+
+
+def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
+    if not isinstance(source, types.Pointer) or (source.const and not type.const):
+        return None
+    if source.many == type.many and source.target == type.target:
+        return Value(type, value.data)
+    if type.many and not source.many and isinstance(source.target, types.Array):
+        array = source.target
+        if len(array.dims) == 1 and array.element == type.target:
+            return Value(type, value.data)
+    return None
+
+
+def extend(ev: Evaluator, data: Any, source: types.Int, bits: int) -> Any:
+    """An integer's data in another width: run-time values are extended or cut, known ones stay."""
+    if isinstance(data, SSAValue):
+        assert ev.builder is not None
+        return ev.builder.extend(data, source, bits)
+    return data
+
+
+def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Binary | syntax.Node) -> tuple[Value, Value]:
+    """Two operands with their common type."""
+    if left.type == right.type:
+        return left, right
+    a, b = left.type, right.type
+    if types.is_integer(a) and types.is_integer(b):
+        if a is types.COMPTIME_INT:
+            return coerce(ev, left, b, node), right
+        if b is types.COMPTIME_INT:
+            return left, coerce(ev, right, a, node)
+        assert isinstance(a, types.Int) and isinstance(b, types.Int)
+        if a.lowest <= b.lowest and b.highest <= a.highest:
+            return left, coerce(ev, right, a, node)
+        if b.lowest <= a.lowest and a.highest <= b.highest:
+            return coerce(ev, left, b, node), right
+        for value, type in ((right, a), (left, b)):
+            if not isinstance(value.data, SSAValue) and all(map(type.holds, extremes(value.data))):
+                if value is right:
+                    return left, Value(type, value.data)
+                return Value(type, value.data), right
+        ev.fail(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
+    if types.is_float(a) and types.is_float(b):
+        if a is types.COMPTIME_FLOAT:
+            return coerce(ev, left, b, node), right
+        if b is types.COMPTIME_FLOAT:
+            return left, coerce(ev, right, a, node)
+    if isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
+        return left, right
+    if types.is_numeric(a) and types.is_numeric(b):
+        ev.fail(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
+    ev.fail(node, f"operands are of types '{a}' and '{b}', which do not go together")
+
+
+def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
+    """`@as(type, value)`: numbers, truth values and enums to each other; floats are cut towards zero."""
+    source = value.type
+    if source == type:
+        return value
+    if isinstance(source, types.Enum):
+        if isinstance(type, types.Enum):
+            ev.fail(node, f"'{source}' is not converted to another enum directly; convert it to a number first")
+        return cast(ev, Value(source.underlying, value.data), type, node)
+    if isinstance(type, types.Enum):
+        number = cast(ev, value, type.underlying, node)
+        if not isinstance(number.data, SSAValue):
+            for known in set(extremes(number.data)):
+                if known not in type.names:
+                    ev.fail(node, f"{known} is no member of '{type}'")
+        return Value(type, number.data)
+    numeric = types.is_numeric(type) or type is types.BOOL
+    if not numeric or not (types.is_numeric(source) or source is types.BOOL):
+        if isinstance(type, types.Pointer | types.Array | types.Struct | types.Function) or type is source:
+            return coerce(ev, value, type, node)
+        ev.fail(node, f"@as converts between numbers, truth values and enums, not '{source}' to '{type}'")
+    if isinstance(value.data, SSAValue):
+        if types.is_comptime_only(type):
+            ev.fail(node, f"'{type}' exists at compile time only, but the value is not known then")
+        return Value(type, _cast_at_run_time(ev, value, type, node))
+    return Value(type, ev.lift(lambda number: _cast_known(type, number), value.data))
+
+
+def _cast_known(type: Type, number: Any) -> Any:
+    if type is types.BOOL:
+        return bool(number != 0 or number != number)
+    if types.is_float(type):
+        from .scalars import rounded
+
+        return rounded(type, float(number))
+    if isinstance(number, float):
+        if math.isnan(number):
+            return 0
+        if math.isinf(number):
+            number = math.copysign(float(1 << 64), number)
+        number = math.trunc(number)
+        # As the machine's conversion: beyond the range it ends at the range.
+        if isinstance(type, types.Int):
+            return min(max(number, type.lowest), type.highest)
+        return number
+    number = int(number)
+    return type.wrap(number) if isinstance(type, types.Int) else number
+
+
+def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> SSAValue:
+    assert ev.builder is not None
+    ev.builder.at(ev.source, node.start)
+    source, data, builder = value.type, value.data, ev.builder
+    if type is types.BOOL:
+        zero = builder.constant(source, 0)
+        if isinstance(source, types.Float):
+            return builder.value(arith.CmpfOp(data, zero, "une"))
+        return builder.value(arith.CmpiOp(data, zero, "ne"))
+    target = scalar(type)
+    if source is types.BOOL:
+        if isinstance(type, types.Float):
+            return builder.value(arith.UIToFPOp(data, target))  # pyright: ignore[reportArgumentType]
+        return builder.value(arith.ExtUIOp(data, target))  # pyright: ignore[reportArgumentType]
+    if isinstance(source, types.Int) and isinstance(type, types.Int):
+        return builder.extend(data, source, type.bits)
+    if isinstance(source, types.Int):
+        return builder.value((arith.SIToFPOp if source.signed else arith.UIToFPOp)(data, target))  # pyright: ignore
+    if isinstance(type, types.Int):
+        return builder.value((arith.FPToSIOp if type.signed else arith.FPToUIOp)(data, target))  # pyright: ignore
+    assert isinstance(source, types.Float) and isinstance(type, types.Float)
+    if source.bits == type.bits:
+        ev.fail(node, f"'{source}' is not converted to '{type}' at run time")
+    return builder.value((arith.ExtFOp if source.bits < type.bits else arith.TruncFOp)(data, target))  # pyright: ignore
+
+
+def _width(type: Type) -> int | None:
+    match type:
+        case types.Int(bits=bits) | types.Float(bits=bits):
+            return bits
+        case types.Pointer():
+            return 16
+        case types.Enum(underlying=underlying):
+            return underlying.bits
+        case types.BOOL:
+            return 1
+        case _:
+            return 16 if isinstance(type, types.Identifier) else None
+
+
+def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
+    """`@bitcast(type, value)`: the same bits as another type of the same width."""
+    if isinstance(type, types.Pointer):
+        if not types.is_integer(value.type):
+            ev.fail(node, f"@bitcast makes pointers of integers, not of '{value.type}'")
+        word = value if isinstance(value.type, types.Int) else coerce(ev, value, types.U16, node)
+        return Value(type, Address(None, 0, 1, word.data))
+    if types.is_comptime_only(value.type):
+        ev.fail(node, f"'{value.type}' has no bits; give the value a type of known width with @as")
+    have, want = _width(value.type), _width(type)
+    if have is None or want is None or have != want:
+        ev.fail(node, f"@bitcast keeps the width: '{value.type}' has {have} bits and '{type}' {want}")
+    if isinstance(value.type, types.Pointer):
+        return Value(type, ev.ssa(value, node))
+    if not isinstance(value.data, SSAValue):
+        source = value.type
+        return Value(type, ev.lift(lambda number: from_bits(type, bits_of(source, number)), value.data))
+    source_mlir, target_mlir = scalar(value.type), scalar(type)
+    if source_mlir == target_mlir:
+        return Value(type, value.data)
+    assert ev.builder is not None
+    ev.builder.at(ev.source, node.start)
+    return Value(type, ev.builder.value(arith.BitcastOp(value.data, target_mlir)))
+
+
+def describe(value: Value) -> str:
+    """A value as @comptime_print shows it."""
+    data, type = value.data, value.type
+    if isinstance(data, Column):
+        low, high = extremes(data)
+        return f"<{show(low)} to {show(high)}, different from PE to PE>"
+    if isinstance(data, SSAValue):
+        return f"<{type}, not known at compile time>"
+    match type:
+        case types.COMPTIME_STRING:
+            return data.decode(errors="replace")
+        case types.VOID:
+            return "{}"
+        case types.TYPE:
+            return str(data)
+        case types.DIRECTION:
+            return types.DIRECTIONS[data]
+        case types.Enum():
+            return f".{type.names[data]}"
+        case types.Struct(names=None):
+            return f"{{{', '.join(map(describe, data))}}}"
+        case types.Struct(names=names):
+            return f"{{{', '.join(f'{n} = {describe(v)}' for n, v in zip(names or (), data, strict=True))}}}"
+        case types.Array():
+            shown = ", ".join(describe(Value(type.element, item)) for item in data[:64])
+            return f"{{{shown}{', ...' if len(data) > 64 else ''}}}"
+        case _:
+            if isinstance(data, Callable):
+                return f"{'task' if data.is_task else 'fn'} {data.name}"
+            return show(data)
+
+
+def equal(left: Value, right: Value) -> Any:
+    """Whether two known values that are no scalars are the same."""
+    if isinstance(left.data, list | tuple) and isinstance(right.data, list | tuple):
+        return left.data == right.data or (
+            len(left.data) == len(right.data)
+            and all(equal(a, b) if isinstance(a, Value) else a == b for a, b in zip(left.data, right.data, strict=True))
+        )
+    if isinstance(left.data, np.ndarray) or isinstance(right.data, np.ndarray):
+        return bool(np.array_equal(left.data, right.data))
+    return left.type == right.type and left.data == right.data
+
+
+__all__ = ["bitcast", "cast", "coerce", "describe", "equal", "extend", "extremes", "has_one_register", "peer", "show"]

@@ -1,0 +1,390 @@
+"""The evaluator: what every rule of the language shares.
+
+`expressions`, `statements`, `builtins` and the rest add the rules, in tables by node class and builtin name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from xdsl.ir import Block, SSAValue
+
+from .... import targets
+from .. import syntax
+from ..errors import CslError
+from ..source import Diagnostic, Note, Source
+from . import types
+from .emit import Builder, has_one_register
+from .frames import Frame
+from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module
+from .scalars import fit, lifted
+from .types import Type
+from .values import Callable, Column, Lanes, Local, Split, Value, known
+
+if TYPE_CHECKING:
+    from .pe import PeProgram
+
+STEP_LIMIT = 20_000_000
+"""Statements and loop iterations evaluated at compile time before the program is taken to run for ever."""
+
+CALL_DEPTH = 200
+"""Calls within calls, at compile time or inlined."""
+
+
+class Serial(Exception):
+    """Raised where iterations evaluated together turn out to depend on each other."""
+
+
+@dataclass
+class Options:
+    """What the command line says, for all files of a program."""
+
+    arch: str = "wse2"
+    fabric: tuple[int, int] | None = None
+    offsets: tuple[int, int] = (4, 1)
+    memcpy: bool = False
+    channels: int = 0
+    print: Function[[str], None] = print
+    search: tuple[Path, ...] = ()
+    """Directories `--import-path` names, searched after that of the importing file."""
+
+
+class Session:
+    """One compilation: the options, the files read, and how much has been evaluated."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.target = targets.get(options.arch)
+        self.files = Files()
+        self.steps = 0
+        self.rectangle: tuple[int, int] | None = None
+        self.colors: dict[str, int] = {}
+        """Ids the command line gives to color params."""
+        self.printed: set[tuple[str, int, str]] = set()
+        self.warnings: list[str] = []
+        self.exports: dict[str, Any] = {}
+        """Names the layout exports, `exports.Name` each."""
+        self.syntax_facts: dict[int, Any] = {}
+        """What is worth knowing about a tree node only once, by its identity."""
+
+
+@dataclass
+class Effect:
+    """Something the layout says of PEs, to be carried out when all of it has been evaluated."""
+
+    name: str
+    node: syntax.Node
+    source: Source
+    lanes: Lanes
+    arguments: tuple[Any, ...] = field(default=())
+
+
+EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
+STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
+BUILTINS: dict[str, Function[[Evaluator, syntax.Builtin, Type | None], Value]] = {}
+
+
+def expression(kind: type[syntax.Node]) -> Function[[Any], Any]:
+    """Registers the rule that evaluates an expression; it gets the type wanted, if one is known."""
+
+    def register(rule: Any) -> Any:
+        EXPRESSIONS[kind] = rule
+        return rule
+
+    return register
+
+
+def statement(kind: type[syntax.Node]) -> Function[[Any], Any]:
+    """Registers the rule that carries out a statement."""
+
+    def register(rule: Any) -> Any:
+        STATEMENTS[kind] = rule
+        return rule
+
+    return register
+
+
+def builtin(*names: str) -> Function[[Any], Any]:
+    """Registers the rule of builtins."""
+
+    def register(rule: Any) -> Any:
+        for name in names:
+            BUILTINS[name] = rule
+        return rule
+
+    return register
+
+
+class Evaluator:
+    """Evaluates the layout, or the program of the PEs that `lanes` stand for."""
+
+    def __init__(self, session: Session, lanes: Lanes, pe: PeProgram | None = None) -> None:
+        self.session = session
+        self.lanes = lanes
+        self.pe = pe
+        self.frames: list[Frame] = []
+        self.frame: Frame = None  # pyright: ignore[reportAttributeAccessIssue]
+        self.builder: Builder | None = None
+        """Where code for run time goes; None while only compile time goes on."""
+        self.effects: list[Effect] = []
+        self.live: list[Local] = []
+        """The variables of all calls being emitted, innermost last."""
+        self.instances: list[Module] = []
+        self.in_layout = False
+        self.branches = 0
+        """Run-time branches and loops around the code being emitted."""
+
+    # Errors
+
+    @property
+    def source(self) -> Source:
+        return self.frame.module.file.source
+
+    def error(self, node: syntax.Node, message: str, *notes: Note) -> CslError:
+        return CslError([Diagnostic(self.source, node.start, node.end, message, (*notes, *self._call_notes()))])
+
+    def fail(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
+        """Ends the compilation with an error at a node of the file being evaluated."""
+        raise self.error(node, message, *notes)
+
+    def _call_notes(self) -> Iterator[Note]:
+        """Where the innermost calls around the place came from."""
+        for frame in reversed(self.frames[-4:]):
+            call = getattr(frame, "called_at", None)
+            if call is not None:
+                source, start, end, name = call
+                yield Note(source, start, end, f"in this call of '{name}'")
+
+    def note(self, node: syntax.Node, message: str, source: Source | None = None) -> Note:
+        return Note(source or self.source, node.start, node.end, message)
+
+    def step(self, node: syntax.Node) -> None:
+        """Counts one statement or iteration at compile time."""
+        self.session.steps += 1
+        if self.session.steps > STEP_LIMIT:
+            self.fail(node, f"compile-time evaluation has not ended after {STEP_LIMIT} steps; does this loop ever end?")
+
+    # Frames and scopes
+
+    @contextmanager
+    def framed(self, frame: Frame) -> Iterator[Frame]:
+        previous, live = self.frame, len(self.live)
+        self.frames.append(frame)
+        self.frame = frame
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+            self.frame = previous
+            del self.live[live:]
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        scopes, live = self.frame.scopes, len(self.live)
+        scopes.append({})
+        try:
+            yield
+        finally:
+            scopes.pop()
+            del self.live[live:]
+
+    @contextmanager
+    def at_compile_time(self) -> Iterator[None]:
+        """No code is emitted inside."""
+        builder, self.builder = self.builder, None
+        try:
+            yield
+        finally:
+            self.builder = builder
+
+    def declare(self, local: Local, node: syntax.Node) -> Local:
+        self.frame.scopes[-1][local.name] = local
+        local.depth = self.lanes.depth
+        local.start = node.start
+        local.branches = self.branches
+        if not local.comptime:
+            self.live.append(local)
+        return local
+
+    @property
+    def emits(self) -> bool:
+        """Whether this is code for run time."""
+        return self.builder is not None
+
+    # Evaluation
+
+    def expr(self, node: syntax.Node, want: Type | None = None) -> Value:
+        """The value of an expression. `want` is the type it will be given, where that helps."""
+        rule = EXPRESSIONS.get(type(node))
+        if rule is None:
+            self.fail(node, "this is no value; write an expression")
+        return rule(self, node, want)
+
+    def execute(self, node: syntax.Node) -> None:
+        """Carries out a statement."""
+        rule = STATEMENTS.get(type(node))
+        if rule is not None:
+            rule(self, node)
+        else:
+            EXPRESSIONS[type(node)](self, node, None)
+
+    def typed(self, node: syntax.Node, type: Type) -> Value:
+        """The value of an expression, converted to a type it must have."""
+        return self.coerce(self.expr(node, type), type, node)
+
+    def coerce(self, value: Value, type: Type, node: syntax.Node) -> Value:
+        """The value with another type, where the language converts by itself."""
+        if value.type == type:
+            return value
+        from .conversion import coerce
+
+        return coerce(self, value, type, node)
+
+    def type_of(self, node: syntax.Node) -> Type:
+        """The type an expression names."""
+        value = self.comptime_expr(node, types.TYPE)
+        if value.type is not types.TYPE:
+            self.fail(node, f"a type is needed here, not a value of type '{value.type}'")
+        return value.data
+
+    def comptime_expr(self, node: syntax.Node, want: Type | None = None) -> Value:
+        """The value of an expression that must be known at compile time."""
+        if self.builder is None:
+            value = self.expr(node, want)
+        else:
+            with self.at_compile_time():
+                value = self.expr(node, want)
+        if not known(value):
+            self.fail(node, "this is not known at compile time")
+        return value
+
+    def data(self, value: Value, node: syntax.Node, what: str = "this") -> Any:
+        """The one number a value has in all lanes. Splits the lanes if there are several."""
+        data = value.data
+        if isinstance(data, Column):
+            raise Split(self.lanes.spread(data))
+        if isinstance(data, SSAValue):
+            self.fail(node, f"{what} must be known at compile time")
+        return data
+
+    def integer(self, node: syntax.Node, what: str = "this") -> int:
+        """An integer known at compile time, the same in all lanes."""
+        value = self.comptime_expr(node)
+        if not types.is_integer(value.type):
+            self.fail(node, f"{what} must be an integer, not '{value.type}'")
+        return self.data(value, node, what)
+
+    def text(self, node: syntax.Node, what: str) -> str:
+        """A string known at compile time."""
+        value = self.comptime_expr(node)
+        if value.type is not types.COMPTIME_STRING:
+            self.fail(node, f"{what} must be a string, not '{value.type}'")
+        return value.data.decode(errors="replace")
+
+    def truth(self, value: Value, node: syntax.Node) -> bool | SSAValue:
+        """A condition: known, or an SSA value."""
+        if value.type is not types.BOOL:
+            self.fail(node, f"a condition is of type 'bool', not '{value.type}'; compare it with something")
+        data = value.data
+        if isinstance(data, Column):
+            raise Split(self.lanes.spread(data))
+        return data
+
+    def ssa(self, value: Value, node: syntax.Node) -> SSAValue:
+        """A scalar as an SSA value."""
+        data = value.data
+        if isinstance(data, SSAValue):
+            return data
+        if self.builder is None:
+            self.fail(node, "this is not known at compile time")
+        if types.is_comptime_only(value.type) or not has_one_register(value.type):
+            self.fail(node, f"a value of type '{value.type}' exists at compile time only; give it another type")
+        assert self.pe is not None
+        self.builder.at(self.source, node.start)
+        if isinstance(data, Column):
+            return self.pe.parameter(self.builder, value.type, data)
+        if isinstance(value.type, types.Pointer):
+            from .places import pointer_word
+
+            return pointer_word(self, data, node)
+        return self.builder.constant(value.type, data)
+
+    def lift(self, function: Function[..., Any], *arguments: Any) -> Any:
+        return lifted(self.lanes, function, *arguments)
+
+    def fitted(self, type: Type, data: Any) -> Any:
+        return fit(self.lanes, type, data)
+
+    # Names
+
+    def find_global(self, module: Module, name: str) -> Global | None:
+        return module.globals.get(name)
+
+    # Modules
+
+    def load(self, path: Path, bindings: dict[str, Value], name: str, *, is_library: bool = False) -> Module:
+        """A new instance of a file; its globals are resolved as they are used.
+
+        Raises CslError for the mistakes of the file.
+        """
+        file = self.session.files.parse(path)
+        module = Module(name, file, path, bindings, is_library or LIBRARIES in path.parents)
+        for declaration in file.declarations:
+            if isinstance(declaration, syntax.Variable | syntax.Function):
+                previous = module.globals.get(declaration.name)
+                if previous is not None:
+                    raise CslError(
+                        [
+                            Diagnostic(
+                                file.source,
+                                declaration.start,
+                                declaration.end,
+                                f"'{declaration.name}' is declared twice; rename one",
+                                [Note(file.source, previous.node.start, previous.node.end, "first here")],
+                            )
+                        ]
+                    )
+                module.globals[declaration.name] = Global(module, declaration)
+        self.instances.append(module)
+        return module
+
+    def find_file(self, node: syntax.Node, name: str) -> Path:
+        """The file an import or @set_tile_code names: a library in angled brackets, or relative to this file."""
+        if name.startswith("<") and name.endswith(">"):
+            library = name[1:-1]
+            path = LIBRARIES / f"{library}.csl"
+            if LIBRARIES in path.resolve().parents and path.is_file():
+                return path
+            if library in PROVIDED_LATER:
+                self.fail(node, f"the library {name} is not provided yet")
+            have = sorted(str(p.relative_to(LIBRARIES).with_suffix("")) for p in LIBRARIES.rglob("*.csl"))
+            self.fail(node, f"there is no library {name}; there are: {', '.join(f'<{n}>' for n in have)}")
+        here = self.frame.module.path.parent
+        for directory in (here, *self.session.options.search):
+            path = directory / name
+            if path.is_file():
+                return path
+        self.fail(node, f"there is no file '{name}' in {here}; check the path, which is relative to this file")
+
+    def call_value(self, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
+        from .calls import call
+
+        return call(self, function, arguments, node)
+
+
+def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
+    """The lanes with each value of a column."""
+    _, inverse = np.unique(column, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    counts = np.bincount(inverse.ravel())
+    return [Lanes(len(part), lanes, part) for part in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def new_block(*arguments: Any) -> Block:
+    return Block(arg_types=arguments)

@@ -1,0 +1,180 @@
+"""Writes IR: constants, scalar operations, and the MLIR type of each CSL type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    FileLineColLoc,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    i1,
+    i16,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..source import Source
+from . import types
+from .types import Type
+
+_FLOATS: dict[str, Attribute] = {
+    "f16": Float16Type(), "bf16": BFloat16Type(), "cb16": Float16Type(), "f32": Float32Type()
+}  # fmt: skip
+
+
+def scalar(type: Type) -> Attribute:
+    """The type of an SSA value that holds a scalar."""
+    match type:
+        case types.Int(bits=bits):
+            return IntegerType(bits)
+        case types.Float(name=name):
+            return _FLOATS[name]
+        case types.Enum(underlying=underlying):
+            return IntegerType(underlying.bits)
+        case types.BOOL:
+            return i1
+        case _:
+            return i16
+
+
+def stored(type: Type) -> Type:
+    """The type a scalar has in memory: nothing is smaller than a word."""
+    match type:
+        case types.Int(bits=8, signed=signed):
+            return types.I16 if signed else types.U16
+        case types.Enum(underlying=underlying):
+            return stored(underlying)
+        case types.Int() | types.Float():
+            return type
+        case _:
+            return types.U16
+
+
+def memref(element: Type, *extents: int) -> MemRefType:
+    """The type of memory with elements of a scalar type."""
+    return MemRefType(scalar(stored(element)), extents)
+
+
+def has_one_register(type: Type) -> bool:
+    """Whether a value is one SSA value."""
+    return isinstance(type, types.Int | types.Float | types.Enum | types.Identifier | types.Pointer) or (
+        type is types.BOOL
+    )
+
+
+class Builder:
+    """Appends operations to a block, each at the place in the CSL text it stands for."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.location: FileLineColLoc | None = None
+        self._constants: dict[tuple[Block, Attribute, Any], SSAValue] = {}
+        self._blocks: list[Block] = [block]
+
+    def at(self, source: Source, start: int) -> None:
+        """Operations from here on come from this place."""
+        line, column = source.line_and_column(start)
+        self.location = FileLineColLoc(StringAttr(source.path), IntAttr(line), IntAttr(column))
+
+    def __call__(self, op: Operation) -> Operation:
+        if self.location is not None:
+            op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation) -> SSAValue:
+        """Appends an operation with one result, and gives that."""
+        return self(op).results[0]
+
+    def enter(self, block: Block) -> None:
+        """Appends to an inner block until `leave`."""
+        self._blocks.append(block)
+        self.block = block
+
+    def leave(self) -> None:
+        self._blocks.pop()
+        self.block = self._blocks[-1]
+
+    def constant(self, type: Type, number: Any) -> SSAValue:
+        """A number as an SSA value, one for all uses in a block and those inside it."""
+        mlir = scalar(type)
+        return self.raw_constant(mlir, number)
+
+    def raw_constant(self, mlir: Attribute, number: Any) -> SSAValue:
+        key_number = repr(number) if isinstance(number, float) else number
+        for block in self._blocks:
+            known = self._constants.get((block, mlir, key_number))
+            if known is not None:
+                return known
+        if isinstance(mlir, IntegerType):
+            attribute: Attribute = IntegerAttr(_signed(int(number), mlir.width.data), mlir)
+        elif isinstance(mlir, IndexType):
+            attribute = IntegerAttr(int(number), mlir)
+        else:
+            attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        result = self.value(arith.ConstantOp(attribute))  # pyright: ignore[reportArgumentType]
+        self._constants[self.block, mlir, key_number] = result
+        return result
+
+    def index(self, value: SSAValue) -> SSAValue:
+        return self.value(arith.IndexCastOp(value, IndexType()))
+
+    def extend(self, value: SSAValue, source: types.Int, bits: int) -> SSAValue:
+        """An integer with as many bits, its value kept if it gets more."""
+        if source.bits == bits:
+            return value
+        target = IntegerType(bits)
+        if source.bits > bits:
+            return self.value(arith.TruncIOp(value, target))
+        return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))
+
+
+def _signed(number: int, bits: int) -> int:
+    if bits == 1:
+        return -1 if number & 1 else 0
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if number >> (bits - 1) else number
+
+
+_INTEGER: dict[str, Sequence[type[Operation]]] = {
+    "+": (arith.AddiOp, arith.AddiOp),
+    "-": (arith.SubiOp, arith.SubiOp),
+    "*": (arith.MuliOp, arith.MuliOp),
+    "/": (arith.DivSIOp, arith.DivUIOp),
+    "%": (arith.RemSIOp, arith.RemUIOp),
+    "&": (arith.AndIOp, arith.AndIOp),
+    "|": (arith.OrIOp, arith.OrIOp),
+    "^": (arith.XOrIOp, arith.XOrIOp),
+    "<<": (arith.ShLIOp, arith.ShLIOp),
+    ">>": (arith.ShRSIOp, arith.ShRUIOp),
+}
+"""Operations on signed and on unsigned integers."""
+
+_FLOAT: dict[str, type[Operation]] = {
+    "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp
+}  # fmt: skip
+
+_COMPARE = {"==": ("eq", "eq"), "!=": ("ne", "ne"), "<": ("slt", "ult"), ">": ("sgt", "ugt"), "<=": ("sle", "ule"), ">=": ("sge", "uge")}  # fmt: skip
+_COMPARE_FLOAT = {"==": "oeq", "!=": "une", "<": "olt", ">": "ogt", "<=": "ole", ">=": "oge"}
+
+
+def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSAValue) -> SSAValue:
+    """`left symbol right` at run time, for operands of one type."""
+    if isinstance(type, types.Float):
+        if symbol in _COMPARE_FLOAT:
+            return builder.value(arith.CmpfOp(left, right, _COMPARE_FLOAT[symbol]))
+        return builder.value(_FLOAT[symbol](left, right))  # pyright: ignore[reportCallIssue]
+    unsigned = not (isinstance(type, types.Int) and type.signed)
+    if symbol in _COMPARE:
+        return builder.value(arith.CmpiOp(left, right, _COMPARE[symbol][unsigned]))
+    return builder.value(_INTEGER[symbol][unsigned](left, right))  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,134 @@
+"""What a program shows to the host: @export_symbol in PEs, @export_name in the layout, @rpc."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+
+from .. import syntax
+from ..source import Source
+from . import emit, types
+from .core import Evaluator, builtin
+from .expressions import GlobalVariable, place
+from .operations import expect
+from .pe import Export
+from .places import Memory
+from .tasks import pe_of
+from .types import Type
+from .values import VOID, Address, Callable, Value
+
+PRIVATE = "loom."
+"""What exported names of the libraries start with; the layout need not name them."""
+
+
+@dataclass
+class Name:
+    """A name the layout exports: its type and whether the host may write it."""
+
+    name: str
+    type: Type
+    mutable: bool
+    node: syntax.Node
+    source: Source
+
+
+@builtin("@export_name")
+def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2, 3)
+    if not ev.in_layout:
+        ev.fail(node, "@export_name belongs to the layout; a PE's program uses @export_symbol")
+    name = ev.text(arguments[0], "the name of a symbol")
+    type = ev.type_of(arguments[1])
+    mutable = False
+    if len(arguments) == 3:
+        mutable = bool(ev.data(ev.typed(arguments[2], types.BOOL), arguments[2]))
+    exports: dict[str, Name] = ev.session.exports
+    previous = exports.get(name)
+    if previous is not None:
+        if previous.type != type:
+            ev.fail(node, f"'{name}' is exported twice with different types", ev.note(previous.node, "first here"))
+        return VOID
+    exports[name] = Name(name, type, mutable, node, ev.source)
+    return VOID
+
+
+@builtin("@export_symbol")
+def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 1, 2)
+    pe = pe_of(ev, node)
+    if ev.builder is not None:
+        ev.fail(node, "@export_symbol stands in a comptime block, not in code for run time")
+    target = place(ev, arguments[0])
+    if len(arguments) == 2:
+        name = ev.text(arguments[1], "the name of a symbol")
+    elif isinstance(arguments[0], syntax.Name):
+        name = arguments[0].name
+    else:
+        ev.fail(node, "@export_symbol needs a name for this; give it as the second argument")
+    if name in pe.exports:
+        ev.fail(
+            node, f"'{name}' is exported twice; give one another name", ev.note(pe.exports[name].node, "first here")
+        )
+    declared = ev.session.exports.get(name)
+    if declared is None and not name.startswith(PRIVATE):
+        ev.fail(node, f"the layout does not export '{name}'; add @export_name(\"{name}\", ...) to the layout block")
+    type = target.type
+    if isinstance(type, types.Function):
+        function: Callable = target.load(ev, arguments[0]).data
+        if declared is not None and declared.type != type:
+            ev.fail(node, f"the layout exports '{name}' as '{declared.type}', but it is '{type}'")
+        pe.exports[name] = Export(name, "", type, node, ev.source, function=function)
+        return VOID
+    if declared is not None and isinstance(declared.type, types.Pointer) and isinstance(type, types.Pointer):
+        _check_element(ev, node, name, declared.type, type)
+    pe.exports[name] = _exported(ev, name, target, type, node, arguments[0])
+    return VOID
+
+
+def _element(type: types.Pointer) -> Type:
+    return type.target.element if isinstance(type.target, types.Array) else type.target
+
+
+def _check_element(ev: Evaluator, node: syntax.Node, name: str, declared: types.Pointer, type: types.Pointer) -> None:
+    if _element(declared) != _element(type):
+        ev.fail(node, f"the layout exports '{name}' as '{declared}', but it is '{type}'")
+
+
+def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax.Node, argument: syntax.Node) -> Export:
+    assert ev.pe is not None
+    if isinstance(type, types.Pointer):
+        element = _element(type)
+        if isinstance(target, GlobalVariable):
+            # A variable: the host follows it wherever it points at the time.
+            assert target.where.buffer is not None
+            count = DYNAMIC_INDEX
+            first = target.load(ev, argument).data
+            if isinstance(first, Address) and first.buffer is not None:
+                count = first.buffer.count or 1
+            pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))
+            return Export(name, target.where.buffer.symbol, type, node, ev.source, pointer)
+        assert not isinstance(target, GlobalVariable)
+        where: Address = target.load(ev, argument).data  # pyright: ignore
+        if (
+            where.buffer is not None
+            and where.offset == 0
+            and emit.scalar(where.buffer.element) == emit.scalar(emit.stored(element))
+        ):
+            return Export(name, where.buffer.symbol, type, node, ev.source)
+        memory = ev.pe.allocate(ev, f"{name}.pointer", type, Value(type, where), ev.source, node)
+        assert memory.buffer is not None
+        count = (where.buffer.count or 1) if where.buffer is not None else DYNAMIC_INDEX
+        pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))
+        return Export(name, memory.buffer.symbol, type, node, ev.source, pointer)
+    if isinstance(target, Memory) and target.where.buffer is not None:
+        element = type.element if isinstance(type, types.Array) else type
+        return Export(name, target.where.buffer.symbol, types.Pointer(element, many=True), node, ev.source)
+    ev.fail(node, f"'{name}' is of type '{type}'; export a function or a pointer to a variable")
+
+
+@builtin("@rpc")
+def _rpc(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 1)
+    # The host launches functions by their names; the server's task id carries nothing more.
+    return VOID

@@ -1,0 +1,84 @@
+"""What a function call in evaluation has: its names, its result, and where its jumps go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .. import syntax
+from . import types
+from .modules import Module
+from .types import Type
+from .values import Local, Value
+
+
+class Return(Exception):
+    """`return` while a function is evaluated at compile time."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
+
+
+class Break(Exception):
+    """`break` at compile time; `label` is None for the innermost loop."""
+
+    def __init__(self, label: str | None, value: Value) -> None:
+        super().__init__()
+        self.label = label
+        self.value = value
+
+
+class Continue(Exception):
+    """`continue` at compile time."""
+
+    def __init__(self, label: str | None) -> None:
+        super().__init__()
+        self.label = label
+
+
+@dataclass(eq=False)
+class Target:
+    """A loop or labelled block of code being emitted, and whether it has been left."""
+
+    label: str | None
+    is_loop: bool
+    broken: Local
+    continued: Local | None = None
+    result: Local | None = None
+
+
+@dataclass(eq=False)
+class Frame:
+    """A call, or the evaluation of a global's initial value."""
+
+    module: Module
+    function: syntax.Function | None = None
+    result_type: Type | None = None
+    scopes: list[dict[str, Local]] = field(default_factory=lambda: [{}])
+    targets: list[Target] = field(default_factory=list)
+    returned: Local | None = None
+    """Whether code being emitted has returned; None at compile time."""
+    result: Local | None = None
+    in_memory: frozenset[str] = frozenset()
+    """Names of locals whose address is taken."""
+    comptime: bool = False
+
+    def find(self, name: str) -> Local | None:
+        for scope in reversed(self.scopes):
+            local = scope.get(name)
+            if local is not None:
+                return local
+        return None
+
+    def flags(self) -> list[Local]:
+        """What tells that control has left the statements being emitted."""
+        flags = [] if self.returned is None else [self.returned]
+        for target in self.targets:
+            flags.append(target.broken)
+            if target.continued is not None:
+                flags.append(target.continued)
+        return flags
+
+
+def flag(name: str) -> Local:
+    return Local(name, types.BOOL, Value(types.BOOL, False), mutable=True, comptime=False)

@@ -1,0 +1,250 @@
+"""@map, and the mathematics of the libraries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects import math as mlir_math
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import dsd
+from .. import syntax
+from . import control, emit, types
+from .conversion import coerce
+from .core import Evaluator, builtin
+from .descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .operations import expect
+from .places import Memory, moved, plus, scaled
+from .scalars import lifted, rounded
+from .types import Type
+from .values import VOID, Address, Callable, Value
+
+# @map
+
+
+@builtin("@map")
+def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    if len(node.arguments) < 2:
+        ev.fail(node, "@map takes a function, its arguments, and where the results go")
+    function = ev.expr(node.arguments[0])
+    if not isinstance(function.data, Callable) or function.data.is_task:
+        ev.fail(node.arguments[0], f"@map calls a function, not a value of type '{function.type}'")
+    if ev.builder is None:
+        ev.fail(node, "@map works on memory and the fabric, which do not exist at compile time")
+    callable = function.data
+    count = len(callable.node.parameters)
+    operands = [ev.expr(argument) for argument in node.arguments[1:]]
+    if len(operands) not in (count, count + 1):
+        ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(operands)} operands")
+    signature = _parameter_types(ev, callable)
+    destination = operands[count] if len(operands) > count else None
+    length = _length(ev, operands, node)
+
+    def one(position: Any) -> None:
+        arguments = [
+            _element(ev, operand, position, signature[n], node.arguments[1 + n])
+            for n, operand in enumerate(operands[:count])
+        ]
+        result = ev.call_value(callable, arguments, node)
+        if destination is not None:
+            _put(ev, destination, position, result, node.arguments[1 + count])
+        elif result.type is not types.VOID:
+            ev.fail(node, f"'{callable.name}' returns a '{result.type}', but @map is given nowhere to put it")
+
+    assert ev.builder is not None
+    if not isinstance(length, SSAValue):
+        if length == 0:
+            return VOID
+        stop = ev.builder.constant(types.I16, length)
+    else:
+        stop = length
+    bounds = (ev.builder.constant(types.I16, 0), stop, ev.builder.constant(types.I16, 1))
+    control.counted(ev, [], bounds, one, node)
+    return VOID
+
+
+def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
+    from .calls import signature
+
+    found = signature(ev, function, function.node)
+    return [
+        None if isinstance(parameter.type, syntax.AnyType) else type
+        for parameter, type in zip(function.node.parameters, found.parameters, strict=True)
+    ]
+
+
+def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
+    """How often the function is called: as often as the shortest DSD is long."""
+    known: list[int] = []
+    unknown: list[SSAValue] = []
+    for operand in operands:
+        data = operand.data
+        extents: tuple[Any, ...] = ()
+        if isinstance(data, MemoryDescriptor):
+            extents = data.extents
+        elif isinstance(data, FabricDescriptor):
+            extents = (data.extent,)
+        if not extents:
+            continue
+        total: Any = 1
+        for extent in extents:
+            total = scaled(ev, extent, total) if not isinstance(total, SSAValue) else total
+        if isinstance(total, SSAValue):
+            unknown.append(total)
+        else:
+            known.append(total)
+    if not known and not unknown:
+        ev.fail(node, "@map needs at least one DSD, which says how often the function is called")
+    if not unknown:
+        return min(known)
+    assert ev.builder is not None
+    result = unknown[0]
+    for other in [*unknown[1:], *([ev.builder.constant(types.I16, min(known))] if known else [])]:
+        result = ev.builder.value(arith.MinUIOp(result, other))
+    return result
+
+
+def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> Memory:
+    """The element of a memory DSD at a position of the walk."""
+    width = types.words(emit.stored(type))
+    where: Address = data.address
+    if len(data.strides) == 1:
+        return Memory(moved(ev, where, _times(ev, position, data.strides[0]), width), type, const=False)
+    # Innermost first: split the position into one index per dimension.
+    offset: Any = 0
+    rest = position
+    walked = 0
+    assert ev.builder is not None
+    for stride, extent in zip(data.strides, reversed(data.extents), strict=True):
+        size = ev.builder.constant(types.I16, extent)
+        index = emit.binary(ev.builder, "%", types.U16, rest, size)
+        rest = emit.binary(ev.builder, "/", types.U16, rest, size)
+        step = stride + walked
+        offset = plus(ev, offset, scaled(ev, index, step))
+        walked += step * (extent - 1)
+    return Memory(moved(ev, where, offset, width), type, const=False)
+
+
+def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
+    if isinstance(stride, SSAValue):
+        assert ev.builder is not None
+        return emit.binary(ev.builder, "*", types.I16, position, stride)
+    return scaled(ev, position, stride)
+
+
+def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:
+    data = operand.data
+    if isinstance(data, MemoryDescriptor):
+        return _place(ev, data, position, type or _guess(data)).load(ev, node)
+    if isinstance(data, FabricDescriptor | FifoDescriptor):
+        return _received(ev, data, type or types.F32, node)
+    return operand
+
+
+def _guess(data: MemoryDescriptor) -> Type:
+    """The type of an element where the function does not say: that of the buffer."""
+    buffer = data.address.buffer
+    if buffer is not None:
+        return buffer.element
+    return types.F32 if data.unit == 2 else types.F16
+
+
+def _cell(ev: Evaluator, type: Type, node: syntax.Expression) -> Address:
+    assert ev.pe is not None
+    return ev.pe.spill(ev, emit.stored(type), node)
+
+
+def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> Value:
+    """One wavelet, or one element of a FIFO."""
+    from .operations import materialize, scalar_at
+
+    assert ev.builder is not None
+    element = emit.stored(type)
+    as_int: Type = types.I16 if types.words(element) == 1 else types.I32
+    where = _cell(ev, type, node)
+    single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
+    source = materialize(ev, single, as_int, node)
+    row = "mov16" if as_int is types.I16 else "mov32"
+    ev.builder(dsd.OPERATIONS[row](scalar_at(ev, where, as_int), [source]))
+    return Memory(where, type, const=True).load(ev, node)
+
+
+def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
+    """Stores the result of one call."""
+    from .operations import materialize
+
+    data = operand.data
+    if isinstance(data, MemoryDescriptor):
+        _place(ev, data, position, result.type).store(ev, result, node)
+        return
+    if isinstance(data, FabricDescriptor | FifoDescriptor):
+        assert ev.builder is not None
+        element = emit.stored(result.type)
+        single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
+        row = {"f16": "fmovh", "f32": "fmovs"}.get(str(element), "mov16" if types.words(element) == 1 else "mov32")
+        target = materialize(ev, single, element, node)
+        ev.builder(dsd.OPERATIONS[row](target, [ev.ssa(result, node)]))
+        return
+    if isinstance(operand.type, types.Pointer):
+        where = data if isinstance(data, Address) else Address(None, 0, 1, data)
+        place = Memory(where, operand.type.target, operand.type.const)
+        place.store(ev, coerce(ev, result, operand.type.target, node), node)
+        return
+    ev.fail(node, f"the results of @map go to a DSD or behind a pointer, not into a '{operand.type}'")
+
+
+# Mathematics
+
+_UNARY: dict[str, tuple[type[Operation] | None, Any]] = {
+    "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
+    "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),
+    "exp": (mlir_math.ExpOp, math.exp),
+    "log": (mlir_math.LogOp, lambda x: math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "log2": (mlir_math.Log2Op, lambda x: math.log2(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "log10": (mlir_math.Log10Op, lambda x: math.log10(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "sin": (mlir_math.SinOp, math.sin),
+    "cos": (mlir_math.CosOp, math.cos),
+    "tan": (mlir_math.TanOp, math.tan),
+    "tanh": (mlir_math.TanhOp, math.tanh),
+    "atan": (mlir_math.AtanOp, math.atan),
+    "ceil": (mlir_math.CeilOp, lambda x: float(math.ceil(x))),
+    "floor": (mlir_math.FloorOp, lambda x: float(math.floor(x))),
+    "round": (mlir_math.RoundOp, lambda x: math.copysign(math.floor(abs(x) + 0.5), x)),
+    "abs": (mlir_math.AbsFOp, abs),
+}
+_BINARY: dict[str, tuple[type[Operation], Any]] = {
+    "pow": (mlir_math.PowFOp, math.pow),
+    "atan2": (mlir_math.Atan2Op, math.atan2),
+    "min": (arith.MinimumfOp, min),
+    "max": (arith.MaximumfOp, max),
+}
+
+
+@builtin("@loom_math")
+def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2, 3, 4)
+    name = ev.text(arguments[0], "the name of a function")
+    values = [ev.expr(argument) for argument in arguments[1:]]
+    type = next((v.type for v in values if v.type is not types.COMPTIME_FLOAT), values[0].type)
+    values = [coerce(ev, value, type, argument) for value, argument in zip(values, arguments[1:], strict=True)]
+    if not types.is_float(type):
+        ev.fail(node, f"this works on floats, not on '{type}'")
+    op, known = (_UNARY if len(values) == 1 else _BINARY)[name]
+    if any(isinstance(value.data, SSAValue) for value in values):
+        assert ev.builder is not None
+        operands = [ev.ssa(value, node) for value in values]
+        ev.builder.at(ev.source, node.start)
+        return Value(type, ev.builder.value(op(*operands)))  # pyright: ignore
+
+    def safe(*numbers: float) -> float:
+        try:
+            return rounded(type, known(*numbers))
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    return Value(type, lifted(ev.lanes, safe, *(value.data for value in values)))

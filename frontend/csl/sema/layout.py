@@ -1,0 +1,188 @@
+"""The layout block: where PE programs stand, and how routers are configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....dialects.wse import Direction
+from .. import syntax
+from ..source import Source
+from . import types
+from .core import Effect, Evaluator, builtin
+from .operations import Fields, expect
+from .places import index_word
+from .tasks import pe_of
+from .types import Type
+from .values import VOID, Column, Value
+
+
+@dataclass(frozen=True)
+class ColorConfig:
+    """How a router treats a color."""
+
+    color: int
+    inputs: tuple[Direction, ...]
+    outputs: tuple[Direction, ...]
+
+
+@dataclass
+class Tiles:
+    """PEs given the same file by one call: their places, and params with columns of `effect.lanes`."""
+
+    path: Path
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    params: Value
+    effect: Effect
+
+
+def _in_layout(ev: Evaluator, node: syntax.Builtin) -> None:
+    if not ev.in_layout:
+        ev.fail(node, f"{node.name} belongs to the layout block")
+
+
+@builtin("@set_rectangle")
+def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    width, height = expect(ev, node, 2)
+    _in_layout(ev, node)
+    if ev.session.rectangle is not None:
+        ev.fail(node, "@set_rectangle is called twice; a program has one rectangle")
+    size = ev.integer(width, "the width"), ev.integer(height, "the height")
+    if min(size) < 1:
+        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it has at least one")
+    fabric, offsets = ev.session.options.fabric, ev.session.options.offsets
+    if fabric is not None:
+        for have, need, offset, what in zip(fabric, size, offsets, ("width", "height"), strict=True):
+            if offset + need > have:
+                ev.fail(
+                    node,
+                    f"the rectangle's {what} {need} at offset {offset} does not fit the fabric's {what} {have}; "
+                    "give larger --fabric-dims",
+                )
+    ev.session.rectangle = size
+    return VOID
+
+
+def _coordinate(ev: Evaluator, node: syntax.Expression) -> Any:
+    value = ev.expr(node)
+    if not types.is_integer(value.type):
+        ev.fail(node, f"a coordinate is an integer, not '{value.type}'")
+    return value.data
+
+
+def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The coordinates of each lane, checked against the rectangle."""
+    count = effect.lanes.count
+    columns, rows = (
+        effect.lanes.spread(axis).astype(np.int64) if isinstance(axis, Column) else np.full(count, axis, np.int64)
+        for axis in (x, y)
+    )
+    assert ev.session.rectangle is not None
+    width, height = ev.session.rectangle
+    outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
+    if outside.any():
+        lane = int(np.argmax(outside))
+        ev.fail(
+            effect.node,
+            f"PE ({columns[lane]}, {rows[lane]}) is outside the rectangle of {width} x {height} PEs",
+        )
+    return columns, rows
+
+
+@builtin("@set_tile_code")
+def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 3, 4)
+    _in_layout(ev, node)
+    if ev.session.rectangle is None:
+        ev.fail(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
+    x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
+    path = ev.find_file(arguments[2], ev.text(arguments[2], "the name of a file"))
+    params = Value(types.Struct((), ()), ())
+    if len(arguments) == 4:
+        params = ev.expr(arguments[3])
+        if not isinstance(params.type, types.Struct) or (params.type.names is None and params.type.types):
+            ev.fail(arguments[3], f"params are given by a struct, .{{ .name = value }}, not by '{params.type}'")
+    effect = Effect("tile", node, ev.source, ev.lanes, ())
+    columns, rows = _places(ev, effect, x, y)
+    effect.arguments = (Tiles(path, columns, rows, params, effect),)
+    ev.effects.append(effect)
+    return VOID
+
+
+@builtin("@set_color_config")
+def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 4)
+    _in_layout(ev, node)
+    if ev.session.rectangle is None:
+        ev.fail(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
+    x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
+    config = _config(ev, arguments[2], arguments[3])
+    effect = Effect("color", node, ev.source, ev.lanes, ())
+    columns, rows = _places(ev, effect, x, y)
+    effect.arguments = (config, columns, rows)
+    ev.effects.append(effect)
+    return VOID
+
+
+@builtin("@set_local_color_config")
+def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    pe = pe_of(ev, node)
+    config = _config(ev, arguments[0], arguments[1])
+    pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows)))
+    return VOID
+
+
+def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig | None:
+    """The configuration of a color; None if it says nothing about routes."""
+    value = ev.expr(color)
+    if value.type is not types.COLOR:
+        ev.fail(color, f"this must be a color, not '{value.type}'")
+    number = ev.data(value, color, "the color")
+    fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
+    routes = fields.take("routes")
+    for later in ("switches", "filter", "teardown"):
+        if fields.take(later) is not None:
+            ev.fail(node, f"'.{later}' of a color is not supported yet")
+    fields.end()
+    if routes is None:
+        return None
+    parts = Fields(ev, routes, node, "'.routes'")
+    rx, tx = parts.take("rx"), parts.take("tx")
+    for later in ("color_swap_x", "color_swap_y", "pos1", "pos2", "pos3"):
+        value = parts.take(later)
+        if value is not None and value.data is not False:
+            ev.fail(node, f"'.{later}' of a color is not supported yet")
+    parts.end()
+    inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
+    if not inputs or not outputs:
+        missing = "rx" if not inputs else "tx"
+        ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
+    return ColorConfig(number, inputs, outputs)
+
+
+def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[Direction, ...]:
+    if value is None:
+        return ()
+    if isinstance(value.type, types.Struct) or isinstance(value.type, types.Array):
+        items = [
+            item if isinstance(item, Value) else Value(value.type.element, item)  # pyright: ignore
+            for item in value.data
+        ]
+    else:
+        items = [value]
+    found: list[Direction] = []
+    for item in items:
+        if item.type is not types.DIRECTION:
+            ev.fail(node, f"a route is made of directions such as EAST, not of '{item.type}'")
+        number = ev.data(item, node, "a direction")
+        found.append(Direction(types.DIRECTIONS[number].lower()))
+    return tuple(dict.fromkeys(found))
+
+
+__all__ = ["ColorConfig", "Source", "Tiles", "index_word"]

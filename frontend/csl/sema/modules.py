@@ -1,0 +1,84 @@
+"""Module instances, their global names, and the files they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ....diagnostics import LoomError
+from .. import syntax
+from ..parser import parse
+from .types import Type
+
+if TYPE_CHECKING:
+    from .values import Address, Value
+
+LIBRARIES = Path(__file__).parent.parent / "libraries"
+"""The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
+
+PROVIDED_LATER = frozenset(
+    {
+        "collectives_2d/params", "collectives_2d/pe", "complex", "empty", "kernels/fft/fft3d_layout",
+        "kernels/tally/layout", "kernels/tally/pe", "memcpy/memcpy_switches", "message_passing", "tile_config",
+    }
+)  # fmt: skip
+"""Libraries the SDK documents, and its programs use, that do not exist here yet."""
+
+
+@dataclass(eq=False)
+class Global:
+    """A global name of a module instance, resolved when first used."""
+
+    module: Module
+    node: syntax.Variable | syntax.Function
+    resolving: bool = False
+    type: Type | None = None
+    value: Value | None = None
+    """Of a constant, and the initial value of a variable."""
+    memory: Address | None = None
+    """Where a variable, or a constant that needs an address, lives."""
+
+
+@dataclass(eq=False)
+class Module:
+    """One import of a file, with its own globals."""
+
+    name: str
+    """Of the importing constants, joined by dots; empty for the file a PE or layout starts from."""
+    file: syntax.File
+    path: Path
+    bindings: dict[str, Value]
+    is_library: bool = False
+    globals: dict[str, Global] = field(default_factory=dict)
+    used_bindings: set[str] = field(default_factory=set)
+
+    def symbol(self, name: str) -> str:
+        """The name of a global in the compiled program (Modules, Binary symbol names)."""
+        return f"{self.name}.{name}" if self.name else name
+
+
+class Files:
+    """Reads and parses each file once."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[Path, syntax.File] = {}
+
+    def parse(self, path: Path) -> syntax.File:
+        """The tree of a file. Raises LoomError if it cannot be read, CslError for its mistakes."""
+        file = self._parsed.get(path)
+        if file is None:
+            file = self._parsed[path] = parse(read(path), str(path))
+        return file
+
+
+def read(path: Path) -> str:
+    """The text of a CSL file. Raises LoomError if there is none or it is no text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise LoomError(f"byte {error.start} is not UTF-8; CSL files are UTF-8 text", str(path)) from None
+    except IsADirectoryError:
+        raise LoomError("this is a directory; name a CSL file", str(path)) from None
+    except OSError as error:
+        raise LoomError(f"cannot be read ({error.strerror}); check the path", str(path)) from None

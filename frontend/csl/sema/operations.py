@@ -1,0 +1,536 @@
+"""DSDs and the operations on them: @get_dsd, what changes a DSD, and the builtins of the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Attribute, MemRefType, UnitAttr
+from xdsl.ir import SSAValue
+
+from ....dialects import dsd, dsd_table, wse
+from .. import syntax
+from . import emit, types
+from .conversion import coerce, extend
+from .core import Evaluator, builtin
+from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .expressions import TENSOR_ACCESS, place
+from .places import Memory, array_at, index_word, moved, plus, scaled, word_address
+from .types import Type
+from .values import VOID, Address, Callable, Column, Value
+
+# Making and changing descriptors
+
+
+class Fields:
+    """The members of an options struct, each to be taken once."""
+
+    def __init__(self, ev: Evaluator, value: Value, node: syntax.Node, what: str) -> None:
+        if not isinstance(value.type, types.Struct) or (value.type.names is None and value.type.types):
+            ev.fail(node, f"{what} is given by a struct, .{{ .name = value }}, not by '{value.type}'")
+        self.ev, self.node, self.what = ev, node, what
+        self.members = dict(zip(value.type.names or (), value.data, strict=True))
+
+    def take(self, name: str) -> Value | None:
+        value = self.members.pop(name, None)
+        return None if value is None or value.type is types.VOID else value
+
+    def need(self, name: str) -> Value:
+        value = self.take(name)
+        if value is None:
+            self.ev.fail(self.node, f"{self.what} needs a field '.{name}'")
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self.take(name)
+        if value is None:
+            return False
+        if value.type is not types.BOOL:
+            self.ev.fail(self.node, f"field '.{name}' is 'true' or 'false', not of type '{value.type}'")
+        return bool(self.ev.data(value, self.node, f"field '.{name}'"))
+
+    def number(self, name: str) -> int | None:
+        value = self.take(name)
+        if value is None:
+            return None
+        if not types.is_integer(value.type) and not isinstance(value.type, types.Identifier | types.Enum):
+            self.ev.fail(self.node, f"field '.{name}' is an integer, not of type '{value.type}'")
+        return int(self.ev.data(value, self.node, f"field '.{name}'"))
+
+    def identifier(self, name: str, type: types.Identifier) -> int | None:
+        value = self.take(name)
+        if value is None:
+            return None
+        if value.type != type:
+            self.ev.fail(self.node, f"field '.{name}' is of type '{type}', not '{value.type}'")
+        return int(self.ev.data(value, self.node, f"field '.{name}'"))
+
+    def choice(self, name: str) -> str | None:
+        """The one member that is true of a struct of truth values, such as `.{ .high = true }`."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not isinstance(value.type, types.Struct) or not value.type.names:
+            self.ev.fail(self.node, f"field '.{name}' is a struct such as .{{ .high = true }}")
+        chosen = [key for key, member in zip(value.type.names, value.data, strict=True) if member.data]
+        if len(chosen) != 1:
+            self.ev.fail(self.node, f"exactly one choice of '.{name}' is true, not {len(chosen)}")
+        return chosen[0]
+
+    def end(self) -> None:
+        if self.members:
+            name = next(iter(self.members))
+            self.ev.fail(self.node, f"{self.what} has no field '.{name}'")
+
+
+@builtin("@get_dsd")
+def _get_dsd(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    type = ev.type_of(arguments[0])
+    fields = Fields(ev, ev.expr(arguments[1]), arguments[1], f"a '{type}'")
+    match type:
+        case types.MEM1D | types.MEM4D:
+            descriptor: Any = _memory(ev, type, fields, arguments[1])
+        case types.FABIN | types.FABOUT:
+            descriptor = _fabric(ev, type is types.FABOUT, fields, arguments[1])
+        case types.CIRCBUF:
+            descriptor = _circular(ev, fields, arguments[1])
+        case _:
+            ev.fail(
+                arguments[0], f"@get_dsd makes mem1d_dsd, mem4d_dsd, circbuf_dsd, fabin_dsd or fabout_dsd, not '{type}'"
+            )
+    fields.end()
+    return Value(type, descriptor)
+
+
+def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> MemoryDescriptor:
+    index_offset = fields.flag("wavelet_index_offset")
+    access = fields.take("tensor_access")
+    if access is not None:
+        if access.type is not TENSOR_ACCESS:
+            ev.fail(node, "'.tensor_access' is written |i|{n} -> array[i]")
+        descriptor: MemoryDescriptor = access.data
+        if type is types.MEM1D and len(descriptor.strides) != 1:
+            ev.fail(node, f"a mem1d_dsd has one variable, not {len(descriptor.strides)} (DSD-020); use mem4d_dsd")
+        return replace(descriptor, wavelet_index_offset=index_offset)
+    base = fields.need("base_address")
+    where, unit = _base(ev, base, node)
+    offset = fields.take("offset")
+    if offset is not None:
+        where = moved(ev, where, index_word(ev, offset, node), unit)
+    extent, stride = fields.need("extent"), fields.take("stride")
+    if isinstance(extent.type, types.Struct):
+        extents = tuple(word(ev, item, node) for item in extent.data)
+        if stride is None:
+            strides: tuple[Any, ...] = (1,) * len(extents)
+        elif isinstance(stride.type, types.Struct):
+            strides = tuple(word(ev, item, node) for item in stride.data)
+        else:
+            strides = (word(ev, stride, node),)
+        if len(strides) != len(extents):
+            ev.fail(node, f"{len(strides)} strides for {len(extents)} extents; give as many of each (DSD-053)")
+    else:
+        extents = (word(ev, extent, node),)
+        strides = (1 if stride is None else word(ev, stride, node),)
+    return MemoryDescriptor(where, strides, extents, unit, index_offset)
+
+
+def word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
+    """An integer field of a descriptor: a number, or an i16."""
+    return index_word(ev, value, node)
+
+
+def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
+    """Where a descriptor starts, and the words of an element."""
+    type = base.type
+    if not isinstance(type, types.Pointer):
+        ev.fail(node, f"a base address is a pointer, not a value of type '{type}'; write & in front of the variable")
+    where = base.data if isinstance(base.data, Address) else Address(None, 0, 1, base.data)
+    element = type.target.element if isinstance(type.target, types.Array) else type.target
+    return where, types.words(emit.stored(element))
+
+
+def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
+    where, unit = _base(ev, fields.need("base_address"), node)
+    extent = word(ev, fields.need("extent"), node)
+    wraparound = fields.number("wraparound")
+    return CircularDescriptor(where, extent, wraparound, unit)
+
+
+def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> FabricDescriptor:
+    extent = word(ev, fields.need("extent"), node)
+    color = fields.take("fabric_color")
+    number = None
+    if color is not None:
+        if color.type is not types.COLOR:
+            ev.fail(node, f"'.fabric_color' is a color, not of type '{color.type}'")
+        number = ev.data(color, node, "'.fabric_color'")
+    queue = fields.identifier(
+        "output_queue" if output else "input_queue", types.OUTPUT_QUEUE if output else types.INPUT_QUEUE
+    )
+    options: list[tuple[str, Any]] = []
+    for name in ("control", "advance_switch", "wavelet_index_offset", "control_transform"):
+        if fields.flag(name):
+            options.append((name, True))
+    simd = fields.choice("simd_mode")
+    if simd is not None:
+        options.append(("simd", simd))
+    priority = fields.choice("priority")
+    if priority is not None:
+        options.append(("priority", priority))
+    zero = fields.choice("zero")
+    if zero is not None:
+        options.append(("zero", zero))
+    return FabricDescriptor(output, extent, queue, number, tuple(options))
+
+
+def expect(ev: Evaluator, node: syntax.Builtin, *counts: int) -> list[syntax.Expression]:
+    """The arguments of a builtin. Raises CslError if there are too many or too few."""
+    if len(node.arguments) not in counts:
+        allowed = " or ".join(map(str, counts))
+        ev.fail(node, f"{node.name} takes {allowed} argument{'' if allowed == '1' else 's'}, not {len(node.arguments)}")
+    return node.arguments
+
+
+def _memory_descriptor(ev: Evaluator, node: syntax.Expression) -> tuple[Value, MemoryDescriptor]:
+    value = ev.expr(node)
+    if not isinstance(value.data, MemoryDescriptor):
+        ev.fail(node, f"this must be a memory DSD, not '{value.type}'")
+    return value, value.data
+
+
+@builtin("@increment_dsd_offset")
+def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 3)
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    amount = index_word(ev, ev.expr(arguments[1]), arguments[1])
+    unit = types.words(emit.stored(ev.type_of(arguments[2])))
+    where = moved(ev, descriptor.address, amount, unit)
+    return Value(value.type, replace(descriptor, address=where))
+
+
+@builtin("@set_dsd_base_addr")
+def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    target = place(ev, arguments[1])
+    if isinstance(target.type, types.Array):
+        where, unit = target.address(ev, arguments[1]), types.words(emit.stored(target.type.element))
+    else:
+        where, unit = _base(ev, target.load(ev, arguments[1]), arguments[1])
+    return Value(value.type, replace(descriptor, address=where, unit=unit))
+
+
+@builtin("@set_dsd_length")
+def _set_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    value = ev.expr(arguments[0])
+    length = word(ev, ev.expr(arguments[1]), arguments[1])
+    data = value.data
+    if isinstance(data, MemoryDescriptor):
+        if len(data.extents) != 1:
+            ev.fail(arguments[0], "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd")
+        return Value(value.type, replace(data, extents=(length,)))
+    if isinstance(data, FabricDescriptor | CircularDescriptor):
+        return Value(value.type, replace(data, extent=length))
+    ev.fail(arguments[0], f"@set_dsd_length takes a DSD, not '{value.type}'")
+
+
+@builtin("@set_dsd_stride")
+def _set_stride(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    if len(descriptor.strides) != 1:
+        ev.fail(arguments[0], "@set_dsd_stride takes a mem1d_dsd")
+    stride = word(ev, ev.expr(arguments[1]), arguments[1])
+    return Value(value.type, replace(descriptor, strides=(stride,)))
+
+
+@builtin("@allocate_fifo")
+def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 1, 2)
+    target = place(ev, arguments[0])
+    type = target.type
+    if isinstance(type, types.Pointer):
+        where = target.load(ev, arguments[0]).data
+        type = type.target
+    else:
+        where = target.address(ev, arguments[0])
+    if not isinstance(type, types.Array) or where.buffer is None or where.offset != 0:
+        ev.fail(arguments[0], f"a FIFO lies in an array, not in a '{type}'")
+    if ev.pe is None:
+        ev.fail(node, "FIFOs belong to a PE's program, not to the layout")
+    push = pop = None
+    if len(arguments) == 2:
+        fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "a FIFO's configuration")
+        push, pop = (_told(ev, fields.take(name), arguments[1]) for name in ("activate_push", "activate_pop"))
+        fields.end()
+    symbol = ev.pe.unique(f"{where.buffer.symbol}.fifo")
+    ev.pe.state.setdefault("fifos", []).append((symbol, where.buffer.symbol, push, pop, ev.source, node))
+    return Value(types.FIFO, FifoDescriptor(symbol, types.words(emit.stored(type.element))))
+
+
+# Operands
+
+
+def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
+    return array_at(ev, where, element, types.words(element))
+
+
+def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node) -> SSAValue:
+    """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
+    builder = ev.builder
+    assert builder is not None and ev.pe is not None
+    mlir = emit.scalar(element)
+    if isinstance(data, MemoryDescriptor):
+        base, offset = view(ev, data.address, element)
+        extents = tuple(_field(ev, item) for item in data.extents)
+        strides = tuple(_field(ev, item) for item in data.strides)
+        if len(strides) == 1:
+            return builder.value(
+                dsd.Mem1dOp(
+                    base, extents[0], offset=offset, stride=strides[0], wavelet_index_offset=data.wavelet_index_offset
+                )
+            )
+        if any(isinstance(item, SSAValue) for item in (*extents, *strides)):
+            ev.fail(node, "the strides and extents of a mem4d_dsd must be known at compile time here")
+        return builder.value(
+            dsd.Mem4dOp(base, extents, offset=offset, strides=strides, wavelet_index_offset=data.wavelet_index_offset)
+        )
+    if isinstance(data, FabricDescriptor):
+        symbol = None
+        color = None
+        if (
+            data.queue is None
+            and data.color is not None
+            and (data.output or not any(c == data.color and not o for (o, _), c in ev.pe.queue_colors.items()))
+        ):
+            color = ev.pe.color(data.color)
+        elif data.queue is None and data.color is None:
+            ev.fail(node, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
+        else:
+            symbol = ev.pe.queue(ev, data.output, data.queue, data.color, node)
+        options: dict[str, Attribute] = {}
+        for name, value in data.options:
+            options[name] = _option(ev, name, value, node)
+        make = dsd.FaboutOp if data.output else dsd.FabinOp
+        type = (dsd.FaboutType if data.output else dsd.FabinType)(mlir)  # pyright: ignore[reportArgumentType]
+        return builder.value(make(type, _field(ev, data.extent), queue=symbol, color=color, options=options))  # pyright: ignore
+    if isinstance(data, FifoDescriptor):
+        return builder.value(dsd.FifoOp(data.symbol, mlir))
+    if isinstance(data, CircularDescriptor):
+        ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
+    ev.fail(node, "this is no DSD")
+
+
+def _option(ev: Evaluator, name: str, value: Any, node: syntax.Node) -> Attribute:
+    match name:
+        case "priority":
+            return dsd.PriorityAttr(dsd.Priority(value))
+        case "simd":
+            return dsd.SimdModeAttr(dsd.SimdMode(value))
+        case "zero":
+            return dsd.ZeroedSourceAttr(dsd.ZeroedSource(value))
+        case _:
+            return UnitAttr()
+
+
+def _field(ev: Evaluator, item: Any) -> Any:
+    if isinstance(item, Column):
+        assert ev.builder is not None and ev.pe is not None
+        return ev.pe.parameter(ev.builder, types.I16, item)
+    return item
+
+
+def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
+    """One operand of an operation: the destination, or a source by its position."""
+    needed = ELEMENTS[row.destination if source is None else row.sources[source]]
+    value = ev.expr(node, None if source is None else needed)
+    data = value.data
+    assert ev.builder is not None
+    if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):
+        return materialize(ev, data, needed, node)
+    if isinstance(value.type, types.Register):
+        return register(ev, value, needed, source, node)
+    noun = "the destination" if source is None else f"source {source + 1}"
+    if isinstance(value.type, types.Pointer) and source is None:
+        where = data if isinstance(data, Address) else Address(None, 0, 1, data)
+        if not row.scalar_destination:
+            ev.fail(node, f"{noun} of @{row.name} must be a DSD, not a pointer (DSD-072)")
+        return scalar_at(ev, where, needed)
+    if source is None:
+        ev.fail(node, f"{noun} of @{row.name} is a DSD, a DSR or a pointer to a variable, not '{value.type}'")
+    if source not in row.scalar_sources:
+        ev.fail(node, f"{noun} of @{row.name} must be a DSD or DSR, not '{value.type}'")
+    return scalar_operand(ev, value, needed, row, node)
+
+
+def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
+    """A scalar variable as a memref without dimensions."""
+    assert ev.builder is not None
+    mlir = emit.scalar(element)
+    buffer = where.buffer
+    if (
+        buffer is not None
+        and not buffer.count
+        and where.offset == 0
+        and emit.scalar(emit.stored(buffer.element)) == mlir
+    ):
+        return ev.builder.value(wse.GetBufferOp(buffer.symbol, MemRefType(mlir, ())))
+    return ev.builder.value(wse.ViewOp(word_address(ev, where), MemRefType(mlir, ())))
+
+
+def scalar_operand(
+    ev: Evaluator, value: Value, needed: Type, row: dsd_table.DsdOperation, node: syntax.Node
+) -> SSAValue:
+    """A scalar source with the type the operation takes; integers and moves care for the width only."""
+    type = value.type
+    assert ev.builder is not None
+    if isinstance(type, types.Enum):
+        value, type = Value(type.underlying, value.data), type.underlying
+    if type in (types.BOOL,) or isinstance(type, types.Identifier):
+        value, type = Value(types.U16, value.data), types.U16
+    bits = needed.bits  # pyright: ignore[reportAttributeAccessIssue]
+    if types.is_float(needed):
+        if types.is_float(type):
+            return ev.ssa(coerce(ev, value, needed, node), node)
+        ev.fail(node, f"@{row.name} takes a '{needed}', not '{type}'; convert it with @as")
+    if isinstance(type, types.Float) and row.function == "move" and type.bits == bits:
+        from .conversion import bitcast
+
+        return ev.ssa(bitcast(ev, value, types.U16 if bits == 16 else types.U32, node), node)
+    if not types.is_integer(type):
+        ev.fail(node, f"@{row.name} takes a {bits}-bit integer, not '{type}'")
+    if isinstance(value.data, SSAValue):
+        assert isinstance(type, types.Int)
+        if type.bits > bits:
+            ev.fail(node, f"@{row.name} takes {bits}-bit integers, not '{type}'; convert it with @as")
+        return extend(ev, value.data, type, bits)
+    return ev.ssa(Value(types.Int(bits, True), ev.fitted(types.Int(bits, True), value.data)), node)
+
+
+def register(ev: Evaluator, value: Value, needed: Type, source: int | None, node: syntax.Node) -> SSAValue:
+    """A DSR as an operand."""
+    from .registers import operand
+
+    return operand(ev, value, needed, source, node)
+
+
+# Operations
+
+
+def _told(ev: Evaluator, value: Value | None, node: syntax.Node) -> str | None:
+    """The symbol of a task, by its name or its id, or of a queue or color, that is told of something."""
+    from .tasks import told
+
+    return None if value is None else told(ev, value, node)
+
+
+def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncAttr | None:
+    """What the options of an operation say about its microthread; None for a synchronous one."""
+    is_async = fields.flag("async")
+    activate, unblock = fields.take("activate"), fields.take("unblock")
+    control = fields.take("on_control")
+    ut = fields.identifier("ut_id", types.UT_ID)
+    priority = fields.choice("priority")
+    if not is_async:
+        if activate is not None or unblock is not None or control is not None:
+            ev.fail(node, "'.activate', '.unblock' and '.on_control' need '.async = true' (DSD-196)")
+        return None
+    if activate is not None and unblock is not None:
+        ev.fail(node, "an operation ends with '.activate' or '.unblock', not with both")
+    return dsd.AsyncAttr.get(
+        activate=_told(ev, activate, node),
+        unblock=_told(ev, unblock, node),
+        on_control=None if control is None else _on_control(ev, control, node),
+        ut=ut,
+        priority=None if priority is None else dsd.Priority(priority),
+    )
+
+
+def _on_control(ev: Evaluator, value: Value, node: syntax.Node) -> dsd.OnControlAttr:
+    fields = Fields(ev, value, node, "'.on_control'")
+    terminate = fields.flag("terminate")
+    activate, unblock = fields.take("activate"), fields.take("unblock")
+    fields.end()
+    if activate is not None:
+        return dsd.OnControlAttr.get(dsd.ControlAction.ACTIVATE, _told(ev, activate, node))
+    if unblock is not None:
+        return dsd.OnControlAttr.get(dsd.ControlAction.UNBLOCK, _told(ev, unblock, node))
+    if not terminate:
+        ev.fail(node, "'.on_control' is .{ .terminate = true }, .{ .activate = task } or .{ .unblock = task }")
+    return dsd.OnControlAttr.get(dsd.ControlAction.TERMINATE)
+
+
+def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """A builtin of the table of DSD operations."""
+    row = dsd_table.OPERATIONS[node.name.removeprefix("@")]
+    count = 1 + len(row.sources)
+    arguments = expect(ev, node, count, count + 1)
+    if ev.builder is None:
+        ev.fail(node, f"{node.name} works on memory and the fabric, which do not exist at compile time")
+    settings: dsd.AsyncAttr | None = None
+    index: SSAValue | None = None
+    if len(arguments) > count:
+        fields = Fields(ev, ev.expr(arguments[count]), arguments[count], f"the configuration of {node.name}")
+        wanted = fields.take("index")
+        if wanted is not None:
+            index = _index_operand(ev, wanted, arguments[count])
+        settings = asynchronous(ev, fields, arguments[count])
+        fields.end()
+    destination = _operand(ev, arguments[0], row, None)
+    sources = [_operand(ev, argument, row, n) for n, argument in enumerate(arguments[1:count])]
+    ev.builder.at(ev.source, node.start)
+    registers = any(str(value.type).startswith("!dsr.") for value in (destination, *sources))
+    if registers:
+        from .registers import apply
+
+        apply(ev, row, destination, sources, settings, index, node)
+        return VOID
+    ev.builder(dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings))
+    return VOID
+
+
+def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:
+    assert ev.builder is not None
+    amount = index_word(ev, value, node)
+    return amount if isinstance(amount, SSAValue) else ev.builder.constant(types.I16, amount)
+
+
+for _name in dsd_table.OPERATIONS:
+    builtin(f"@{_name}")(_operation)
+
+
+# Whole arrays
+
+
+def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, Type, dsd_table.DsdOperation]:
+    element = emit.stored(type.element)
+    as_int: Type = types.I16 if types.words(element) == 1 else types.I32
+    base, offset = view(ev, where, as_int)
+    assert ev.builder is not None
+    count = type.count * types.words(emit.stored(type.element)) // types.words(as_int)
+    descriptor = ev.builder.value(dsd.Mem1dOp(base, count, offset=offset))
+    return descriptor, as_int, dsd_table.OPERATIONS["mov16" if types.words(as_int) == 1 else "mov32"]
+
+
+def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, node: syntax.Node) -> None:
+    """Emits `array = @constants(...)`."""
+    from .scalars import bits as bits_of
+
+    assert ev.builder is not None
+    destination, element, row = _whole(ev, where, type)
+    number = ev.builder.constant(element, bits_of(emit.stored(type.element), value.data))
+    ev.builder(dsd.OPERATIONS[row.name](destination, [number]))
+
+
+def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array, node: syntax.Node) -> None:
+    """Emits the copy of a whole array."""
+    assert ev.builder is not None
+    destination, _, row = _whole(ev, where, type)
+    origin, _, _ = _whole(ev, source, type)
+    ev.builder(dsd.OPERATIONS[row.name](destination, [origin]))
+
+
+__all__ = ["DYNAMIC_INDEX", "Callable", "Fields", "Memory", "asynchronous", "copy_array", "expect", "fill_array",
+           "materialize", "plus", "scaled"]  # fmt: skip

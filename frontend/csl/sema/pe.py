@@ -1,0 +1,409 @@
+"""The program of one class of PEs: what it owns, gathered while its code is evaluated, and its `wse.pe`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    IntAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....diagnostics import LoomError
+from ....dialects import wse
+from .. import syntax
+from ..errors import CslError
+from ..source import Diagnostic, Source
+from . import types
+from .core import Effect, Evaluator, Session
+from .descriptors import DESCRIPTORS
+from .emit import Builder, has_one_register, memref, scalar, stored
+from .modules import Global, Module
+from .scalars import bits as bits_of
+from .types import Type
+from .values import Address, Buffer, Callable, Column, Lanes, Value
+
+TASK_KINDS = {
+    types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
+    types.DATA_TASK_ID: wse.TaskKind.DATA,
+    types.CONTROL_TASK_ID: wse.TaskKind.CONTROL,
+}
+
+
+@dataclass
+class Binding:
+    """A task bound to an id: the queue or color for a data task."""
+
+    task: Callable
+    kind: wse.TaskKind
+    id: int
+    node: syntax.Node
+    source: Source
+    symbol: str
+    active: bool = False
+    blocked: bool = False
+
+
+@dataclass
+class Export:
+    """A symbol the host sees."""
+
+    name: str
+    symbol: str
+    type: Type
+    """That of the pointer or function."""
+    node: syntax.Node
+    source: Source
+    pointer: MemRefType | None = None
+    function: Callable | None = None
+
+
+@dataclass
+class Reference:
+    """A use of a task's id that a task must be bound to."""
+
+    kind: wse.TaskKind
+    id: int
+    node: syntax.Node
+    source: Source
+
+
+@dataclass
+class PeProgram:
+    """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
+
+    session: Session
+    name: str
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    operations: list[Operation] = field(default_factory=list)
+    late: list[Operation] = field(default_factory=list)
+    """Operations that name buffers: after them."""
+    bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
+    references: list[Reference] = field(default_factory=list)
+    exports: dict[str, Export] = field(default_factory=dict)
+    queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
+    """The color @initialize_queue gave a queue, by (is output, id)."""
+    initialized: set[tuple[bool, int]] = field(default_factory=set)
+    active: set[tuple[wse.TaskKind, int]] = field(default_factory=set)
+    blocked: set[tuple[wse.TaskKind, int]] = field(default_factory=set)
+    unblocked_queues: set[int] = field(default_factory=set)
+    colors: set[int] = field(default_factory=set)
+    effects: list[Effect] = field(default_factory=list)
+    host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
+    shared: dict[str, Module] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
+    """What single builtins keep: random state, registers."""
+    _symbols: set[str] = field(default_factory=set)
+    _queues: dict[tuple[bool, int | None, int | None], str] = field(default_factory=dict)
+    _params: dict[tuple[Attribute, bytes], str] = field(default_factory=dict)
+    _locals: dict[tuple[int, int, Type], Address] = field(default_factory=dict)
+    _constants: dict[Any, Address] = field(default_factory=dict)
+    _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
+    location: Attribute | None = None
+
+    # Names
+
+    def unique(self, name: str) -> str:
+        """A symbol no other thing of this PE has."""
+        symbol, count = name, 1
+        while symbol in self._symbols:
+            count += 1
+            symbol = f"{name}.{count}"
+        self._symbols.add(symbol)
+        return symbol
+
+    def add(self, op: Operation, source: Source, node: syntax.Node) -> None:
+        op.location = location(source, node)
+        self.operations.append(op)
+
+    def color(self, number: int) -> str:
+        """The symbol of a color, which the program will declare."""
+        self.colors.add(number)
+        return color_symbol(number)
+
+    # Memory
+
+    def variable(self, ev: Evaluator, variable: Global) -> Address:
+        """The memory of a global variable."""
+        declaration, type = variable.node, variable.type
+        assert isinstance(declaration, syntax.Variable) and type is not None
+        name = declaration.name
+        if declaration.link_name is not None:
+            from .frames import Frame
+
+            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
+                symbol = ev.text(declaration.link_name, "a linkname")
+        elif declaration.storage:
+            symbol = name
+        else:
+            symbol = variable.module.symbol(name)
+        source = variable.module.file.source
+        alignment = None
+        if declaration.alignment is not None:
+            from .frames import Frame
+
+            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
+                alignment = ev.integer(declaration.alignment, "an alignment")
+        return self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+
+    def allocate(
+        self,
+        ev: Evaluator,
+        name: str,
+        type: Type,
+        value: Value | None,
+        source: Source,
+        node: syntax.Node,
+        alignment: int | None = None,
+    ) -> Address:
+        """New memory for a value of a type."""
+        if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
+            diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' has no place in memory")
+            raise CslError([diagnostic])
+        symbol = self.unique(name)
+        element, count, words_each = buffer_shape(type)
+        numbers, late = [0] * max(count, 1), []
+        if value is not None:
+            numbers, late = self._initial(ev, symbol, type, value, words_each)
+        buffer_type = memref(element, count) if count else memref(element)
+        initial = None
+        if any(numbers) or any(isinstance(n, float) for n in numbers):
+            initial = dense(buffer_type, numbers)
+        step = 4 if types.alignment(type) > 1 and types.words(stored(element)) == 1 else None
+        op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
+        self.add(op, source, node)
+        for extra in late:
+            extra.location = op.location
+        self.late += late
+        where = Address(Buffer(symbol, stored(element), count), 0, words_each)
+        if isinstance(type, types.Descriptor) and value is not None:
+            self._descriptors[symbol, 0] = value.data
+        if isinstance(type, types.Array) and isinstance(type.element, types.Descriptor) and value is not None:
+            for n, item in enumerate(value.data):
+                self._descriptors[symbol, n * types.words(type.element)] = item
+        return where
+
+    def _initial(
+        self, ev: Evaluator, symbol: str, type: Type, value: Value, unit: int
+    ) -> tuple[list[Any], list[Operation]]:
+        """The numbers memory starts with, and what is known only after layout or differs from PE to PE."""
+        numbers: list[Any] = []
+        late: list[Operation] = []
+        flat = has_one_register(type) or (isinstance(type, types.Array) and has_one_register(type.element))
+        if flat:
+            element = type.element if isinstance(type, types.Array) else type
+            in_memory = stored(element)
+            for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
+                numbers.append(self._number(in_memory, item, symbol, position, late))
+            return numbers, late
+        # A struct or descriptor is kept as words.
+        numbers = [0] * types.words(type)
+        self._words(type, value.data, 0, numbers, symbol, late)
+        return numbers, late
+
+    def _number(self, type: Type, item: Any, symbol: str, position: int, late: list[Operation]) -> Any:
+        if isinstance(item, Address):
+            if item.buffer is None:
+                return item.base if isinstance(item.base, int) else 0
+            late.append(
+                wse.InitializeOp(symbol, position, address_of=item.buffer.symbol, offset=item.offset * item.unit)
+            )
+            return 0
+        if isinstance(item, Column):
+            late.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
+            return 0
+        return item
+
+    def _words(self, type: Type, data: Any, start: int, numbers: list[Any], symbol: str, late: list[Operation]) -> None:
+        match type:
+            case types.Struct():
+                offsets, _ = types.layout(type)
+                for offset, member, inner in zip(offsets, data, type.types, strict=True):
+                    self._words(inner, member.data, start + offset, numbers, symbol, late)
+            case types.Array():
+                step = types.words(type.element)
+                for position, item in enumerate(data):
+                    self._words(type.element, item, start + position * step, numbers, symbol, late)
+            case types.Descriptor():
+                for position, part in enumerate(data.parts()):
+                    numbers[start + position] = self._number(types.U16, part, symbol, start + position, late)
+            case _:
+                in_memory = stored(type)
+                if isinstance(data, Address | Column):
+                    if types.words(in_memory) > 1:
+                        raise LoomError(
+                            f"a 32-bit field of a struct that differs from PE to PE is not supported ('{type}')"
+                        )
+                    numbers[start] = self._number(in_memory, data, symbol, start, late)
+                    return
+                pattern = bits_of(in_memory, data)
+                for position in range(types.words(in_memory)):
+                    numbers[start + position] = (pattern >> (16 * position)) & 0xFFFF
+
+    def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
+        """Memory that holds a constant; equal ones share it."""
+        name = "constant" if holder is None else holder.module.symbol(holder.node.name)
+        key = (value.type, repr(value.data)) if isinstance(value.data, list) and len(value.data) < 4096 else id(value)
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
+            if isinstance(key, int):
+                self.state.setdefault("kept", []).append(value)
+        return found
+
+    def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
+        """The memory of a local variable whose address is taken, or that is an array."""
+        key = (id(ev.frame.module), id(node), type)
+        found = self._locals.get(key)
+        if found is None:
+            function = ev.frame.function.name if ev.frame.function is not None else "local"
+            name = f"{ev.frame.module.symbol(function)}.{node.name}"
+            found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node)
+        return found
+
+    def spill(self, ev: Evaluator, type: Type, node: syntax.Node) -> Address:
+        """Memory for a value that is indexed at run time."""
+        key = (id(ev.frame.module), id(node), type)
+        found = self._locals.get(key)
+        if found is None:
+            found = self._locals[key] = self.allocate(ev, "temporary", type, None, ev.source, node)
+        return found
+
+    def descriptor_at(self, where: Address) -> Any:
+        """What is fixed of the descriptor a variable holds; None if nothing is known of it."""
+        if where.buffer is None or isinstance(where.offset, SSAValue):
+            return None
+        return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
+
+    def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
+        if where.buffer is not None and not isinstance(where.offset, SSAValue):
+            self._descriptors[where.buffer.symbol, where.offset * where.unit] = descriptor
+
+    # Numbers that differ from PE to PE
+
+    def parameter(self, builder: Builder, type: Type, data: Column) -> SSAValue:
+        """A column's number on the PE, at run time."""
+        mlir = scalar(type)
+        if type is types.BOOL or (isinstance(type, types.Int) and type.bits == 8):
+            word = builder.value(wse.GetParamOp(self._parameter(scalar(types.U16), types.U16, data), scalar(types.U16)))
+            if type is types.BOOL:
+                from xdsl.dialects import arith
+
+                return builder.value(arith.CmpiOp(word, builder.constant(types.U16, 0), "ne"))
+            return builder.extend(word, types.U16, 8)
+        return builder.value(wse.GetParamOp(self._parameter(mlir, type, data), mlir))
+
+    def _parameter(self, mlir: Attribute, type: Type, data: Column) -> str:
+        lanes = self.state["lanes"]
+        values = lanes.spread(data)
+        width, height = self._rectangle()
+        grid = np.zeros((height, width), values.dtype)
+        grid[self.rows, self.columns] = values
+        if isinstance(type, types.Float):
+            numbers: Any = grid.ravel()
+        else:
+            bits = type.bits if isinstance(type, types.Int) else 16
+            wide = grid.astype(np.int64).ravel() & ((1 << bits) - 1)
+            numbers = np.where(wide >> (bits - 1), wide - (1 << bits), wide)
+        key = (mlir, numbers.tobytes())
+        symbol = self._params.get(key)
+        if symbol is None:
+            symbol = self._params[key] = self.unique(f"param{len(self._params)}")
+            value = dense(TensorType(mlir, (height, width)), numbers)
+            self.operations.append(wse.ParamOp(symbol, value))
+        return symbol
+
+    def _rectangle(self) -> tuple[int, int]:
+        assert self.session.rectangle is not None
+        return self.session.rectangle
+
+    # Queues
+
+    def queue(self, ev: Evaluator, output: bool, id: int | None, color: int | None, node: syntax.Node) -> str:
+        """The symbol of the queue with an id, a color, or both."""
+        if id is not None and color is None:
+            color = self.queue_colors.get((output, id))
+            if color is None:
+                kind = "output" if output else "input"
+                ev.fail(
+                    node,
+                    f"{kind} queue {id} has no color; give it one with @initialize_queue in a comptime block",
+                )
+        if id is None and not output:
+            for (is_output, number), other in self.queue_colors.items():
+                if not is_output and other == color:
+                    id = number
+        key = (output, id, color)
+        symbol = self._queues.get(key)
+        if symbol is None:
+            assert color is not None
+            kind = "out" if output else "in"
+            name = f"{kind}{id}_c{color}" if id is not None else f"{kind}_c{color}"
+            symbol = self._queues[key] = self.unique(name)
+            make = wse.OutputQueueOp if output else wse.InputQueueOp
+            self.add(make(symbol, self.color(color), id), ev.source, node)
+        return symbol
+
+    # Tasks
+
+    def task_symbol(self, ev: Evaluator, kind: wse.TaskKind, id: int, node: syntax.Node) -> str:
+        """The symbol of the task an id is bound to."""
+        binding = self.bindings.get((kind, id))
+        if binding is None:
+            ev.fail(node, f"no task is bound to {kind.value} task id {id}; bind one with @bind_{kind.value}_task")
+        return binding.symbol
+
+
+def color_symbol(number: int) -> str:
+    return f"c{number}"
+
+
+def location(source: Source, node: syntax.Node) -> FileLineColLoc:
+    """Where a node stands, for an operation."""
+    line, column = source.line_and_column(node.start)
+    return FileLineColLoc(StringAttr(source.path), IntAttr(line), IntAttr(column))
+
+
+def buffer_shape(type: Type) -> tuple[Type, int, int]:
+    """How a value lies in memory: the type of its elements, their number (0: one scalar), and words of each."""
+    if has_one_register(type):
+        return type, 0, types.words(stored(type))
+    if isinstance(type, types.Array) and has_one_register(type.element):
+        return type.element, max(1, type.count), types.words(stored(type.element))
+    return types.U16, max(1, types.words(type)), 1
+
+
+def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:
+    """Numbers as an attribute of a shape."""
+    element = type.get_element_type()
+    tensor = TensorType(element, type.get_shape())
+    if isinstance(element, IntegerType):
+        width = element.width.data
+        mask = (1 << width) - 1
+        if isinstance(numbers, np.ndarray):
+            array = numbers.astype(f"i{width // 8}")
+        else:
+            array = np.array([int(number) & mask for number in numbers], f"u{width // 8}")
+    else:
+        array = np.asarray(numbers, _FLOATS[element.name])
+    if array.size > 1 and (array == array[0]).all():
+        array = array[:1]
+    return DenseIntOrFPElementsAttr(tensor, BytesAttr(array.tobytes()))
+
+
+_FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
+
+
+__all__ = ["Binding", "Export", "Lanes", "PeProgram", "Reference", "buffer_shape", "color_symbol", "dense", "location"]

@@ -1,0 +1,452 @@
+"""Places: what can stand left of an assignment or behind `&`, in memory or at compile time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.ir import SSAValue
+
+from ....dialects import wse
+from .. import syntax
+from . import types
+from .conversion import extend
+from .core import Evaluator, Serial
+from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .emit import binary, has_one_register, scalar, stored
+from .modules import Global
+from .types import Type
+from .values import VOID, Address, Buffer, Callable, Column, Local, Value
+
+
+class Place:
+    """Something with a type that can be read, perhaps written, and whose parts are places too."""
+
+    type: Type
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        raise NotImplementedError
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        ev.fail(node, "this is no variable; nothing can be assigned to it")
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        """The element at a linear index: a number, or an i16 at run time."""
+        raise NotImplementedError
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        raise NotImplementedError
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        ev.fail(node, "this has no address; & takes the address of a variable")
+
+    @property
+    def is_const(self) -> bool:
+        return True
+
+
+class Temporary(Place):
+    """A value that stands nowhere."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.type = value.type
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        return self.value
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Array)
+        if isinstance(index, SSAValue):
+            return self._in_memory(ev, node).element(ev, index, node)
+        return Temporary(Value(self.type.element, self.value.data[index]))
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        return Temporary(self.value.data[position])
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        if isinstance(self.type, types.Array) and ev.pe is not None:
+            return self._in_memory(ev, node).where
+        return super().address(ev, node)
+
+    def _in_memory(self, ev: Evaluator, node: syntax.Node) -> Memory:
+        assert ev.pe is not None
+        if types.is_comptime_only(self.type):
+            ev.fail(node, f"elements of a '{self.type}' are known at compile time only; so must the index be")
+        if any(isinstance(item, SSAValue) for item in self.value.data):
+            place = Memory(ev.pe.spill(ev, self.type, node), self.type, const=False)
+            place.store(ev, self.value, node)
+            return place
+        return Memory(ev.pe.constant(ev, self.value, node), self.type, const=True)
+
+
+class Held(Place):
+    """A variable, constant or part of one whose value is kept here rather than in the PE's memory."""
+
+    def __init__(self, holder: Local | Global, type: Type, path: tuple[int, ...] = ()) -> None:
+        self.holder = holder
+        self.type = type
+        self.path = path
+
+    def _value(self) -> Value:
+        value = self.holder.value
+        assert value is not None
+        for step in self.path:
+            if isinstance(value.type, types.Array):
+                value = Value(value.type.element, value.data[step])
+            else:
+                value = value.data[step]
+        return value
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        value = self._value()
+        if isinstance(value.data, list) and not self.is_const:
+            # Arrays are values: what changes the variable later must not change this.
+            return Value(value.type, list(value.data))
+        return value
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        if self.is_const:
+            ev.fail(node, f"'{self._name}' is constant; declare it with 'var' to assign to it")
+        holder = self.holder
+        depth = holder.depth if isinstance(holder, Local) else 0
+        if depth != ev.lanes.depth and ev.in_layout:
+            raise Serial
+        if isinstance(holder, Local):
+            if not holder.comptime and ev.builder is None:
+                ev.fail(node, f"'{holder.name}' changes at run time only; make it a 'comptime var'")
+            if holder.comptime and ev.branches > holder.branches:
+                ev.fail(node, f"'{holder.name}' changes at compile time, but whether this is reached is not known then")
+        holder.value = self._replaced(holder.value, self.path, value)
+
+    def _replaced(self, whole: Value | None, path: tuple[int, ...], part: Value) -> Value:
+        if not path:
+            return part
+        assert whole is not None
+        step, *rest = path
+        if isinstance(whole.data, list):
+            whole.data[step] = part.data
+            return whole
+        members = list(whole.data)
+        members[step] = self._replaced(members[step], tuple(rest), part)
+        return Value(whole.type, tuple(members))
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Array)
+        if isinstance(index, SSAValue):
+            return Temporary(self.load(ev, node)).element(ev, index, node)
+        return Held(self.holder, self.type.element, (*self.path, index))
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        return Held(self.holder, self._value().data[position].type, (*self.path, position))
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        if not self.is_const or ev.pe is None or types.is_comptime_only(self.type):
+            ev.fail(node, f"'{self._name}' exists at compile time only; it has no address")
+        if isinstance(self.holder, Global) and not self.path:
+            if self.holder.memory is None:
+                self.holder.memory = ev.pe.constant(ev, self._value(), node, self.holder)
+            return self.holder.memory
+        return ev.pe.constant(ev, self._value(), node)
+
+    @property
+    def _name(self) -> str:
+        return self.holder.name if isinstance(self.holder, Local) else self.holder.node.name
+
+    @property
+    def is_const(self) -> bool:
+        if isinstance(self.holder, Local):
+            return not self.holder.mutable
+        node = self.holder.node
+        return not (isinstance(node, syntax.Variable) and node.kind == "var")
+
+
+class Memory(Place):
+    """A variable in the PE's memory."""
+
+    def __init__(self, where: Address, type: Type, const: bool) -> None:
+        self.where = where
+        self.type = type
+        self.const = const
+
+    @property
+    def is_const(self) -> bool:
+        return self.const
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        return self.where
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Memory:
+        element = self.type.element if isinstance(self.type, types.Array) else self.type
+        return Memory(moved(ev, self.where, index, types.words(element)), element, self.const)
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Memory:
+        assert isinstance(self.type, types.Struct)
+        offsets, _ = types.layout(self.type)
+        return Memory(moved(ev, self.where, offsets[position], 1), self.type.types[position], self.const)
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        if ev.builder is None:
+            ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
+        ev.builder.at(ev.source, node.start)
+        if has_one_register(self.type):
+            return Value(self.type, self._load_scalar(ev))
+        match self.type:
+            case types.Struct():
+                members = (self.field(ev, n, node).load(ev, node) for n in range(len(self.type.types)))
+                return Value(self.type, tuple(members))
+            case types.Array():
+                return Value(self.type, [self.element(ev, n, node).load(ev, node).data for n in range(self.type.count)])
+            case types.Descriptor():
+                assert ev.pe is not None
+                return Value(self.type, self._load_descriptor(ev, node))
+            case _:
+                ev.fail(node, f"a '{self.type}' cannot be read at run time")
+
+    def _load_descriptor(self, ev: Evaluator, node: syntax.Node) -> Any:
+        assert ev.pe is not None
+        template = ev.pe.descriptor_at(self.where)
+        if template is None:
+            ev.fail(node, "which descriptor this variable holds is not known; give it an initial value")
+        parts: list[Any] = []
+        for position, part in enumerate(template.parts()):
+            word = Memory(moved(ev, self.where, position, 1), types.U16, True)._load_scalar(ev)
+            parts.append(Address(None, 0, 1, word) if isinstance(part, Address) else word)
+        return template.with_parts(parts)
+
+    def _load_scalar(self, ev: Evaluator) -> SSAValue:
+        assert ev.builder is not None
+        array, indices = self._array(ev)
+        word = ev.builder.value(memref.LoadOp.get(array, indices))
+        in_memory = stored(self.type)
+        if self.type is types.BOOL:
+            return ev.builder.value(arith.CmpiOp(word, ev.builder.constant(types.U16, 0), "ne"))
+        want = scalar(self.type)
+        if scalar(in_memory) != want:
+            return ev.builder.value(arith.TruncIOp(word, want))  # pyright: ignore[reportArgumentType]
+        return word
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        if self.const:
+            ev.fail(node, "this is constant, or reached by a pointer to constant memory; it cannot be assigned to")
+        if ev.builder is None:
+            ev.fail(node, "this is memory of the PE, which cannot be written at compile time")
+        ev.builder.at(ev.source, node.start)
+        if has_one_register(self.type):
+            self._store_scalar(ev, ev.ssa(value, node))
+            return
+        match self.type:
+            case types.Struct():
+                for n, member in enumerate(value.data):
+                    self.field(ev, n, node).store(ev, member, node)
+            case types.Array():
+                self._store_array(ev, value, node)
+            case types.Descriptor():
+                self._store_descriptor(ev, value, node)
+            case _:
+                ev.fail(node, f"a '{self.type}' cannot be stored at run time")
+
+    def _store_array(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        from .operations import copy_array, fill_array
+
+        assert isinstance(self.type, types.Array)
+        data = value.data
+        if any(isinstance(item, SSAValue) for item in data) or len(data) <= 2:
+            for n, item in enumerate(data):
+                self.element(ev, n, node).store(ev, Value(self.type.element, item), node)
+        elif all(item == data[0] and not isinstance(item, Column) for item in data):
+            fill_array(ev, self.where, self.type, Value(self.type.element, data[0]), node)
+        else:
+            assert ev.pe is not None
+            copy_array(ev, self.where, ev.pe.constant(ev, value, node), self.type, node)
+
+    def _store_descriptor(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        assert ev.pe is not None
+        template = ev.pe.descriptor_at(self.where)
+        data = value.data
+        if template is None:
+            ev.pe.set_descriptor_at(self.where, data)
+        elif not template.like(data):
+            ev.fail(
+                node,
+                "this descriptor differs from those this variable has held in what cannot change at run time "
+                "(its queue, color, options or number of dimensions); use another variable",
+            )
+        for position, part in enumerate(data.parts()):
+            word = word_of(ev, part, node)
+            Memory(moved(ev, self.where, position, 1), types.U16, False)._store_scalar(ev, word)
+
+    def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
+        assert ev.builder is not None
+        in_memory = scalar(stored(self.type))
+        if word.type != in_memory:
+            signed = isinstance(self.type, types.Int) and self.type.signed
+            word = ev.builder.value((arith.ExtSIOp if signed else arith.ExtUIOp)(word, in_memory))  # pyright: ignore
+        array, indices = self._array(ev)
+        ev.builder(memref.StoreOp.get(word, array, indices))
+
+    def _array(self, ev: Evaluator) -> tuple[SSAValue, list[SSAValue]]:
+        """A memref with elements of the place's type, and the indices of the place in it."""
+        builder = ev.builder
+        assert builder is not None
+        unit = types.words(stored(self.type))
+        array, offset = array_at(ev, self.where, stored(self.type), unit)
+        if not array.type.get_shape():  # pyright: ignore
+            return array, []
+        if isinstance(offset, SSAValue):
+            return array, [builder.index(offset)]
+        return array, [builder.raw_constant(IndexType(), offset)]
+
+
+def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
+    """Memory at an address as a memref with elements of a type `unit` words wide, and the index of the address."""
+    builder = ev.builder
+    assert builder is not None
+    buffer = where.buffer
+    offset = in_units(where, unit)
+    if buffer is not None and offset is not None and scalar(stored(buffer.element)) == scalar(element):
+        shape = (buffer.count,) if buffer.count else ()
+        if (not shape and offset == 0) or shape:
+            type = MemRefType(scalar(element), shape)
+            return builder.value(wse.GetBufferOp(buffer.symbol, type)), offset
+    if offset is not None and buffer is not None and isinstance(offset, SSAValue):
+        base: SSAValue = builder.value(wse.AddressOfOp(buffer.symbol))
+    elif offset is not None and buffer is None:
+        base = base_word(ev, where)
+    else:
+        base, offset = word_address(ev, where), 0
+    return builder.value(wse.ViewOp(base, MemRefType(scalar(element), (DYNAMIC_INDEX,)))), offset
+
+
+def in_units(where: Address, unit: int) -> Any:
+    """The offset of an address counted in units of so many words; None if it is no whole number of them."""
+    if where.unit == unit:
+        return where.offset
+    if isinstance(where.offset, SSAValue):
+        return None
+    total = where.offset * where.unit
+    return total // unit if total % unit == 0 else None
+
+
+def base_word(ev: Evaluator, where: Address) -> SSAValue:
+    """The word address an address without a buffer starts from."""
+    base = where.base
+    if isinstance(base, SSAValue):
+        return base
+    assert ev.builder is not None
+    if isinstance(base, Column):
+        assert ev.pe is not None
+        return ev.pe.parameter(ev.builder, types.U16, base)
+    return ev.builder.constant(types.U16, base)
+
+
+def word_address(ev: Evaluator, where: Address) -> SSAValue:
+    """An address as one word, i16."""
+    builder = ev.builder
+    assert builder is not None
+    word = base_word(ev, where) if where.buffer is None else builder.value(wse.AddressOfOp(where.buffer.symbol))
+    offset = where.offset
+    if not isinstance(offset, SSAValue):
+        if offset == 0:
+            return word
+        return binary(builder, "+", types.U16, word, builder.constant(types.U16, offset * where.unit))
+    if where.unit != 1:
+        offset = binary(builder, "*", types.U16, offset, builder.constant(types.U16, where.unit))
+    return binary(builder, "+", types.U16, word, offset)
+
+
+def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
+    """A pointer's data as one word."""
+    if isinstance(where, Callable):
+        ev.fail(node, "a pointer to a function exists at compile time only")
+    return word_address(ev, where)
+
+
+def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
+    """A part of a descriptor as an i16."""
+    assert ev.builder is not None
+    if isinstance(part, SSAValue):
+        return part
+    if isinstance(part, Address):
+        return word_address(ev, part)
+    if isinstance(part, Column):
+        assert ev.pe is not None
+        return ev.pe.parameter(ev.builder, types.I16, part)
+    return ev.builder.constant(types.I16, part)
+
+
+def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
+    """An address moved by `index` elements of `width` words; `index` is known or an i16."""
+    if not isinstance(index, SSAValue) and index == 0 and not isinstance(where.offset, SSAValue):
+        offset = in_units(where, width)
+        return where if offset is None else replace(where, offset=offset, unit=width)
+    offset = in_units(where, width)
+    if offset is None:
+        if not isinstance(where.offset, SSAValue):
+            offset, step, width = where.offset * where.unit, scaled(ev, index, width), 1
+        elif where.unit != 1:
+            offset, step, width = scaled(ev, where.offset, where.unit), scaled(ev, index, width), 1
+        else:
+            offset, step, width = where.offset, scaled(ev, index, width), 1
+    else:
+        step = index
+    return replace(where, offset=plus(ev, offset, step), unit=width)
+
+
+def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
+    """`index * factor`, both in words."""
+    if not isinstance(index, SSAValue):
+        return index * factor
+    if factor == 1:
+        return index
+    assert ev.builder is not None
+    return binary(ev.builder, "*", types.I16, index, ev.builder.constant(types.I16, factor))
+
+
+def plus(ev: Evaluator, left: Any, right: Any) -> Any:
+    """The sum of two numbers, each known or an i16."""
+    if not isinstance(left, SSAValue) and not isinstance(right, SSAValue):
+        return left + right
+    if not isinstance(left, SSAValue):
+        left, right = right, left
+    if not isinstance(right, SSAValue):
+        if right == 0:
+            return left
+        assert ev.builder is not None
+        right = ev.builder.constant(types.I16, right)
+    assert ev.builder is not None
+    return binary(ev.builder, "+", types.I16, left, right)
+
+
+def index_word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
+    """An index: known, or an i16 at run time."""
+    if isinstance(value.type, types.Enum):
+        ev.fail(node, "an index is an integer; convert the enum with @get_int")
+    if not types.is_integer(value.type):
+        ev.fail(node, f"an index is an integer, not '{value.type}'")
+    if isinstance(value.data, SSAValue):
+        assert isinstance(value.type, types.Int)
+        return extend(ev, value.data, value.type, 16)
+    if isinstance(value.data, Column) and ev.builder is not None:
+        word = Value(types.I16, ev.fitted(types.I16, value.data))
+        return ev.ssa(word, node)
+    return ev.data(value, node, "an index")
+
+
+def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
+    """The position of an element in row-major order (DSD-027)."""
+    result: Any = 0
+    for extent, index, node in zip(array.dims, indices, nodes, strict=True):
+        if not isinstance(index, SSAValue) and not 0 <= index < extent:
+            ev.fail(node, f"index {index} is outside the array, which has {extent} here (indices 0 to {extent - 1})")
+        result = plus(ev, scaled(ev, result, extent), index)
+    return result
+
+
+__all__ = [
+    "DESCRIPTORS", "VOID", "Address", "Buffer", "CircularDescriptor", "FabricDescriptor", "FifoDescriptor", "Held",
+    "Memory", "MemoryDescriptor", "Place", "Temporary", "array_at", "index_word", "linear", "moved", "plus", "scaled",
+    "word_address", "word_of",
+]  # fmt: skip

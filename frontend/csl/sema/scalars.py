@@ -1,0 +1,248 @@
+"""Arithmetic on known numbers, as the machine does it: integers wrap, floats are rounded to their type.
+
+Each function also takes `Column`s, one number for each lane.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from . import types
+from .types import Type
+from .values import Column, Lanes
+
+NUMPY: dict[Type, Any] = {
+    types.F16: np.float16, types.F32: np.float32, types.BF16: ml_dtypes.bfloat16,
+    types.I8: np.int8, types.I16: np.int16, types.I32: np.int32, types.I64: np.int64,
+    types.U8: np.uint8, types.U16: np.uint16, types.U32: np.uint32, types.U64: np.uint64,
+    types.BOOL: np.bool_,
+}  # fmt: skip
+"""The numpy type of each scalar that has one."""
+
+
+def rounded(type: Type, value: float) -> float:
+    """The nearest value of a float type; to even on a tie, beyond its range infinite."""
+    if type is types.COMPTIME_FLOAT:
+        return value
+    if type is types.CB16:
+        return _cb16(value)
+    with np.errstate(all="ignore"):
+        return float(NUMPY[type](value))
+
+
+CB16_BIAS = 42
+"""Of the exponent: 6.0 has the bits 0b0101100100000000 (Types, FP16 types): exponent 44 for 2**2."""
+
+
+def _cb16(value: float) -> float:
+    """Nine bits of mantissa, six of exponent; subnormals as in IEEE formats."""
+    if value == 0 or math.isnan(value) or math.isinf(value):
+        return value
+    _, exponent = math.frexp(value)
+    exponent = max(exponent - 1, 1 - CB16_BIAS)
+    if exponent > 62 - CB16_BIAS:
+        return math.copysign(math.inf, value)
+    step = math.ldexp(1.0, exponent - 9)
+    return round(value / step) * step
+
+
+def divide_int(left: int, right: int) -> int:
+    """Towards zero."""
+    quotient = abs(left) // abs(right)
+    return -quotient if (left < 0) != (right < 0) else quotient
+
+
+def remainder_int(left: int, right: int) -> int:
+    """Of the division towards zero: it has the sign of `left`."""
+    return left - right * divide_int(left, right)
+
+
+def _divide_float(left: float, right: float) -> float:
+    if right == 0:
+        if left == 0 or math.isnan(left):
+            return math.nan
+        return math.copysign(math.inf, left) * math.copysign(1.0, right)
+    return left / right
+
+
+def _remainder_float(left: float, right: float) -> float:
+    if right == 0 or math.isinf(left):
+        return math.nan
+    return math.fmod(left, right)
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+BITWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": lambda left, right: left << right if right < 4096 else 0,
+    ">>": lambda left, right: left >> min(right, 4096),
+}
+FAST = {operator.add, operator.sub, operator.mul, *COMPARISONS.values(), operator.and_, operator.or_, operator.xor}
+"""Operations numpy does on whole columns as Python does on numbers."""
+
+SAFE = 1 << 31
+"""Numbers below it cannot overflow 64 bits in one operation."""
+
+
+def lifted(lanes: Lanes, function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function` of numbers, or in each lane of `Column`s."""
+    if not any(isinstance(argument, Column) for argument in arguments):
+        return function(*arguments)
+    arrays = [lanes.spread(argument) if isinstance(argument, Column) else None for argument in arguments]
+    if function in FAST and all(_is_small(a, b) for a, b in zip(arrays, arguments, strict=True)):
+        return column(lanes, function(*(b if a is None else a for a, b in zip(arrays, arguments, strict=True))))
+    return _one_by_one(lanes, function, arrays, arguments)
+
+
+def _is_small(array: NDArray[Any] | None, number: Any) -> bool:
+    if array is None:
+        return isinstance(number, float) or -SAFE < number < SAFE
+    if array.dtype.kind in "bf":
+        return True
+    return array.dtype.kind == "i" and bool(np.abs(array).max(initial=0) < SAFE)
+
+
+def _one_by_one(
+    lanes: Lanes, function: Callable[..., Any], arrays: list[NDArray[Any] | None], arguments: tuple[Any, ...]
+) -> Any:
+    """Calls `function` once for each distinct combination of arguments."""
+    code: NDArray[np.int64] = np.zeros(lanes.count, np.int64)
+    for array in arrays:
+        if array is not None:
+            distinct, inverse = np.unique(array, return_inverse=True)
+            _, code = np.unique(code * len(distinct) + inverse.ravel(), return_inverse=True)
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    results = [
+        function(*(b if a is None else a[lane].item() for a, b in zip(arrays, arguments, strict=True)))
+        for lane in first.tolist()
+    ]
+    return column(lanes, as_array(results)[inverse])
+
+
+def as_array(numbers: list[Any]) -> NDArray[Any]:
+    """Numbers as one column holds them: floats, truth values, or integers of any size."""
+    if all(isinstance(number, bool) for number in numbers):
+        return np.array(numbers, np.bool_)
+    if any(isinstance(number, float) for number in numbers):
+        return np.array(numbers, np.float64)
+    if all(-(1 << 63) <= number < 1 << 63 for number in numbers):
+        return np.array(numbers, np.int64)
+    return np.array(numbers, object)
+
+
+def column(lanes: Lanes, values: NDArray[Any]) -> Any:
+    """A column, or the number if it is the same in all lanes."""
+    if values.ndim == 0:
+        return values.item()
+    first = values[0]
+    if (values == first).all():
+        return first.item() if isinstance(first, np.generic) else first
+    return Column(lanes, values)
+
+
+def binary(lanes: Lanes, symbol: str, type: Type, left: Any, right: Any) -> Any:
+    """`left symbol right` for operands of one type, known or columns. Raises ZeroDivisionError."""
+    if symbol in COMPARISONS:
+        return lifted(lanes, COMPARISONS[symbol], left, right)
+    if types.is_float(type):
+        function = ARITHMETIC.get(symbol) or {"/": _divide_float, "%": _remainder_float}[symbol]
+        with np.errstate(all="ignore"):
+            return _fit(lanes, type, lifted(lanes, function, left, right))
+    if symbol in ("/", "%"):
+        function = divide_int if symbol == "/" else remainder_int
+    elif symbol == "<<" or symbol == ">>":
+        function = BITWISE[symbol]
+    else:
+        function = ARITHMETIC.get(symbol) or BITWISE[symbol]
+    return _fit(lanes, type, lifted(lanes, function, left, right))
+
+
+def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
+    if isinstance(type, types.Int):
+        if isinstance(data, Column):
+            if data.values.dtype.kind == "i" and type.bits < 64:
+                low, high = data.values.min(), data.values.max()
+                if type.lowest <= low and high <= type.highest:
+                    return data
+            return lifted(lanes, type.wrap, data)
+        return type.wrap(data)
+    if isinstance(type, types.Float):
+        return lifted(lanes, lambda value: rounded(type, value), data)
+    return data
+
+
+def fit(lanes: Lanes, type: Type, data: Any) -> Any:
+    """A number wrapped or rounded to its type."""
+    return _fit(lanes, type, data)
+
+
+def bits(type: Type, value: Any) -> int:
+    """The bits of a number of a type of known width, as an unsigned integer."""
+    if isinstance(type, types.Float):
+        if type is types.CB16:
+            return _cb16_bits(value)
+        array = np.array(value, NUMPY[type])
+        return int(array.view(np.uint16 if type.bits == 16 else np.uint32))
+    width = type.bits if isinstance(type, types.Int) else 16
+    return int(value) & ((1 << width) - 1)
+
+
+def from_bits(type: Type, pattern: int) -> Any:
+    """The number of a type with these bits."""
+    if isinstance(type, types.Float):
+        if type is types.CB16:
+            return _from_cb16_bits(pattern)
+        array = np.array(pattern, np.uint16 if type.bits == 16 else np.uint32)
+        return float(array.view(NUMPY[type]))
+    if isinstance(type, types.Int):
+        return type.wrap(pattern)
+    if type is types.BOOL:
+        return bool(pattern & 1)
+    return pattern
+
+
+def _cb16_bits(value: float) -> int:
+    sign = 0x8000 if math.copysign(1.0, value) < 0 else 0
+    value = abs(value)
+    if math.isnan(value):
+        return sign | 0x7E01
+    if math.isinf(value):
+        return sign | 0x7E00
+    if value == 0:
+        return sign
+    _, exponent = math.frexp(value)
+    exponent -= 1
+    if exponent < 1 - CB16_BIAS:
+        return sign | round(math.ldexp(value, CB16_BIAS - 1 + 9))
+    return sign | (exponent + CB16_BIAS) << 9 | round(math.ldexp(value, 9 - exponent)) - 512
+
+
+def _from_cb16_bits(pattern: int) -> float:
+    sign = -1.0 if pattern & 0x8000 else 1.0
+    exponent, mantissa = (pattern >> 9) & 63, pattern & 511
+    if exponent == 63:
+        return sign * (math.nan if mantissa else math.inf)
+    if exponent == 0:
+        return sign * math.ldexp(mantissa, 1 - CB16_BIAS - 9)
+    return sign * math.ldexp(512 + mantissa, exponent - CB16_BIAS - 9)

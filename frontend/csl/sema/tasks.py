@@ -1,0 +1,198 @@
+"""Builtins about tasks and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import wse
+from .. import syntax
+from . import control, emit, types
+from .core import Evaluator, builtin
+from .emit import scalar
+from .operations import Fields, expect
+from .pe import TASK_KINDS, Binding, PeProgram
+from .types import Type
+from .values import VOID, Callable, Value
+
+
+def pe_of(ev: Evaluator, node: syntax.Builtin) -> PeProgram:
+    """The PE program a builtin speaks of. Raises CslError in a layout."""
+    if ev.pe is None:
+        ev.fail(node, f"{node.name} belongs to a PE's program, not to the layout")
+    return ev.pe
+
+
+def _only_comptime(ev: Evaluator, node: syntax.Builtin) -> None:
+    if ev.builder is not None:
+        ev.fail(node, f"{node.name} stands in a comptime block, not in code for run time")
+
+
+@builtin("@bind_local_task", "@bind_data_task", "@bind_control_task")
+def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    _only_comptime(ev, node)
+    kind = wse.TaskKind(node.name.removeprefix("@bind_").removesuffix("_task"))
+    arguments = expect(ev, node, 2)
+    task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
+    if not isinstance(task.data, Callable) or not task.data.is_task:
+        ev.fail(arguments[0], f"{node.name} binds a task, not a value of type '{task.type}'")
+    if TASK_KINDS.get(id.type) is not kind:  # pyright: ignore[reportArgumentType]
+        ev.fail(arguments[1], f"{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
+    number = ev.data(id, arguments[1], "the id of a task")
+    count = len(task.data.node.parameters)
+    if kind is wse.TaskKind.LOCAL and count:
+        ev.fail(
+            arguments[0], f"local task '{task.data.name}' has parameters; only data and control tasks are given data"
+        )
+    if kind is wse.TaskKind.DATA and count == 0:
+        ev.fail(arguments[0], f"data task '{task.data.name}' has no parameter; it is given the wavelet's data")
+    previous = pe.bindings.get((kind, number))
+    if previous is not None:
+        ev.fail(
+            node,
+            f"{kind.value} task id {number} is bound twice, to '{previous.task.name}' and '{task.data.name}'; "
+            "choose another id",
+            ev.note(previous.node, "first bound here", previous.source),
+        )
+    symbol = pe.unique(task.data.module.symbol(task.data.name))
+    pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol)
+    return VOID
+
+
+def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.TaskKind, int] | None:
+    """The kind and number of a task an id stands for; None where it is known at run time only."""
+    kind = TASK_KINDS.get(value.type)  # pyright: ignore[reportArgumentType]
+    if kind is None and value.type in (types.COLOR, types.INPUT_QUEUE):
+        kind = wse.TaskKind.DATA
+    if kind is None:
+        ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
+    if isinstance(value.data, SSAValue):
+        return None
+    return kind, ev.data(value, node)
+
+
+def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: syntax.Node) -> str:
+    """What the IR calls a task; of a color or queue without a data task, the queue."""
+    assert ev.pe is not None
+    if kind is wse.TaskKind.DATA and (kind, number) not in ev.pe.bindings:
+        wse2 = ev.session.target.name == "wse2"
+        if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and wse2):
+            return ev.pe.queue(ev, False, None, number, node)
+        return ev.pe.queue(ev, False, number, None, node)
+    return ev.pe.task_symbol(ev, kind, number, node)
+
+
+def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
+    """The symbol of the task or queue that the end of an operation activates or unblocks."""
+    assert ev.pe is not None
+    if isinstance(value.data, Callable):
+        for binding in ev.pe.bindings.values():
+            if binding.task.node is value.data.node and binding.task.module is value.data.module:
+                return binding.symbol
+        ev.fail(node, f"task '{value.data.name}' is bound to no id; bind it in a comptime block")
+    state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
+    if state is None:
+        ev.fail(node, "the task must be known at compile time here")
+    return _symbol(ev, value, *state, node)
+
+
+_AT_RUN_TIME: dict[str, Function[[str], Operation]] = {
+    "@activate": wse.ActivateOp,
+    "@block": wse.BlockOp,
+    "@unblock": wse.UnblockOp,
+}
+
+
+@builtin("@activate", "@block", "@unblock")
+def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    make = _AT_RUN_TIME[node.name]
+    if isinstance(value.data, Callable):
+        symbol = told(ev, value, argument)
+        if ev.builder is None:
+            binding = next(b for b in pe.bindings.values() if b.symbol == symbol)
+            _initially(pe, node.name, (binding.kind, binding.id))
+            return VOID
+        ev.builder.at(ev.source, node.start)
+        ev.builder(make(symbol))
+        return VOID
+    if node.name == "@activate" and value.type is not types.LOCAL_TASK_ID:
+        ev.fail(argument, f"@activate takes a 'local_task_id', not '{value.type}'; data tasks are started by wavelets")
+    state = _states(ev, value, argument)
+    if ev.builder is None:
+        if state is None:
+            ev.fail(argument, "the id must be known at compile time")
+        _initially(pe, node.name, state)
+        return VOID
+    if state is not None:
+        symbol = _symbol(ev, value, *state, argument)
+        ev.builder.at(ev.source, node.start)
+        ev.builder(make(symbol))
+        return VOID
+    kind = TASK_KINDS.get(value.type, wse.TaskKind.DATA)  # pyright: ignore[reportArgumentType]
+    for binding in [binding for (k, _), binding in pe.bindings.items() if k is kind]:
+        same = emit.binary(ev.builder, "==", types.U16, value.data, ev.builder.constant(types.U16, binding.id))
+
+        def then(binding: Binding = binding) -> Value:
+            assert ev.builder is not None
+            ev.builder(make(binding.symbol))
+            return VOID
+
+        control.branch(ev, same, then, lambda: VOID, node)
+    return VOID
+
+
+def _initially(pe: PeProgram, name: str, state: tuple[wse.TaskKind, int]) -> None:
+    """The state of a task when the program starts."""
+    if name == "@activate":
+        pe.active.add(state)
+    elif name == "@block":
+        pe.blocked.add(state)
+    else:
+        pe.blocked.discard(state)
+
+
+@builtin("@initialize_queue")
+def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    _only_comptime(ev, node)
+    arguments = expect(ev, node, 1, 2)
+    queue = ev.expr(arguments[0])
+    if queue.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        ev.fail(arguments[0], f"@initialize_queue takes an 'input_queue' or 'output_queue', not '{queue.type}'")
+    output = queue.type is types.OUTPUT_QUEUE
+    number = ev.data(queue, arguments[0], "a queue")
+    if (output, number) in pe.initialized:
+        ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice")
+    pe.initialized.add((output, number))
+    if len(arguments) == 1:
+        return VOID
+    fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "the configuration of a queue")
+    color = fields.identifier("color", types.COLOR)
+    fields.choice("priority")
+    fields.number("ctrl_table_id")
+    fields.end()
+    if color is not None:
+        pe.queue_colors[output, number] = color
+    return VOID
+
+
+def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
+    """The types of what a task is given."""
+    from .frames import Frame
+
+    result: list[Type] = []
+    with ev.at_compile_time(), ev.framed(Frame(binding.task.module, comptime=True)):
+        for parameter in binding.task.node.parameters:
+            type = ev.type_of(parameter.type)
+            if not isinstance(type, types.Int | types.Float) or type.bits not in (16, 32):
+                ev.fail(parameter, f"a task is given numbers of 16 or 32 bits, not '{type}'")
+            result.append(type)
+    return result
+
+
+__all__ = ["pe_of", "scalar", "task_arguments", "told"]

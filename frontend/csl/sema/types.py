@@ -1,0 +1,307 @@
+"""The types of CSL. Equal types are equal objects; a struct or enum type carries the place it was written at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+class Type:
+    """A type; `str()` is how CSL writes it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Simple(Type):
+    """A type that is only a name. Values of a `comptime_only` type never reach run time."""
+
+    name: str
+    comptime_only: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Int(Type):
+    bits: int
+    signed: bool
+
+    def __str__(self) -> str:
+        return f"{'i' if self.signed else 'u'}{self.bits}"
+
+    @cached_property
+    def lowest(self) -> int:
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @cached_property
+    def highest(self) -> int:
+        return (1 << (self.bits - 1)) - 1 if self.signed else (1 << self.bits) - 1
+
+    def holds(self, value: int) -> bool:
+        return self.lowest <= value <= self.highest
+
+    def wrap(self, value: int) -> int:
+        """The value of this type with the same low bits."""
+        value &= (1 << self.bits) - 1
+        return value - (1 << self.bits) if self.signed and value > self.highest else value
+
+
+@dataclass(frozen=True)
+class Float(Type):
+    name: str
+    bits: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Identifier(Type):
+    """A number of the machine with a type of its own: a color, a queue, a task, a direction."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Array(Type):
+    """`[dims]element`; the element is no array."""
+
+    dims: tuple[int, ...]
+    element: Type
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self.dims))}]{self.element}"
+
+    @cached_property
+    def count(self) -> int:
+        """Number of elements."""
+        result = 1
+        for extent in self.dims:
+            result *= extent
+        return result
+
+
+@dataclass(frozen=True)
+class Pointer(Type):
+    """`*T`, or `[*]T` with `many`."""
+
+    target: Type
+    const: bool = False
+    many: bool = False
+
+    def __str__(self) -> str:
+        return f"{'[*]' if self.many else '*'}{'const ' if self.const else ''}{self.target}"
+
+
+@dataclass(frozen=True)
+class Function(Type):
+    """`fn(...) T` or `task(...) void`."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    is_task: bool = False
+
+    def __str__(self) -> str:
+        return f"{'task' if self.is_task else 'fn'}({', '.join(map(str, self.parameters))}) {self.result}"
+
+
+@dataclass(frozen=True)
+class Struct(Type):
+    """A struct type: `names` is None for a tuple, `origin` None for an anonymous one."""
+
+    names: tuple[str, ...] | None
+    types: tuple[Type, ...]
+    origin: tuple[str, int] | None = None
+
+    def __str__(self) -> str:
+        if self.names is None:
+            return f".{{{', '.join(map(str, self.types))}}}"
+        members = ", ".join(f"{name}: {type}" for name, type in zip(self.names, self.types, strict=True))
+        return f"struct {{ {members} }}"
+
+    def index(self, name: str) -> int | None:
+        """Position of a field; None if there is none of that name."""
+        return self._positions.get(name)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names or ())}
+
+
+@dataclass(frozen=True)
+class Enum(Type):
+    """`enum(T) { ... }`; two are the same if they have the same members and were written at the same place."""
+
+    underlying: Int
+    members: tuple[tuple[str, int], ...]
+    origin: tuple[str, int]
+
+    def __str__(self) -> str:
+        return f"enum({self.underlying}) {{ {', '.join(name for name, _ in self.members)} }}"
+
+    @cached_property
+    def values(self) -> dict[str, int]:
+        return dict(self.members)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        return {value: name for name, value in self.members}
+
+
+@dataclass(frozen=True)
+class Descriptor(Type):
+    """A DSD type, or `fifo` for what @allocate_fifo makes."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Register(Type):
+    """A DSR file: `dsr_dest`, `dsr_src0`, `dsr_src1`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Range(Type):
+    """What @range makes: only ever the iterable of a loop."""
+
+    element: Type = field()
+
+    def __str__(self) -> str:
+        return f"range of {self.element}"
+
+
+I8, I16, I32, I64 = (Int(bits, True) for bits in (8, 16, 32, 64))
+U8, U16, U32, U64 = (Int(bits, False) for bits in (8, 16, 32, 64))
+F16, BF16, CB16, F32 = Float("f16", 16), Float("bf16", 16), Float("cb16", 16), Float("f32", 32)
+BOOL = Simple("bool")
+VOID = Simple("void")
+COMPTIME_INT = Simple("comptime_int", True)
+COMPTIME_FLOAT = Simple("comptime_float", True)
+COMPTIME_STRING = Simple("comptime_string", True)
+COMPTIME_STRUCT = Simple("comptime_struct", True)
+TYPE = Simple("type", True)
+MODULE = Simple("imported_module", True)
+UNDEFINED = Simple("noreturn", True)
+"""The type of an expression control never comes out of."""
+
+COLOR = Identifier("color")
+DIRECTION = Identifier("direction")
+INPUT_QUEUE, OUTPUT_QUEUE = Identifier("input_queue"), Identifier("output_queue")
+LOCAL_TASK_ID, DATA_TASK_ID, CONTROL_TASK_ID = (Identifier(f"{kind}_task_id") for kind in ("local", "data", "control"))
+UT_ID = Identifier("ut_id")
+
+MEM1D, MEM4D, CIRCBUF = Descriptor("mem1d_dsd"), Descriptor("mem4d_dsd"), Descriptor("circbuf_dsd")
+FABIN, FABOUT, FIFO = Descriptor("fabin_dsd"), Descriptor("fabout_dsd"), Descriptor("fifo_dsd")
+DSR_DEST, DSR_SRC0, DSR_SRC1 = Register("dsr_dest"), Register("dsr_src0"), Register("dsr_src1")
+
+DIRECTIONS = ("NORTH", "SOUTH", "EAST", "WEST", "RAMP")
+"""Directions by their number."""
+
+UNIVERSE: dict[str, Type] = {
+    str(type): type
+    for type in (
+        I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, CB16, F32, BOOL, VOID, COMPTIME_INT, COMPTIME_FLOAT,
+        COMPTIME_STRING, COMPTIME_STRUCT, TYPE, MODULE, COLOR, DIRECTION, INPUT_QUEUE, OUTPUT_QUEUE, LOCAL_TASK_ID,
+        DATA_TASK_ID, CONTROL_TASK_ID, UT_ID, MEM1D, MEM4D, CIRCBUF, FABIN, FABOUT, FIFO, DSR_DEST, DSR_SRC0, DSR_SRC1,
+    )
+}  # fmt: skip
+"""The types a program names by an identifier."""
+
+
+def is_comptime_only(type: Type) -> bool:
+    """Whether values of the type exist at compile time only."""
+    if isinstance(type, Simple):
+        return type.comptime_only
+    if isinstance(type, Array):
+        return is_comptime_only(type.element)
+    if isinstance(type, Struct):
+        return any(map(is_comptime_only, type.types))
+    return isinstance(type, Function | Range)
+
+
+def is_numeric(type: Type) -> bool:
+    return isinstance(type, Int | Float) or type is COMPTIME_INT or type is COMPTIME_FLOAT
+
+
+def is_integer(type: Type) -> bool:
+    return isinstance(type, Int) or type is COMPTIME_INT
+
+
+def is_float(type: Type) -> bool:
+    return isinstance(type, Float) or type is COMPTIME_FLOAT
+
+
+def words(type: Type) -> int:
+    """How many 16-bit words a value takes in memory; 32-bit scalars stand on even addresses."""
+    match type:
+        case Int(bits=bits) | Float(bits=bits):
+            return max(1, bits // 16)
+        case Array():
+            return type.count * words(type.element)
+        case Struct():
+            return layout(type)[1]
+        case Descriptor():
+            return DESCRIPTOR_WORDS[type.name]
+        case _:
+            return 1
+
+
+DESCRIPTOR_WORDS = {"mem1d_dsd": 4, "mem4d_dsd": 10, "circbuf_dsd": 4, "fabin_dsd": 2, "fabout_dsd": 2, "fifo_dsd": 1}
+"""Words of a descriptor kept in memory: the fields that may change at run time (frontend/csl/sema/descriptors.py)."""
+
+
+def alignment(type: Type) -> int:
+    """Words an address of a value is a multiple of."""
+    match type:
+        case Int(bits=bits) | Float(bits=bits):
+            return 2 if bits > 16 else 1
+        case Array():
+            return alignment(type.element)
+        case Struct():
+            return max(map(alignment, type.types), default=1)
+        case _:
+            return 1
+
+
+def layout(type: Struct) -> tuple[list[int], int]:
+    """The word offset of each field of a struct, and its size in words."""
+    offsets: list[int] = []
+    position = 0
+    for member in type.types:
+        step = alignment(member)
+        position = (position + step - 1) // step * step
+        offsets.append(position)
+        position += words(member)
+    step = alignment(type)
+    return offsets, (position + step - 1) // step * step
+
+
+def leaves(type: Type) -> Iterator[Type]:
+    """The scalar types a value is made of, in order."""
+    match type:
+        case Array():
+            for _ in range(type.count):
+                yield from leaves(type.element)
+        case Struct():
+            for member in type.types:
+                yield from leaves(member)
+        case _:
+            yield type
+
+
+LARGEST = 1 << 16
+"""The extent given to what a many-pointer points to: memory has no more elements."""
