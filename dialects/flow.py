@@ -1755,7 +1755,8 @@ class PrintOp(IRDLOperation):
     flow.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
     ```
 
-    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{f}` a float; `{{` is a brace.
+    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{X}` hexadecimal and `{b}` binary with
+    every digit of the type, `{f}` a float; `{{` is a brace.
     """
 
     name = "flow.print"

@@ -11,9 +11,16 @@ from typing import Literal, TypeAlias, cast
 
 from xdsl.utils.exceptions import VerifyException
 
-Conversion: TypeAlias = Literal["u", "d", "x", "f"]
+Conversion: TypeAlias = Literal["u", "d", "x", "X", "b", "f"]
 
-CONVERSIONS: dict[str, str] = {"u": "unsigned", "d": "signed", "x": "hexadecimal", "f": "float"}
+CONVERSIONS: dict[str, str] = {
+    "u": "unsigned",
+    "d": "signed",
+    "x": "hexadecimal",
+    "X": "hexadecimal in capitals, every digit of the type",
+    "b": "binary, every digit of the type",
+    "f": "float",
+}
 """How each conversion prints its operand."""
 
 
@@ -57,5 +64,5 @@ def verify_format(text: str, floats: Sequence[bool]) -> None:
         )
     for place, (conversion, is_float) in enumerate(zip(conversions, floats, strict=True), 1):
         if (conversion == "f") != is_float:
-            kind = "a float; print it as {f}" if is_float else "an integer; print it as {u}, {d} or {x}"
+            kind = "a float; print it as {f}" if is_float else "an integer; print it as {u}, {d}, {x}, {X} or {b}"
             raise VerifyException(f"operand {place} is {kind}")

@@ -88,7 +88,15 @@ def show(conversion: str, kind: str, value: Any) -> str:
     if conversion == "f":
         return f"{value:f}"
     number = int(value) if conversion == "d" and kind != "i1" else _unsigned(kind)[0](value)
-    return f"{number:x}" if conversion == "x" else str(number)
+    match conversion:
+        case "x":
+            return f"{number:x}"
+        case "X":
+            return f"{number:0{-(-_bits(kind) // 4)}X}"
+        case "b":
+            return f"{number:0{_bits(kind)}b}"
+        case _:
+            return str(number)
 
 
 def constant(attribute: Attribute) -> Value:

@@ -121,7 +121,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: operand 1 is an integer; print it as {u}, {d} or {x}{{$}}
+// CHECK: error: operand 1 is an integer; print it as {u}, {d}, {x}, {X} or {b}{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
