@@ -146,7 +146,7 @@ def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, cou
     (argument,) = expect(ev, node, 1)
     value = ev.expr(argument, types.U16)
     if not types.is_integer(value.type):
-        ev.fail(argument, f"{node.name} takes an integer, not '{value.type}'")
+        ev.fail(argument, f"@{node.name} takes an integer, not '{value.type}'")
     if isinstance(value.data, SSAValue):
         return Value(type, coerce(ev, value, types.U16, argument).data)
     from .conversion import extremes

@@ -10,7 +10,7 @@ from .conversion import coerce
 from .core import CALL_DEPTH, Evaluator
 from .frames import Frame, Return, flag
 from .types import Type
-from .values import VOID, Callable, Local, Value
+from .values import VOID, Callable, Local, Value, known
 
 
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
@@ -77,14 +77,13 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         ev.fail(node, f"'{function.name}' is declared 'extern', and no other object is linked that defines it")
     if len(ev.frames) > CALL_DEPTH:
         ev.fail(node, f"calls are nested more than {CALL_DEPTH} deep; does '{function.name}' call itself for ever?")
-    if ev.builder is not None:
-        for frame in ev.frames:
-            if frame.function is declaration and frame.module is function.module and frame.returned is not None:
-                ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
+    if ev.builder is not None and not _ends(ev, function, arguments):
+        ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
     caller = ev.frame
     values = list(zip(arguments, node.arguments if isinstance(node, syntax.Call) else [node] * 99, strict=False))
     frame = Frame(function.module, declaration)
-    frame.called_at = (ev.source, node.start, node.end, function.name)  # pyright: ignore
+    frame.arguments = arguments
+    frame.called_at = (ev.source, node.start, node.end, function.name)
     location = None if ev.builder is None else ev.builder.location
     with ev.framed(frame):
         for parameter, (value, at) in zip(declaration.parameters, values, strict=True):
@@ -113,6 +112,17 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     if ev.builder is not None:
         ev.builder.location = location
     return result
+
+
+def _ends(ev: Evaluator, function: Callable, arguments: list[Value]) -> bool:
+    """Whether a call emitted in place can end: a call of itself must differ in an argument known at compile time."""
+    for frame in reversed(ev.frames):
+        if frame.function is function.node and frame.module is function.module and frame.returned is not None:
+            return any(
+                known(value) and not isinstance(value.data, SSAValue) and value.data != before.data
+                for value, before in zip(arguments, frame.arguments, strict=False)
+            )
+    return True
 
 
 def _result_type(ev: Evaluator, declaration: syntax.Function) -> Type | None:

@@ -448,7 +448,7 @@ def _is_import(found: Global) -> bool:
     return (
         isinstance(node, syntax.Variable)
         and isinstance(node.value, syntax.Builtin)
-        and node.value.name.lstrip("@") == "import_module"
+        and node.value.name == "import_module"
     )
 
 

@@ -117,7 +117,8 @@ def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
         return Value(type, value.data)
     if type.many and not source.many and isinstance(source.target, types.Array):
         array = source.target
-        if len(array.dims) == 1 and array.element == type.target:
+        # The manual wants one dimension, published programs point to matrices too.
+        if array.element == type.target:
             return Value(type, value.data)
     return None
 

@@ -156,7 +156,7 @@ class Evaluator:
     def _call_notes(self) -> Iterator[Note]:
         """Where the innermost calls around the place came from."""
         for frame in reversed(self.frames[-4:]):
-            call = getattr(frame, "called_at", None)
+            call = frame.called_at
             if call is not None:
                 source, start, end, name = call
                 yield Note(source, start, end, f"in this call of '{name}'")

@@ -69,7 +69,7 @@ def place(ev: Evaluator, node: syntax.Node) -> Place:
             return _field(ev, node)
         case syntax.Dereference():
             return _dereference(ev, node)
-        case syntax.Builtin(name="@field") | syntax.Builtin(name="field"):
+        case syntax.Builtin(name="field"):
             if len(node.arguments) != 2:
                 ev.fail(node, "@field takes a struct and the name of a field")
             return _member(ev, place(ev, node.arguments[0]), ev.text(node.arguments[1], "the name of a field"), node)
@@ -741,7 +741,7 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
 
 @expression(syntax.Builtin)
 def _builtin(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    name = node.name if node.name.startswith("@") else f"@{node.name}"
+    name = f"@{node.name}"
     rule = BUILTINS.get(name)
     if rule is None or (name.startswith("@loom_") and not ev.frame.module.is_library):
         import difflib
@@ -771,10 +771,9 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
     type = base.type
     if isinstance(type, types.Pointer):
         where = _as_address(base.load(ev, node.base).data)
-        const = type.const
         array = type.target if not type.many else types.Array((types.LARGEST,), type.target)
     else:
-        where, const, array = base.address(ev, node.base), base.is_const, type
+        where, array = base.address(ev, node.base), type
     if not isinstance(array, types.Array):
         ev.fail(node.base, f"a tensor access walks an array, not a value of type '{type}'")
     if len(node.indices) != len(array.dims):
@@ -789,11 +788,7 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
     for step, extent in zip(reversed(steps), reversed(extents), strict=True):
         strides.append(step - walked)
         walked += step * (extent - 1) if extent > 0 else 0
-    if len(strides) == 1:
-        pass
     descriptor = MemoryDescriptor(moved(ev, where, offset, width), tuple(strides), extents, width)
-    _check_inside(ev, node, array, offset, steps, extents)
-    del const
     return Value(TENSOR_ACCESS, descriptor)
 
 
@@ -835,20 +830,3 @@ def _affine(
         if at(point) != start + sum(p * s for p, s in zip(point, steps, strict=True)):
             ev.fail(node, "the index is not affine: it must be a sum of the variables times constants (DSD-025)")
     return start, steps
-
-
-def _check_inside(
-    ev: Evaluator,
-    node: syntax.TensorAccess,
-    array: types.Array,
-    offset: int,
-    steps: list[int],
-    extents: tuple[int, ...],
-) -> None:
-    if array.dims == (types.LARGEST,) or 0 in extents:
-        return
-    low = offset + sum(min(0, s * (e - 1)) for s, e in zip(steps, extents, strict=True))
-    high = offset + sum(max(0, s * (e - 1)) for s, e in zip(steps, extents, strict=True))
-    if low < 0 or high >= array.count:
-        wrong = low if low < 0 else high
-        ev.fail(node, f"the walk reaches element {wrong}, but '{array}' has elements 0 to {array.count - 1}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .. import syntax
+from ..source import Source
 from . import types
 from .modules import Module
 from .types import Type
@@ -62,6 +63,9 @@ class Frame:
     in_memory: frozenset[str] = frozenset()
     """Names of locals whose address is taken."""
     comptime: bool = False
+    arguments: list[Value] = field(default_factory=list)
+    called_at: tuple[Source, int, int, str] | None = None
+    """Where the call stands, and the name of what is called."""
 
     def find(self, name: str) -> Local | None:
         for scope in reversed(self.scopes):

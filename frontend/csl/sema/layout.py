@@ -43,7 +43,7 @@ class Tiles:
 
 def _in_layout(ev: Evaluator, node: syntax.Builtin) -> None:
     if not ev.in_layout:
-        ev.fail(node, f"{node.name} belongs to the layout block")
+        ev.fail(node, f"@{node.name} belongs to the layout block")
 
 
 @builtin("@set_rectangle")

@@ -188,7 +188,9 @@ def expect(ev: Evaluator, node: syntax.Builtin, *counts: int) -> list[syntax.Exp
     """The arguments of a builtin. Raises CslError if there are too many or too few."""
     if len(node.arguments) not in counts:
         allowed = " or ".join(map(str, counts))
-        ev.fail(node, f"{node.name} takes {allowed} argument{'' if allowed == '1' else 's'}, not {len(node.arguments)}")
+        ev.fail(
+            node, f"@{node.name} takes {allowed} argument{'' if allowed == '1' else 's'}, not {len(node.arguments)}"
+        )
     return node.arguments
 
 
@@ -464,15 +466,15 @@ def _on_control(ev: Evaluator, value: Value, node: syntax.Node) -> dsd.OnControl
 
 def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """A builtin of the table of DSD operations."""
-    row = dsd_table.OPERATIONS[node.name.removeprefix("@")]
+    row = dsd_table.OPERATIONS[node.name]
     count = 1 + len(row.sources)
     arguments = expect(ev, node, count, count + 1)
     if ev.builder is None:
-        ev.fail(node, f"{node.name} works on memory and the fabric, which do not exist at compile time")
+        ev.fail(node, f"@{node.name} works on memory and the fabric, which do not exist at compile time")
     settings: dsd.AsyncAttr | None = None
     index: SSAValue | None = None
     if len(arguments) > count:
-        fields = Fields(ev, ev.expr(arguments[count]), arguments[count], f"the configuration of {node.name}")
+        fields = Fields(ev, ev.expr(arguments[count]), arguments[count], f"the configuration of @{node.name}")
         wanted = fields.take("index")
         if wanted is not None:
             index = _index_operand(ev, wanted, arguments[count])

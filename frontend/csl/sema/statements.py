@@ -237,7 +237,7 @@ def _assigned(ev: Evaluator, node: syntax.Node) -> frozenset[str]:
             if isinstance(inner, syntax.Assign):
                 root: syntax.Node = inner.target
                 while isinstance(root, syntax.Index | syntax.Field) or (
-                    isinstance(root, syntax.Builtin) and root.name.lstrip("@") == "field" and root.arguments
+                    isinstance(root, syntax.Builtin) and root.name == "field" and root.arguments
                 ):
                     root = root.arguments[0] if isinstance(root, syntax.Builtin) else root.base
                 if isinstance(root, syntax.Name):

@@ -20,26 +20,26 @@ from .values import VOID, Callable, Value
 def pe_of(ev: Evaluator, node: syntax.Builtin) -> PeProgram:
     """The PE program a builtin speaks of. Raises CslError in a layout."""
     if ev.pe is None:
-        ev.fail(node, f"{node.name} belongs to a PE's program, not to the layout")
+        ev.fail(node, f"@{node.name} belongs to a PE's program, not to the layout")
     return ev.pe
 
 
 def _only_comptime(ev: Evaluator, node: syntax.Builtin) -> None:
     if ev.builder is not None:
-        ev.fail(node, f"{node.name} stands in a comptime block, not in code for run time")
+        ev.fail(node, f"@{node.name} stands in a comptime block, not in code for run time")
 
 
 @builtin("@bind_local_task", "@bind_data_task", "@bind_control_task")
 def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     pe = pe_of(ev, node)
     _only_comptime(ev, node)
-    kind = wse.TaskKind(node.name.removeprefix("@bind_").removesuffix("_task"))
+    kind = wse.TaskKind(node.name.removeprefix("bind_").removesuffix("_task"))
     arguments = expect(ev, node, 2)
     task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
     if not isinstance(task.data, Callable) or not task.data.is_task:
-        ev.fail(arguments[0], f"{node.name} binds a task, not a value of type '{task.type}'")
+        ev.fail(arguments[0], f"@{node.name} binds a task, not a value of type '{task.type}'")
     if TASK_KINDS.get(id.type) is not kind:  # pyright: ignore[reportArgumentType]
-        ev.fail(arguments[1], f"{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
+        ev.fail(arguments[1], f"@{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
     number = ev.data(id, arguments[1], "the id of a task")
     count = len(task.data.node.parameters)
     if kind is wse.TaskKind.LOCAL and count:
@@ -99,9 +99,9 @@ def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
 
 
 _AT_RUN_TIME: dict[str, Function[[str], Operation]] = {
-    "@activate": wse.ActivateOp,
-    "@block": wse.BlockOp,
-    "@unblock": wse.UnblockOp,
+    "activate": wse.ActivateOp,
+    "block": wse.BlockOp,
+    "unblock": wse.UnblockOp,
 }
 
 
@@ -120,7 +120,7 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.builder.at(ev.source, node.start)
         ev.builder(make(symbol))
         return VOID
-    if node.name == "@activate" and value.type is not types.LOCAL_TASK_ID:
+    if node.name == "activate" and value.type is not types.LOCAL_TASK_ID:
         ev.fail(argument, f"@activate takes a 'local_task_id', not '{value.type}'; data tasks are started by wavelets")
     state = _states(ev, value, argument)
     if ev.builder is None:
@@ -148,9 +148,9 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 def _initially(pe: PeProgram, name: str, state: tuple[wse.TaskKind, int]) -> None:
     """The state of a task when the program starts."""
-    if name == "@activate":
+    if name == "activate":
         pe.active.add(state)
-    elif name == "@block":
+    elif name == "block":
         pe.blocked.add(state)
     else:
         pe.blocked.discard(state)
