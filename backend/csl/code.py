@@ -34,10 +34,21 @@ HIGHEST_INLINED = 6
 
 @dataclass(frozen=True)
 class Place:
-    """An array or variable: how it is written, and the CSL type of its elements."""
+    """An array or variable: how it is written, and the CSL type of its elements.
+
+    `pointer` is given where memory is known by a pointer to an unknown number of elements; `holds` is the type of a
+    variable that is itself a pointer, which the IR has as an address.
+    """
 
     expression: Expression
     element: str
+    pointer: Expression | None = None
+    holds: Expression | None = None
+
+    @property
+    def address(self) -> Expression:
+        """A pointer to it."""
+        return tree.address_of(self.expression) if self.pointer is None else self.pointer
 
 
 class Code:
@@ -210,14 +221,18 @@ class Code:
         place = self.place_of(op, op.memref)
         expression = tree.index(place.expression, [self.value(index) for index in op.indices])
         type = self.type_text(op, op.res.type)
-        if place.element != type:
+        if place.holds is not None or place.element != type:
             expression = tree.builtin("bitcast", tree.name(type), expression)
         self.bind(op, expression, pure=False)
 
     def _store(self, op: memref.StoreOp) -> None:
         place = self.place_of(op, op.memref)
         target = tree.index(place.expression, [self.value(index) for index in op.indices])
-        if place.element != self.type_text(op, op.value.type):
+        if place.holds is not None:
+            # An address becomes a pointer only as an unsigned number.
+            address = tree.builtin("bitcast", tree.name("u16"), self.value(op.value, typed=True))
+            value = tree.builtin("bitcast", place.holds, address)
+        elif place.element != self.type_text(op, op.value.type):
             value = tree.builtin("bitcast", tree.name(place.element), self.value(op.value, typed=True))
         else:
             value = self.value(op.value)

@@ -21,6 +21,8 @@ from .tree import NOWHERE
 from .types import literal_of, refuse, scalar_type
 
 IDLE_FILE = "idle.csl"
+MAX_STREAMS = 4
+"""Colors that the memcpy library takes for streams, each way."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class Layout:
             _color(name, self._color_ids[symbol]) for symbol, name in self._colors.items()
         ]
         declarations.extend(_color(name, number) for name, number in self._unused.values())
-        sides = tree.structure({"width": width, "height": height})
-        module = tree.builtin("import_module", tree.string("<memcpy/get_params>"), sides)
+        options: dict[str, Expression] = {"width": width, "height": height, **self._streams()}
+        module = tree.builtin("import_module", tree.string("<memcpy/get_params>"), tree.structure(options))
         declarations.append(tree.declare("const", "memcpy", None, module))
         declarations.extend(self._tables)
         declarations.append(syntax.Layout(NOWHERE, NOWHERE, tree.block(statements)))
@@ -92,6 +94,24 @@ class Layout:
     def idle_file(self) -> syntax.File | None:
         """The program of the PEs that have none but must answer launches."""
         return None if self._idle is None else self._idle.file()
+
+    def _streams(self) -> dict[str, Expression]:
+        """The colors by which the memcpy library streams: up to four to the PEs, and four from them."""
+        fields: dict[str, Expression] = {}
+        counts = {"in": 0, "out": 0}
+        for op in self.program.body.block.ops:
+            if not isinstance(op, wse.HostStreamOp):
+                continue
+            way = op.way.data
+            counts[way] += 1
+            if counts[way] > MAX_STREAMS:
+                message = f"the memcpy library has {MAX_STREAMS} streams each way; let two of them share a color"
+                raise refuse(
+                    op, f"color @{op.color.string_value()} is stream {counts[way]} that goes {way}, and {message}"
+                )
+            name = f"MEMCPY{'H2D' if way == 'in' else 'D2H'}_{counts[way]}"
+            fields[name] = tree.name(self._colors[op.color.string_value()])
+        return fields
 
     def _collect_exports(self) -> dict[str, Export]:
         exports: dict[str, Export] = {}

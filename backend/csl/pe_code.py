@@ -9,8 +9,10 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.utils.hints import isa
 
 from ...dialects import dsd, wse
+from ...dialects.print_format import split_format
 from ...frontend.csl import syntax
 from ...frontend.csl.syntax import Expression
 from . import tree
@@ -37,7 +39,7 @@ class PeCode(Code):
     def __init__(self, program: PeProgram) -> None:
         super().__init__(Names(program.names))
         self.program = program
-        self._buffers: dict[SSAValue, wse.BufferOp] = {}
+        self._places: dict[SSAValue, Place] = {}
         self._counter = program.command_stream
 
     def type_text(self, user: Operation, type: Attribute) -> str:
@@ -47,18 +49,34 @@ class PeCode(Code):
         return self.program.library(name)
 
     def place_of(self, user: Operation, value: SSAValue) -> Place:
-        if value not in self._buffers:
-            raise refuse(
-                user, f"{user.name} takes an array that is no buffer of the PE, which cannot be written in CSL"
+        if value not in self._places:
+            message = (
+                f"{user.name} takes an array that is no buffer or view, which cannot be written in CSL; name a buffer"
             )
-        return self.program.place(self._buffers[value])
+            raise refuse(user, message)
+        return self._places[value]
 
     def write_operation(self, op: Operation) -> bool:
         match op:
             case wse.GetBufferOp():
                 buffer = self.program.member(op, op.buffer.string_value())
                 assert isinstance(buffer, wse.BufferOp), "verified: it is a buffer"
-                self._buffers[op.result] = buffer
+                self._places[op.result] = self.program.place(buffer)
+            case wse.AddressOfOp():
+                buffer = self.program.member(op, op.buffer.string_value())
+                assert isinstance(buffer, wse.BufferOp), "verified: it is a buffer"
+                address = tree.address_of(tree.name(self.program.called[op.buffer.string_value()]))
+                self.bind(op, tree.builtin("bitcast", tree.name("i16"), address))
+            case wse.ViewOp():
+                self._view(op)
+            case wse.AssertOp():
+                self.emit(tree.builtin("assert", self.value(op.condition)))
+            case wse.PrintOp():
+                self._print(op)
+            case wse.TimestampOp():
+                self._timestamp(op)
+            case dsd.FifoOp():
+                self.set_value(op.result, tree.name(self.program.called[op.fifo.string_value()]))
             case wse.GetParamOp():
                 self.set_value(op.result, tree.name(self.program.called[op.param.string_value()]))
             case wse.CoordinateOp():
@@ -100,6 +118,70 @@ class PeCode(Code):
             self.bind(op, call, pure=False)
         else:
             self.emit(call)
+
+    def _view(self, op: wse.ViewOp) -> None:
+        """A pointer to the memory; a constant, though what it points to is not."""
+        if not self._uses(op.result):
+            return
+        assert isa(op.result.type, MemRefType)
+        element = self.type_text(op, op.result.type.element_type)
+        rank = op.result.type.get_num_dims()
+        type = tree.many_pointer_type(tree.name(element)) if rank else tree.pointer_type(tree.name(element))
+        number = self._unsigned(op.address)
+        if isinstance(number, syntax.Integer):
+            number = tree.builtin("as", tree.name("u16"), number)
+        local = self.names.new(op.result.name_hint, "view")
+        self.emit(tree.declare("const", local, type, tree.builtin("bitcast", type, number)))
+        pointer = tree.name(local)
+        if rank:
+            self._places[op.result] = Place(pointer, element, pointer)
+        else:
+            self._places[op.result] = Place(tree.dereference(pointer), element)
+
+    def _print(self, op: wse.PrintOp) -> None:
+        """Calls of the library that prints in simulation."""
+        library = self.library("simprint")
+        texts, conversions = split_format(op.format.data)
+
+        def call(function: str, argument: Expression) -> None:
+            self.emit(tree.call(tree.member(library, function), argument))
+
+        for text, conversion, value in zip(texts, (*conversions, None), (*op.arguments, None), strict=True):
+            if text:
+                call("print_string", tree.string(text))
+            if conversion is None or value is None:
+                continue
+            type = self.type_text(op, value.type)
+            bits = int(type[1:]) if type[0] in "iuf" else 0
+            if bits not in (16, 32):
+                raise refuse(op, f"{op.name} prints a value of type {value.type}; CSL prints 16 and 32 bits")
+            number = self.value(value, typed=True)
+            if conversion == "f":
+                call(f"print_f{bits}", number)
+                continue
+            unsigned = tree.builtin("bitcast", tree.name(f"u{bits}"), number)
+            if conversion == "d":
+                negative = tree.binary("<", number, tree.integer(0))
+                minus = tree.call(tree.member(library, "print_string"), tree.string("-"))
+                self.emit(tree.branch(negative, [minus], []))
+                unsigned = tree.choice(
+                    negative,
+                    tree.binary("-", tree.builtin("as", tree.name(f"u{bits}"), tree.integer(0)), unsigned),
+                    unsigned,
+                )
+            call(f"print_u{bits}_{'hex' if conversion == 'x' else 'decimal'}", unsigned)
+
+    def _timestamp(self, op: wse.TimestampOp) -> None:
+        library = self.library("time")
+        words = self.names.new("timestamp")
+        array = tree.array_type([3], tree.name("u16"))
+        self.emit(tree.declare("var", words, None, tree.builtin("zeros", array)))
+        self.emit(tree.call(tree.member(library, "enable_tsc")))
+        self.emit(tree.call(tree.member(library, "get_timestamp"), tree.address_of(tree.name(words))))
+        for position, result in enumerate(op.results):
+            if self._uses(result):
+                word = tree.index(tree.name(words), [tree.integer(position)])
+                self.declare(op, result, tree.builtin("bitcast", tree.name("i16"), word))
 
     # The counter of the command stream is a call of the memcpy library
 
@@ -166,7 +248,7 @@ class PeCode(Code):
 
     def _address(self, user: Operation, base: SSAValue) -> Expression:
         """A pointer to an array, or to the variable of a memref of rank 0."""
-        return tree.address_of(self.place_of(user, base).expression)
+        return self.place_of(user, base).address
 
     def _get_dsd(self, op: Operation, fields: dict[str, Expression]) -> None:
         kind = tree.name(self.type_text(op, op.results[0].type))
@@ -206,6 +288,8 @@ class PeCode(Code):
 
     def _tensor_access(self, op: dsd.TensorAccessOp) -> Expression:
         place = self.place_of(op, op.base)
+        if place.pointer is not None:
+            raise refuse(op, "dsd.tensor_access of a wse.view cannot be written in CSL; use dsd.mem1d or dsd.mem4d")
         base = place.expression
         indices = [self._affine(op, index) for index in op.access.results]
         if not indices:
@@ -286,7 +370,7 @@ class PeCode(Code):
         if not isinstance(value.type, MemRefType):
             return self.value(value)
         place = self.place_of(op, value)
-        address = tree.address_of(place.expression)
+        address = place.address
         if place.element.lstrip("u") == needed.lstrip("i") or place.element == needed:
             return address
         return tree.builtin("ptrcast", tree.pointer_type(tree.name(needed)), address)

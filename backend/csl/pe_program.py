@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -94,6 +94,9 @@ class PeProgram:
         self._color_names: dict[str, str] = {}
         self._queue_colors: dict[str, str] = {}
         self._pointers: dict[wse.ExportOp, str] = {}
+        self._initial: dict[str, list[wse.InitializeOp]] = {}
+        self._pointees: dict[str, str] = {}
+        self._pointed_from: dict[str, list[wse.ExportOp]] = {}
         self._extents: dict[wse.Axis, str] = {}
         self._exports: dict[str, list[wse.ExportOp]] = {}
         # Variables, queues and task ids, then functions and tasks.
@@ -116,6 +119,7 @@ class PeProgram:
                 self.called[name] = self.names.new(name)
             elif isinstance(op, wse.ExportOp):
                 self._exports.setdefault(op.symbol.string_value(), []).append(op)
+        self._read_pointers()
         # All names of the file are chosen before those of locals, which must differ from them.
         for op in self.pe.program.body.block.ops:
             if isinstance(op, wse.ColorOp):
@@ -138,8 +142,10 @@ class PeProgram:
                     self._buffer(op)
                 case wse.ParamOp():
                     self.result.value_params[self.called[op.sym_name.data]] = op
-                case wse.ExportOp():
+                case wse.ExportOp() | wse.InitializeOp():
                     pass
+                case wse.FifoOp():
+                    self._fifo(op)
                 case wse.QueueOp():
                     self._queue(op)
                 case wse.FuncOp():
@@ -202,6 +208,8 @@ class PeProgram:
     def place(self, buffer: wse.BufferOp) -> Place:
         """How a buffer is written where its elements are meant."""
         expression: Expression = tree.name(self.called[buffer.sym_name.data])
+        if (pointee := self._pointees.get(buffer.sym_name.data)) is not None:
+            return Place(expression, "", holds=tree.many_pointer_type(tree.name(pointee)))
         if self._is_array_of_one(buffer):
             expression = tree.index(expression, [tree.integer(0)])
         return Place(expression, self.element_of(buffer))
@@ -211,7 +219,7 @@ class PeProgram:
         element = scalar_type(buffer.type.element_type)
         if element is None:
             raise refuse(buffer, f"a buffer of {buffer.type} has no type in CSL; use another element type")
-        exports = self._exports.get(buffer.sym_name.data, [])
+        exports = [*self._exports.get(buffer.sym_name.data, []), *self._pointed_from.get(buffer.sym_name.data, [])]
         signs = {export.unsigned is not None for export in exports}
         if len(signs) == 2:
             message = "is exported both as signed and as unsigned, and CSL has one type for it; export it once"
@@ -221,6 +229,74 @@ class PeProgram:
     def unblock_command_stream(self) -> Expression:
         """The call that lets the host go on."""
         return _unblock_command_stream()
+
+    # Pointers
+
+    def _read_pointers(self) -> None:
+        """Find the variables that hold addresses: what they point to is their type in CSL."""
+        for op in self.pe.body.block.ops:
+            if isinstance(op, wse.InitializeOp):
+                self._initial.setdefault(op.buffer.string_value(), []).append(op)
+                if op.target is not None:
+                    self._initial_pointer(op)
+        for symbol, exports in self._exports.items():
+            for export in exports:
+                if export.points_to is not None:
+                    element = scalar_type(export.points_to.element_type)
+                    if element is None:
+                        raise refuse(export, f"wse.export of {export.points_to} has no type in CSL; use another type")
+                    pointee = f"u{element[1:]}" if export.unsigned is not None and element[0] == "i" else element
+                    if self._pointees.setdefault(symbol, pointee) != pointee:
+                        known = self._pointees[symbol]
+                        message = (
+                            f"@{symbol} points to {known} elsewhere and to {pointee} here; CSL has one type for it"
+                        )
+                        raise refuse(export, f"{message}, so use two variables")
+
+    def _initial_pointer(self, op: wse.InitializeOp) -> None:
+        symbol = op.buffer.string_value()
+        buffer, target = self.member(op, symbol), self.member(op, cast(Any, op.target).string_value())
+        assert isinstance(buffer, wse.BufferOp) and isinstance(target, wse.BufferOp), "verified: they are buffers"
+        if buffer.type.get_shape():
+            raise refuse(
+                op, f"@{symbol} is an array that holds addresses, which cannot be written in CSL; use variables"
+            )
+        exports = [export for export in self._exports.get(symbol, []) if export.points_to is not None]
+        self._pointed_from.setdefault(target.sym_name.data, []).extend(exports)
+        if not exports:
+            element = scalar_type(target.type.element_type)
+            if element is not None:
+                self._pointees[symbol] = element
+
+    def _pointer_value(self, buffer: wse.BufferOp, pointee: str) -> Expression | None:
+        """The initial value of a variable that holds an address; None if it holds none at first."""
+        initial = self._initial.get(buffer.sym_name.data, [])
+        if not initial:
+            return None
+        op = initial[-1]
+        if op.target is None:
+            raise refuse(op, f"@{buffer.sym_name.data} holds an address, and a parameter is none; use address_of")
+        target = self.member(op, op.target.string_value())
+        assert isinstance(target, wse.BufferOp), "verified: it is a buffer"
+        if self.element_of(target) != pointee:
+            raise refuse(
+                op,
+                f"@{buffer.sym_name.data} points to {pointee}, but @{target.sym_name.data} holds "
+                f"{self.element_of(target)}, which CSL refuses in an initial value; store the address at run time",
+            )
+        name = tree.name(self.called[target.sym_name.data])
+        words = 0 if op.offset is None else op.offset.value.data
+        size = 2 if pointee[1:] == "32" else 1
+        if words == 0:
+            return tree.unary("&", name)
+        if words % size or not 0 <= words // size < target.element_count:
+            raise refuse(op, f"offset {words} leads to no element of @{target.sym_name.data}; point to one")
+        indices: list[Expression] = []
+        rest = words // size
+        for extent in reversed(target.type.get_shape()):
+            rest, last = divmod(rest, extent)
+            indices.insert(0, tree.integer(last))
+        return tree.unary("&", tree.index(name, indices))
 
     # Parts of the file
 
@@ -241,20 +317,36 @@ class PeProgram:
 
     def _is_array_of_one(self, buffer: wse.BufferOp) -> bool:
         # The host copies arrays only.
-        return not buffer.type.get_shape() and buffer.sym_name.data in self._exports
+        name = buffer.sym_name.data
+        return not buffer.type.get_shape() and name in self._exports and name not in self._pointees
 
     def _buffer(self, op: wse.BufferOp) -> None:
         if op.sym_name.data == self.command_stream:
             return
-        name, element = self.called[op.sym_name.data], self.element_of(op)
+        name = self.called[op.sym_name.data]
+        if (pointee := self._pointees.get(op.sym_name.data)) is not None:
+            pointer = tree.many_pointer_type(tree.name(pointee))
+            self._globals.append(tree.declare("var", name, pointer, self._pointer_value(op, pointee)))
+            for export in self._exports.get(op.sym_name.data, []):
+                self._export_pointer(op, export, pointee)
+            return
+        element = self.element_of(op)
         shape = op.type.get_shape()
         alignment = None if op.alignment is None else op.alignment.value.data
         if self._is_array_of_one(op):
             shape = (1,)
         values = [0] if op.value is None else numbers_of(op.value)
+        params = {int(initial.element.value.data): initial for initial in self._initial.get(op.sym_name.data, [])}
         if any(extent == 0 for extent in shape):
             raise refuse(op, f"buffer @{op.sym_name.data} has no elements, which CSL does not allow; remove it")
-        if not shape:
+        if params:
+            type = None if shape else tree.name(element)
+            elements = [literal_of(element, number) for number in values] * (op.element_count // len(values))
+            for position, initial in params.items():
+                assert initial.param is not None, "an address makes a pointer"
+                elements[position] = self._converted(initial, initial.param.string_value(), element)
+            value = tree.sequence(elements, tree.array_type(shape, tree.name(element))) if shape else elements[0]
+        elif not shape:
             type, value = tree.name(element), literal_of(element, values[0])
         else:
             type = None
@@ -268,6 +360,36 @@ class PeProgram:
         self._globals.append(tree.declare("var", name, type, value, alignment))
         for export in self._exports.get(op.sym_name.data, []):
             self._export_buffer(op, export)
+
+    def _converted(self, op: wse.InitializeOp, param: str, element: str) -> Expression:
+        """A param as an element of a buffer, which may be unsigned where the param is signed."""
+        found = self.member(op, param)
+        assert isinstance(found, wse.ParamOp), "verified: it is a parameter"
+        value = tree.name(self.called[param])
+        same = scalar_type(found.type) == element
+        return value if same else tree.builtin("bitcast", tree.name(element), value)
+
+    def _export_pointer(self, buffer: wse.BufferOp, export: wse.ExportOp, pointee: str) -> None:
+        """A variable that is a pointer, through which the host copies."""
+        if export.points_to is None:
+            message = "holds an address and is exported itself, which CSL cannot say; export it with points_to"
+            raise refuse(export, f"buffer @{buffer.sym_name.data} {message}")
+        shown = export.exported_name
+        type = tree.many_pointer_type(tree.name(pointee))
+        self.result.exports[shown] = Export(type, f"[*]{pointee}", export.read_only is None, export)
+        self._comptime.append(_export_symbol(self.called[buffer.sym_name.data], shown))
+
+    def _fifo(self, op: wse.FifoOp) -> None:
+        fields: dict[str, Expression] = {}
+        for name, task in (("activate_push", op.activate_push), ("activate_pop", op.activate_pop)):
+            if task is not None:
+                self.member(op, task.string_value())
+                fields[name] = tree.name(self.task_ids[task.string_value()])
+        arguments: list[Expression] = [tree.name(self.called[op.buffer.string_value()])]
+        if fields:
+            arguments.append(tree.structure(fields))
+        value = tree.builtin("allocate_fifo", *arguments)
+        self._ids.append(tree.declare("const", self.called[op.sym_name.data], None, value))
 
     def _export_function(self, export: wse.ExportOp) -> None:
         symbol, shown = export.symbol.string_value(), export.exported_name

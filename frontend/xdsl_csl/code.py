@@ -79,7 +79,7 @@ class CslCode(Code):
 
     def value(self, value: SSAValue, *, typed: bool = False) -> Expression:
         if value in self._places:
-            return tree.address_of(self._places[value].expression)
+            return self._places[value].address
         return super().value(value, typed=typed)
 
     def place_of(self, user: Operation, value: SSAValue) -> Place:
