@@ -97,7 +97,7 @@ def _compile(argv: Sequence[str]) -> None:
     from ..frontend.csl import compile_layout
     from ..host.sdk import artifact
 
-    options: dict[str, Any] = {"import_paths": arguments.import_path} if arguments.import_path else {}
+    options: dict[str, Any] = {"import_paths": tuple(arguments.import_path)} if arguments.import_path else {}
     layout = compile_layout(
         arguments.file,
         arch=arguments.arch,

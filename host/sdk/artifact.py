@@ -45,6 +45,21 @@ TRACE_PREFIX = "loom.trace."
 """A buffer of this name and a key holds what <debug> recorded under that key."""
 
 
+class ExportedName(Protocol):
+    """A name that the host may use, as the CSL front end describes it; see `Export`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def dtype(self) -> str | None: ...
+    @property
+    def mutable(self) -> bool: ...
+    @property
+    def arguments(self) -> Sequence[str]: ...
+
+
 class Layout(Protocol):
     """A compiled layout, as the CSL front end returns it."""
 
@@ -53,7 +68,7 @@ class Layout(Protocol):
     @property
     def rectangle(self) -> tuple[int, int]: ...
     @property
-    def exports(self) -> Mapping[str, Mapping[str, Any]]: ...
+    def exports(self) -> Mapping[str, ExportedName]: ...
     @property
     def params(self) -> Mapping[str, object]: ...
     @property
@@ -150,33 +165,40 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
 
 
 def print_ir(module: ModuleOp) -> str:
-    """IR as text, with the places in the source that it stems from."""
+    """IR as text that reads back, with the places in the source that it stems from."""
     from io import StringIO
 
+    from xdsl.ir import Operation
     from xdsl.printer import Printer
 
+    class LocationPrinter(Printer):
+        """xDSL's, without the location that it puts in the middle of operations which print their type there."""
+
+        def print_operation_type(self, op: Operation) -> None:
+            if type(op).print is Operation.print:
+                super().print_operation_type(op)
+            else:
+                self.print_function_type(op.operand_types, op.result_types)
+
     text = StringIO()
-    Printer(stream=text, print_debuginfo=True).print_op(module)
+    LocationPrinter(stream=text, print_debuginfo=True).print_op(module)
     return text.getvalue() + "\n"
 
 
-def exports_of(exports: Mapping[str, Mapping[str, Any]]) -> list[Export]:
+def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:
     """The exported symbols in the order in which the layout exports them, which is that of their ids."""
-    found: list[Export] = []
-    for name, entry in exports.items():
-        if name.startswith("loom."):
-            continue
-        found.append(
-            Export(
-                name,
-                entry["kind"],
-                str(entry.get("type") or ""),
-                entry.get("element"),
-                bool(entry.get("mutable")),
-                tuple(entry.get("arguments") or ()),
-            )
+    return [
+        Export(
+            name,
+            "function" if entry.kind == "function" else "buffer",
+            entry.type,
+            entry.dtype,
+            entry.mutable,
+            tuple(entry.arguments),
         )
-    return found
+        for name, entry in exports.items()
+        if not name.startswith("loom.")
+    ]
 
 
 def classes_of(fabric: flow.FabricOp) -> list[PeClass]:

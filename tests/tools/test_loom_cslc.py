@@ -90,7 +90,7 @@ def test_verbose(run_loom: Run, calls: Calls) -> None:
 def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     assert run_loom("cslc", "layout.csl", *FABRIC, "--import-path", "lib", "--import-path=.").status == 0
-    assert calls[0]["import_paths"] == [Path("lib"), Path(".")]
+    assert calls[0]["import_paths"] == (Path("lib"), Path("."))
     one_error(
         run_loom("cslc", "layout.csl", "--import-path=gone"), "gone: error: is no directory; correct --import-path"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -114,20 +113,32 @@ UNBLOCK
 }
 """.replace("UNBLOCK\n", UNBLOCK)
 
-EXPORTS: dict[str, dict[str, Any]] = {
-    "wide": {"kind": "buffer", "type": "[*]u32", "element": "u32", "mutable": True},
-    "real": {"kind": "buffer", "type": "[*]f32", "element": "f32", "mutable": True},
-    "narrow": {"kind": "buffer", "type": "[*]u16", "element": "u16", "mutable": True},
-    "half": {"kind": "buffer", "type": "[*]f16", "element": "f16", "mutable": True},
-    "fixed": {"kind": "buffer", "type": "[*]f32", "element": "f32", "mutable": False},
-    "double": {"kind": "function", "type": "fn()void"},
-    "forget": {"kind": "function", "type": "fn()void"},
-    "take": {"kind": "function", "type": "fn(i16,f32)void", "arguments": ["i16", "f32"]},
-    "echo": {"kind": "function", "type": "fn()void"},
-    "wait": {"kind": "function", "type": "fn()void"},
-    "say": {"kind": "function", "type": "fn(i16)void", "arguments": ["i16"]},
-    "pointed": {"kind": "buffer", "type": "[*]u16", "element": "u16", "mutable": True},
-    "loom.cmd_stream": {"kind": "buffer", "type": "*u16", "element": "u16"},
+
+@dataclass
+class ExportedName:
+    """A name that the host may use."""
+
+    kind: str
+    type: str
+    dtype: str | None = None
+    mutable: bool = True
+    arguments: tuple[str, ...] = ()
+
+
+EXPORTS = {
+    "wide": ExportedName("buffer", "[*]u32", "u32"),
+    "real": ExportedName("buffer", "[*]f32", "f32"),
+    "narrow": ExportedName("buffer", "[*]u16", "u16"),
+    "half": ExportedName("buffer", "[*]f16", "f16"),
+    "fixed": ExportedName("buffer", "[*]f32", "f32", mutable=False),
+    "double": ExportedName("function", "fn()void"),
+    "forget": ExportedName("function", "fn()void"),
+    "take": ExportedName("function", "fn(i16,f32)void", arguments=("i16", "f32")),
+    "echo": ExportedName("function", "fn()void"),
+    "wait": ExportedName("function", "fn()void"),
+    "say": ExportedName("function", "fn(i16)void", arguments=("i16",)),
+    "pointed": ExportedName("buffer", "[*]u16", "u16"),
+    "loom.cmd_stream": ExportedName("buffer", "*u16", "u16"),
 }
 
 INTO, OUT_OF = 4, 5
@@ -139,7 +150,7 @@ class Layout:
 
     module: ModuleOp
     rectangle: tuple[int, int]
-    exports: Mapping[str, Mapping[str, Any]]
+    exports: Mapping[str, ExportedName]
     params: Mapping[str, object] = field(default_factory=dict[str, object])
     colors: Mapping[str, int] = field(default_factory=dict[str, int])
 
