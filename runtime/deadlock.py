@@ -8,6 +8,7 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from .fabric import Delivery, reach
+from .leftovers import unread
 from .queues import InputQueue, OutputQueue
 from .tasks import NEVER
 from .units import Cells, UnitSet, from_mask, rectangle, union
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .unit_class import UnitClass
 
 MAX_LINES = 20
+MAX_UNREAD = 5
 MAX_GRAPH_UNITS = 4096
 """Beyond this many waiting units the wait-for graph is built over the first of them."""
 
@@ -175,6 +177,10 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
         silent = _silent(machine, waits)
         if silent:
             lines.append(f"  {silent}")
+    left = unread(machine)
+    lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
+    if len(left) > MAX_UNREAD:
+        lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
     return Deadlock("\n".join(lines), waits[0].where)
 
 

@@ -317,6 +317,8 @@ class Executor:
             payload = payload.astype(np.uint32) | (index & 0xFFFF) << 16
             owned = True
         self.machine.scheduler.wavelets += payload.shape[1] * units.count
+        if queue.unread_count is not None:
+            queue.unread_count[units.index] += payload.shape[1]
         outgoing: list[tuple[InputQueue, Message]] = []
         for delivery in queue.deliveries:
             common = intersect(units, delivery.source)

@@ -330,10 +330,15 @@ class Loader:
                                 paths.latency[mine],
                             )
                         )  # fmt: skip
+            reaches = np.zeros((self.machine.height, self.machine.width), np.bool_)
+            reaches[paths.source[claimed, 0], paths.source[claimed, 1]] = True
+            # Of a multicast some receivers may not read; but what nobody reads was sent in vain.
+            unread = ~claimed
+            vain = unread & ~reaches[paths.source[:, 0], paths.source[:, 1]]
             for queue, mask in outputs:
                 self._note_losses(queue, mask, paths.lost, paths.lost_at)
-                unread = ~claimed
-                self._note_losses(queue, mask, paths.source[unread], paths.target[unread])
+                self._note_losses(queue, mask, paths.source[vain], paths.target[vain])
+                self._note_unread(queue, mask, paths.source[unread & ~vain], paths.target[unread & ~vain])
         rank = 0
         for (queue, reader), parts in collected.items():
             source, target, latency = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -390,6 +395,16 @@ class Loader:
         queue.lost[local[:, 0], local[:, 1]] = True
         for unit, place in zip(local.tolist(), places[mine].tolist(), strict=True):
             queue.lost_at.setdefault((unit[0], unit[1]), (place[0], place[1]))
+
+    def _note_unread(self, queue: OutputQueue, mask: Array, sources: Array, places: Array) -> None:
+        mine = mask[sources[:, 0], sources[:, 1]] if len(sources) else np.zeros(0, np.bool_)
+        if mine.any():
+            queue.unread_count = np.zeros(queue.cls.shape, np.int64)
+            for (y, x), (row, column) in zip(
+                queue.cls.placement.local(sources[mine]).tolist(), places[mine].tolist(), strict=True
+            ):
+                queue.unread_from.append((y, x))
+                queue.unread_at.append((row, column))
 
 
 def _changed_by(op: Operation) -> list[SymbolRefAttr]:

@@ -19,6 +19,7 @@ from .executor import Executor
 from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
+from .leftovers import Unread, unread
 from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
@@ -194,6 +195,10 @@ class Machine:
     def received(self, color: str) -> Array:
         """How many words of each PE wait to be received on a stream to the host, [height, width]."""
         return self._host_stream(color, self.host_outputs, "to the host").available()
+
+    def unread(self) -> list[Unread]:
+        """Wavelets that have been sent and that nothing has read so far, by color and PE; `str` puts one in words."""
+        return unread(self)
 
     def _host_stream(self, color: str, streams: Mapping[str, StreamT], way: str) -> StreamT:
         stream = streams.get(color)

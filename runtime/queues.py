@@ -261,3 +261,9 @@ class OutputQueue:
     lost: Array | None = None
     """Units some of whose wavelets are lost, [rows, columns]; None if none are."""
     lost_at: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict[tuple[int, int], tuple[int, int]])
+    unread_from: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """Units that also send to a PE without a queue for the color, one entry for each such PE..."""
+    unread_at: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """... and that PE, row and column of the grid."""
+    unread_count: Array | None = None
+    """Wavelets that each unit has sent, [rows, columns], where some go unread."""

@@ -1,0 +1,65 @@
+"""Wavelets that nobody has read when the machine is at rest: no error by themselves, but often the cause of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .queues import InputQueue
+
+
+class Unread(NamedTuple):
+    """Wavelets of a color at one PE that nothing there has read."""
+
+    color: str
+    place: tuple[int, int]
+    """(x, y) in the grid"""
+    count: int
+    queue: str | None
+    """The input queue they wait in; None where the PE has no queue for the color."""
+    sender: tuple[int, int] | None
+    """A PE that sent some of them, where that is known."""
+
+    def __str__(self) -> str:
+        one = self.count == 1
+        noun = f"{self.count} wavelet{'' if one else 's'} of color @{self.color}"
+        if self.queue is not None:
+            waits = "waits" if one else "wait"
+            return f"{noun} {waits} in input queue @{self.queue} of PE {self.place}: nothing reads {'it' if one else 'them'}"
+        come = "has come" if one else "have come"
+        return f"{noun} {come} from PE {self.sender} to PE {self.place}, which has no input queue for the color"
+
+
+def unread(machine: Machine) -> list[Unread]:
+    """All wavelets that have been sent and not been read, by color and PE."""
+    found: list[Unread] = []
+    for cls in machine.classes:
+        for queue in cls.inputs.values():
+            found += _waiting(machine, queue)
+        for output in cls.outputs.values():
+            for number, (row, column) in enumerate(output.unread_from):
+                count = int(output.unread_count[row, column]) if output.unread_count is not None else 0
+                if count:
+                    color = machine.color_name(int(output.colors[row, column]))
+                    y, x = output.unread_at[number]
+                    found.append(Unread(color, (x, y), count, None, cls.grid_position(row, column)))
+    return sorted(found, key=lambda left: (left.color, left.place[::-1]))
+
+
+def _waiting(machine: Machine, queue: InputQueue) -> list[Unread]:
+    counts = np.zeros(queue.cls.shape, np.int64)
+    for message in queue.messages:
+        counts[message.units.index] += message.remaining
+    return [
+        Unread(
+            machine.color_name(int(queue.colors[y, x])),
+            queue.cls.grid_position(y, x),
+            int(counts[y, x]),
+            queue.name,
+            None,
+        )
+        for y, x in np.argwhere(counts).tolist()
+    ]
