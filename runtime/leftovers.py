@@ -17,18 +17,18 @@ class Unread(NamedTuple):
     color: str
     place: tuple[int, int]
     """(x, y) in the grid"""
-    count: int
+    wavelets: int
     queue: str | None
     """The input queue they wait in; None where the PE has no queue for the color."""
     sender: tuple[int, int] | None
     """A PE that sent some of them, where that is known."""
 
     def __str__(self) -> str:
-        one = self.count == 1
-        noun = f"{self.count} wavelet{'' if one else 's'} of color @{self.color}"
+        one = self.wavelets == 1
+        noun = f"{self.wavelets} wavelet{'' if one else 's'} of color @{self.color}"
         if self.queue is not None:
-            waits = "waits" if one else "wait"
-            return f"{noun} {waits} in input queue @{self.queue} of PE {self.place}: nothing reads {'it' if one else 'them'}"
+            wait, them = ("waits", "it") if one else ("wait", "them")
+            return f"{noun} {wait} in input queue @{self.queue} of PE {self.place}: nothing reads {them}"
         come = "has come" if one else "have come"
         return f"{noun} {come} from PE {self.sender} to PE {self.place}, which has no input queue for the color"
 

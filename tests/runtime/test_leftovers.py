@@ -52,7 +52,7 @@ def test_a_receiver_without_queue() -> None:
     machine = Machine(parse(program(receive(3))))
     machine.run()
     (left,) = machine.unread()
-    assert (left.color, left.place, left.count, left.sender) == ("c", (2, 0), 3, (0, 0))
+    assert (left.color, left.place, left.wavelets, left.sender) == ("c", (2, 0), 3, (0, 0))
     assert (
         str(left)
         == "3 wavelets of color @c have come from PE (0, 0) to PE (2, 0), which has no input queue for the color"
@@ -62,7 +62,10 @@ def test_a_receiver_without_queue() -> None:
 def test_what_is_left_in_a_queue() -> None:
     machine = Machine(parse(program(receive(2), "1:")))
     machine.run()
-    assert [(left.place, left.count, left.queue) for left in machine.unread()] == [((1, 0), 1, "in"), ((2, 0), 1, "in")]
+    assert [(left.place, left.wavelets, left.queue) for left in machine.unread()] == [
+        ((1, 0), 1, "in"),
+        ((2, 0), 1, "in"),
+    ]
     assert str(machine.unread()[0]) == "1 wavelet of color @c waits in input queue @in of PE (1, 0): nothing reads it"
 
 
