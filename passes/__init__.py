@@ -35,7 +35,13 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return LowerToFlowPass
 
+    def get_import_xdsl_csl() -> type[ModulePass]:
+        from .import_xdsl_csl import ImportXdslCslPass
+
+        return ImportXdslCslPass
+
     return {
+        "import-xdsl-csl": get_import_xdsl_csl,
         "dsd-expand-tensor-access": get_dsd_expand_tensor_access,
         "dsd-assign-queues": get_dsd_assign_queues,
         "dsd-assign-microthreads": get_dsd_assign_microthreads,

@@ -284,19 +284,14 @@ class PeProgram:
                 f"@{buffer.sym_name.data} points to {pointee}, but @{target.sym_name.data} holds "
                 f"{self.element_of(target)}, which CSL refuses in an initial value; store the address at run time",
             )
-        name = tree.name(self.called[target.sym_name.data])
-        words = 0 if op.offset is None else op.offset.value.data
-        size = 2 if pointee[1:] == "32" else 1
-        if words == 0:
-            return tree.unary("&", name)
-        if words % size or not 0 <= words // size < target.element_count:
-            raise refuse(op, f"offset {words} leads to no element of @{target.sym_name.data}; point to one")
-        indices: list[Expression] = []
-        rest = words // size
-        for extent in reversed(target.type.get_shape()):
-            rest, last = divmod(rest, extent)
-            indices.insert(0, tree.integer(last))
-        return tree.unary("&", tree.index(name, indices))
+        if op.words_on:
+            # The address of an element is no pointer to many, and a cast is refused in an initial value.
+            raise refuse(
+                op,
+                f"@{buffer.sym_name.data} points into the middle of @{target.sym_name.data}, which CSL cannot say in "
+                "an initial value; store the address at run time",
+            )
+        return tree.unary("&", tree.name(self.called[target.sym_name.data]))
 
     # Parts of the file
 

@@ -20,8 +20,6 @@ from ..csl.syntax import Declaration, Expression, Statement
 from .code import CslCode
 from .types import function_type, type_expression
 
-LAYOUT_FILE = "layout.csl"
-
 
 class ProgramWriter:
     """Writes the modules of one program: a layout, or none for a program of one PE, and PE programs.
@@ -36,7 +34,11 @@ class ProgramWriter:
         self.layouts = [module for module in modules if module.kind.data is csl.ModuleKind.LAYOUT]
         self.programs = [module for module in modules if module.kind.data is csl.ModuleKind.PROGRAM]
         self.exports: dict[str, tuple[Expression, bool | None]] = {}
-        self._names = {module: f"{_stem(module)}.csl" for module in self.programs}
+        self.layout_file = f"{_stem(self.layouts[0])}.csl" if self.layouts else "layout.csl"
+        """Its stem is the name of the compiled program."""
+        files = Names()
+        files.reserve([PurePosixPath(self.layout_file).stem])
+        self._names = {module: f"{files.new(_stem(module), 'program')}.csl" for module in self.programs}
 
     def write(self) -> dict[str, syntax.File]:
         """The files; raises LoomError at what cannot be imported."""
@@ -49,7 +51,7 @@ class ProgramWriter:
             raise refuse(self.programs[1], f"the module holds {len(self.programs)} programs and {message}")
         programs = {self._names[module]: FileWriter(self, module).write() for module in self.programs}
         layout = FileWriter(self, self.layouts[0]).write() if self.layouts else self._single_pe()
-        return {LAYOUT_FILE: layout, **programs}
+        return {self.layout_file: layout, **programs}
 
     def file_of(self, op: csl.SetTileCodeOp) -> str:
         """The file that a name in the layout means: xDSL's pipeline calls the module of `f.csl` `f_program`."""

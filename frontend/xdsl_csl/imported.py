@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ... import targets
-from ...backend.csl import LAYOUT_FILE
 from ...backend.csl.types import refuse
-from ...diagnostics import LoomError, location_of
-from ..csl.errors import CslError
+from ...diagnostics import LoomError
 from ..csl.parser import parse
 from ..csl.printer import print_file
 from .files import ProgramWriter, modules_in
@@ -33,25 +33,26 @@ def import_modules(
     if others:
         raise refuse(others[0], f"{others[0].name} stands beside a csl.module and cannot be imported; remove it")
     writer = ProgramWriter(modules, targets.get(arch))
+    files = writer.write()
     origins = Origins(writer.origins)
-    from ..csl.compilation import compile_layout
+    from ..csl.sema.compilation import compile_layout
 
-    files = {}
-    for name, written in writer.write().items():
-        path = directory / name
-        parsed = parse(print_file(written), str(path))
-        origins.add(written, parsed)
-        files[path] = parsed
-    try:
-        compiled = compile_layout(
-            directory / LAYOUT_FILE, arch=arch, params=params or {}, memcpy=True, channels=1, files=files
-        )
-    except CslError as error:
-        raise origins.error(error) from None
-    except LoomError as error:
-        if error.location is None and modules:
-            error.location = location_of(modules[0])
-        raise
+    with TemporaryDirectory() as written:
+        for name, tree in files.items():
+            path = Path(written) / name
+            path.write_text(print_file(tree), encoding="utf-8")
+            origins.add(tree, parse(path.read_text(encoding="utf-8"), str(path)))
+        try:
+            compiled = compile_layout(
+                Path(written) / writer.layout_file,
+                arch=arch,
+                params=params or {},
+                memcpy=True,
+                channels=1,
+                import_paths=(directory,),
+            )
+        except LoomError as error:
+            raise origins.error(error) from None
     for op in compiled.module.walk():
-        op.location = origins.location(op.location)
+        op.location = cast(Any, origins.location(op.location))
     return compiled.module

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import FileLineColLoc, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 from ...diagnostics import LoomError, location_of
 from ..csl import syntax
-from ..csl.errors import CslError
 from ..csl.source import Source
 
 _Piece = tuple[int, int, Operation]
@@ -45,21 +43,37 @@ class Origins:
 
     def location(self, location: Attribute) -> Attribute:
         """The location of the operation behind a location in a written text; any other as it is."""
-        if not isinstance(location, FileLineColLoc) or location.filename.data not in self._sources:
+        if not isinstance(location, FileLineColLoc):
             return location
-        source = self._sources[location.filename.data]
-        offset = source.offset(location.line.data, location.column.data)
-        op = self.at(source.path, offset)
-        return location if op is None else op.location
-
-    def error(self, error: CslError) -> LoomError:
-        """The first of the mistakes as one in the operation behind it, which is named."""
-        first = error.diagnostics[0]
-        if first.source.path not in self._sources:
-            return error
-        op = self.at(first.source.path, first.start)
+        path = location.filename.data
+        op = self._at_line(path, location.line.data, location.column.data) if path in self._sources else None
         if op is None:
-            name = Path(first.source.path).name
-            line = first.source.line_text(first.source.line_and_column(first.start)[0]).strip()
-            return LoomError(f"{first.message} (in the CSL of {name}: {line})")
-        return LoomError(f"{op.name} cannot be imported: {first.message}", location_of(op))
+            return UnknownLoc() if path in self._sources else location
+        return op.location
+
+    def error(self, error: LoomError) -> LoomError:
+        """A mistake in a written text as one in the operation behind it, which is named; any other as it is."""
+        path, line, column = _split(error.location)
+        source = self._sources.get(path)
+        if source is None:
+            return error
+        op = self._at_line(path, line, column)
+        if op is None:
+            shown = source.line_text(line).strip() if line else ""
+            return LoomError(f"{error.message} (in the CSL that was written: {shown})")
+        return LoomError(f"{op.name} cannot be imported: {error.message}", location_of(op))
+
+    def _at_line(self, path: str, line: int, column: int) -> Operation | None:
+        text = self._sources[path].text
+        start = 0
+        for _ in range(line - 1):
+            start = text.find("\n", start) + 1
+        return self.at(path, start + column - 1)
+
+
+def _split(location: str | None) -> tuple[str, int, int]:
+    """Path, line and column of `path:line:column`; 0 for numbers that are not there."""
+    parts = (location or "").rsplit(":", 2)
+    if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
+        return parts[0], int(parts[1]), int(parts[2])
+    return location or "", 0, 0
