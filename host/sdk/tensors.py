@@ -47,12 +47,10 @@ def pack(tensor: Words, array: NDArray[Any], column_major: bool) -> None:
     array[...] = flat.view(array.dtype).reshape(array.shape)
 
 
-def check_widened(tensor: Words, what: str) -> None:
-    """Raises SdkError if a word of 16-bit data has bits in its upper half (HOST-045)."""
+def not_widened(tensor: Words) -> str | None:
+    """Where words of 16-bit data first have bits in their upper half, which copies drop (HOST-045); or None."""
     wrong = tensor >> 16 != 0
-    if wrong.any():
-        y, x, k = (int(i) for i in np.argwhere(wrong)[0])
-        raise SdkError(
-            f"{what} holds {int(tensor[y, x, k]):#010x} for PE ({x}, {y}) of the region, element {k}: with "
-            "MEMCPY_16BIT the upper 16 bits of each word have to be zero; widen it with sdk_utils.input_array_to_u32"
-        )
+    if not wrong.any():
+        return None
+    y, x, k = (int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(tensor[y, x, k]):#010x} for PE ({x}, {y}) of the region, element {k}"
