@@ -28,7 +28,7 @@ runner.run()
 
 for lengths in ([5, 1, 9, 20, 3], [10] * 16, [0, 7, 200, 1]):
     rows = len(lengths)
-    words = input_array_to_u32(np.array(lengths, np.uint16), 0, rows)
+    words = input_array_to_u32(np.array(lengths, np.uint16), None, rows)
     runner.memcpy_h2d(lengths_symbol, words, 0, 0, 1, 1, rows, **options(MemcpyDataType.MEMCPY_16BIT))
     runner.launch("triangles", np.uint16(rows), nonblock=False)
 

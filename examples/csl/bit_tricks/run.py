@@ -37,7 +37,7 @@ runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
 runner.load()
 runner.run()
 for name, vector in {"a": a, "b": b}.items():
-    runner.memcpy_h2d(runner.get_id(name), input_array_to_u32(vector, 0, length), 0, 0, 1, 1, length, **copy)
+    runner.memcpy_h2d(runner.get_id(name), input_array_to_u32(vector, None, length), 0, 0, 1, 1, length, **copy)
 for shift in (0, 3, 15):
     runner.launch("compute", np.uint16(shift), nonblock=False)
     expected = [

@@ -39,7 +39,7 @@ runner.load()
 runner.run()
 for pattern, text in (("wavelets", "the wavelengths of waves"), ("dataflow", "doodle a flow of data")):
     letters = np.array([ord(letter) for letter in pattern[:count]], np.uint16)
-    words = input_array_to_u32(letters, 0, count)
+    words = input_array_to_u32(letters, None, count)
     runner.memcpy_h2d(symbol, words, 0, 0, count, 1, 1, streaming=False, **narrow)
     runner.launch("restart", nonblock=False)
 

@@ -40,7 +40,7 @@ for _ in range(2):
         sources[name] = generator.integers(0, 1000, length).astype(dtype)
         words = sources[name]
         if dtype.itemsize == 2:
-            words = input_array_to_u32(words, 0, length)
+            words = input_array_to_u32(words, None, length)
         runner.memcpy_h2d(runner.get_id(f"in_{name}"), words, 0, 0, 1, 1, length, **transfer(dtype))
     runner.launch("run", nonblock=False)
     for name, operation in operations.items():

@@ -39,7 +39,7 @@ def read(name: str, rows: int, dtype: type) -> np.ndarray:
 
 
 for name, vector in {"a": a, "b": b, "n": n}.items():
-    words = input_array_to_u32(vector, 0, length)
+    words = input_array_to_u32(vector, None, length)
     runner.memcpy_h2d(runner.get_id(name), words, 0, 0, 1, 1, length, **options(MemcpyDataType.MEMCPY_16BIT))
 runner.launch("compute", factor, nonblock=False)
 

@@ -48,7 +48,7 @@ for order in ("C", "F"):
     wide[:] = generator.integers(-(1 << 31), 1 << 31, wide.shape)
     runner.memcpy_h2d(wide_symbol, wide.ravel(order), 0, 0, width, height, depth, **options(order, BITS_32))
     narrow[:] = generator.integers(-(1 << 15), 1 << 15, narrow.shape)
-    words = input_array_to_u32(narrow.ravel(order), 0, narrow.size)
+    words = input_array_to_u32(narrow.ravel(order), None, narrow.size)
     runner.memcpy_h2d(narrow_symbol, words, 0, 0, width, height, depth, **options(order, BITS_16))
     check("F")
     check("C")

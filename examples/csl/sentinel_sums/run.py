@@ -31,7 +31,7 @@ columns = np.arange(1, width)[:, None]
 total = np.zeros((width - 1, most), np.float32)
 for lengths in ([3, 0, 7, 1], [0], [9] * most):
     count = len(lengths)
-    words = input_array_to_u32(np.array(lengths, np.uint16), 0, count)
+    words = input_array_to_u32(np.array(lengths, np.uint16), None, count)
     runner.memcpy_h2d(lengths_symbol, words, 0, 0, 1, 1, count, **narrow)
     runner.launch("send", np.uint16(count), nonblock=False)
 

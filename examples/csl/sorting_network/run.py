@@ -28,7 +28,7 @@ data = np.random.default_rng(11).integers(-(1 << 15), 1 << 15, (wires, arrays)).
 runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
 runner.load()
 runner.run()
-words = input_array_to_u32(data.ravel(), 0, data.size)
+words = input_array_to_u32(data.ravel(), None, data.size)
 runner.memcpy_h2d(runner.get_id("data"), words, 0, 0, 1, 1, data.size, **copy)
 runner.launch("sort", nonblock=False)
 words = np.zeros(data.size, np.uint32)

@@ -33,7 +33,7 @@ for density in (0.3, 0.0, 0.8):
         vector = generator.integers(-40, 40, length) * (generator.random(length) < density)
         vector = vector.astype(sums[name].dtype)
         sums[name] += vector
-        runner.memcpy_h2d(dense, input_array_to_u32(vector, 0, length), column, 0, 1, 1, length, **copy)
+        runner.memcpy_h2d(dense, input_array_to_u32(vector, None, length), column, 0, 1, 1, length, **copy)
     runner.launch("run", nonblock=False)
     for name, expected in sums.items():
         words = np.zeros(length, np.uint32)
