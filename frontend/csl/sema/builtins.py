@@ -573,7 +573,7 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(node, f"the format '{text}' shows more values than are given")
         value = values.pop(0)
         if format == "s":
-            pieces.append(value.data.decode(errors="replace").replace("{", "{{"))
+            pieces.append(value.data.decode(errors="replace").replace("{", "{{").replace("}", "}}"))
             continue
         if value.type is types.COMPTIME_INT:
             value = coerce(ev, value, types.I32, node)

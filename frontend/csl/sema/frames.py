@@ -46,6 +46,8 @@ class Target:
     broken: Local
     continued: Local | None = None
     result: Local | None = None
+    wanted: Type | None = None
+    """The type a block's value is given."""
 
 
 @dataclass(eq=False)

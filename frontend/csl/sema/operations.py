@@ -481,7 +481,11 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         settings = asynchronous(ev, fields, arguments[count])
         fields.end()
     destination = _operand(ev, arguments[0], row, None)
-    sources = [_operand(ev, argument, row, n) for n, argument in enumerate(arguments[1:count])]
+    accumulator = _accumulator(ev, arguments[0])
+    sources = [
+        _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
+        for n, argument in enumerate(arguments[1:count])
+    ]
     ev.builder.at(ev.source, node.start)
     registers = any(str(value.type).startswith("!dsr.") for value in (destination, *sources))
     if registers:
@@ -491,6 +495,32 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         return VOID
     ev.builder(dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings))
     return VOID
+
+
+def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
+    """The variable a destination written `&variable` stands for."""
+    if not isinstance(node, syntax.Unary) or node.operator != "&":
+        return None
+    target = place(ev, node.operand)
+    return target.where if isinstance(target, Memory) else None
+
+
+def _accumulated(
+    ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
+) -> SSAValue | None:
+    """A source that is the variable the results go to: it is read anew for every element, so that they add up."""
+    if accumulator is None or not isinstance(node, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
+        return None
+    target = place(ev, node)
+    if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
+        return None
+    needed = ELEMENTS[row.sources[source]]
+    everywhere = MemoryDescriptor(accumulator, (0,), (LONGEST,), types.words(needed))
+    return materialize(ev, everywhere, needed, node)
+
+
+LONGEST = 32767
+"""The extent of a descriptor that only repeats one element; the other operands say how often."""
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:

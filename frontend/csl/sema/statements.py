@@ -82,7 +82,8 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
             return jump.value
         return VOID
     target = Target(node.label, False, flag("left"))
-    target.result = Local("result", types.VOID, None, mutable=True, comptime=False)
+    target.result = Local("result", want or types.VOID, None, mutable=True, comptime=False)
+    target.wanted = want
     ev.live += [target.broken, target.result]
     ev.frame.targets.append(target)
     try:
@@ -200,11 +201,13 @@ def _target(ev: Evaluator, label: str | None, node: syntax.Node, *, loop: bool) 
 
 @expression(syntax.Break)
 def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
-    value = VOID if node.value is None else ev.expr(node.value)
     if ev.builder is None:
-        raise Break(node.label, value)
+        raise Break(node.label, VOID if node.value is None else ev.expr(node.value))
     target = _target(ev, node.label, node, loop=False)
-    if target.result is not None:
+    value = VOID if node.value is None else ev.expr(node.value, target.wanted)
+    if target.wanted is not None and node.value is not None and not types.is_comptime_only(target.wanted):
+        value = coerce(ev, value, target.wanted, node.value)
+    if target.result is not None and node.value is not None:
         target.result.value = value
     target.broken.value = boolean(True)
     return NOTHING
