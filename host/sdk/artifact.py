@@ -3,6 +3,7 @@
     out.json            parameters and colors, as host scripts read them
     loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
     program.flow.mlir   the program that runs
+    locations.json      where in the source its operations come from, in their order
     program.wse.mlir    the same before it was lowered, for people
     core.npz            the memory of all PEs when the last run stopped; see `core`
 
@@ -21,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ...diagnostics import LoomError
+from ...diagnostics import LoomError, location_of
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 OUT_JSON = "out.json"
 LOOM_JSON = "loom.json"
 FLOW = "program.flow.mlir"
+LOCATIONS = "locations.json"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
 
@@ -147,8 +149,9 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
 
     placement.check(layout.rectangle)
     files = {WSE: print_ir(layout.module)}
-    program = compile(layout.module)
+    program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
+    files[LOCATIONS] = json.dumps(locations_of(program.module)) + "\n"
     description = {
         "format": FORMAT,
         "arch": arch,
@@ -165,24 +168,53 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
 
 
 def print_ir(module: ModuleOp) -> str:
-    """IR as text that reads back, with the places in the source that it stems from."""
+    """IR as text."""
     from io import StringIO
 
-    from xdsl.ir import Operation
     from xdsl.printer import Printer
 
-    class LocationPrinter(Printer):
-        """xDSL's, without the location that it puts in the middle of operations which print their type there."""
-
-        def print_operation_type(self, op: Operation) -> None:
-            if type(op).print is Operation.print:
-                super().print_operation_type(op)
-            else:
-                self.print_function_type(op.operand_types, op.result_types)
-
     text = StringIO()
-    LocationPrinter(stream=text, print_debuginfo=True).print_op(module)
+    Printer(stream=text).print_op(module)
     return text.getvalue() + "\n"
+
+
+def locations_of(module: ModuleOp) -> dict[str, list[Any]]:
+    """Where the operations of a module come from: names of files and, for each operation, file, line and column.
+
+    Apart from the text of the program because they would double it, and the time that it takes to read it.
+    """
+    files: dict[str, int] = {}
+    places: list[tuple[int, int, int] | None] = []
+    for op in module.walk():
+        location = location_of(op)
+        if location is None:
+            places.append(None)
+            continue
+        file, line, column = location.rsplit(":", 2)
+        places.append((files.setdefault(file, len(files)), int(line), int(column)))
+    return {"files": list(files), "places": places}
+
+
+def read_program(artifact: Artifact) -> ModuleOp:
+    """The program of an artifact, its operations with their places in the source."""
+    from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+
+    from ...frontend.ir_text import parse_ir, read_text
+    from ..compilation import context
+
+    module = parse_ir(context(), read_text(artifact.flow), str(artifact.flow))
+    path = artifact.directory / LOCATIONS
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        names = [StringAttr(file) for file in table["files"]]
+        for op, place in zip(module.walk(), table["places"], strict=True):
+            if place is not None:
+                file, line, column = place
+                op.location = FileLineColLoc(names[file], IntAttr(line), IntAttr(column))
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        message = f"does not belong to the program beside it ({error}); compile the program again"
+        raise LoomError(message, str(path)) from error
+    return module
 
 
 def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:

@@ -18,8 +18,7 @@ from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
-from ..compilation import context
-from .artifact import COMMAND_STREAM, Artifact, Export
+from .artifact import COMMAND_STREAM, Artifact, Export, read_program
 from .errors import SdkError
 
 Region = tuple[int, int, int, int]
@@ -33,11 +32,8 @@ class Device:
     """The machine that runs one artifact's program."""
 
     def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None) -> None:
-        from ...frontend.ir_text import parse_ir
-
-        module = parse_ir(context(), artifact.flow.read_text(encoding="utf-8"), str(artifact.flow))
+        module = read_program(artifact)
         self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
-        self._artifact = artifact
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:

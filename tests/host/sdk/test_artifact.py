@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics import LoomError, location_of
 from loomir.host.sdk import artifact
 from loomir.host.sdk.placement import FabricPlacement
 
 from .programs import PLACEMENT, grid_layout, write_grid
 
-FILES = {"out.json", "loom.json", "program.flow.mlir", "program.wse.mlir"}
+FILES = {"out.json", "loom.json", "locations.json", "program.flow.mlir", "program.wse.mlir"}
 
 
 def test_what_is_written_is_read(grid: Path) -> None:
@@ -35,7 +35,18 @@ def test_out_json(grid: Path) -> None:
 
 
 def test_places_in_the_source_survive(grid: Path) -> None:
-    assert 'loc("grid.csl":' in (grid / "program.flow.mlir").read_text()
+    """Operations know where in the source they come from, though the text does not say it."""
+    artifact.write(grid, layout := grid_layout(), "wse3", PLACEMENT)
+    lowered = [location_of(op) for op in layout.module.walk()]
+    found = [location_of(op) for op in artifact.read_program(artifact.read(grid)).walk()]
+    assert all(wanted in (None, location) for location, wanted in zip(found, lowered, strict=True))
+    assert sum(str(location).startswith("grid.csl:") for location in lowered) > 50
+
+
+def test_places_of_another_program(grid: Path) -> None:
+    (grid / "locations.json").write_text('{"files": [], "places": []}')
+    with pytest.raises(LoomError, match=r"does not belong to the program beside it .*; compile the program again"):
+        artifact.read_program(artifact.read(grid))
 
 
 def test_whole_directory(tmp_path: Path) -> None:
