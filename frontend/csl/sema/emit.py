@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
@@ -78,7 +78,7 @@ class Builder:
     def __init__(self, block: Block) -> None:
         self.block = block
         self.location: FileLineColLoc | None = None
-        self._constants: dict[tuple[Block, Attribute, Any], SSAValue] = {}
+        self._known: dict[tuple[Block, Any], SSAValue] = {}
         self._blocks: list[Block] = [block]
 
     def at(self, source: Source, start: int) -> None:
@@ -111,23 +111,19 @@ class Builder:
         return self.raw_constant(mlir, number)
 
     def raw_constant(self, mlir: Attribute, number: Any) -> SSAValue:
-        key_number = repr(number) if isinstance(number, float) else number
+        return self.once((mlir, repr(number)), lambda: _constant(mlir, number))
+
+    def once(self, key: Any, make: Callable[[], Operation]) -> SSAValue:
+        """The result of an operation without effects, one for all uses in a block and those inside it."""
         for block in self._blocks:
-            known = self._constants.get((block, mlir, key_number))
+            known = self._known.get((block, key))
             if known is not None:
                 return known
-        if isinstance(mlir, IntegerType):
-            attribute: Attribute = IntegerAttr(_signed(int(number), mlir.width.data), mlir)
-        elif isinstance(mlir, IndexType):
-            attribute = IntegerAttr(int(number), mlir)
-        else:
-            attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
-        result = self.value(arith.ConstantOp(attribute))  # pyright: ignore[reportArgumentType]
-        self._constants[self.block, mlir, key_number] = result
+        result = self._known[self.block, key] = self.value(make())
         return result
 
     def index(self, value: SSAValue) -> SSAValue:
-        return self.value(arith.IndexCastOp(value, IndexType()))
+        return self.once(("index", value), lambda: arith.IndexCastOp(value, IndexType()))
 
     def extend(self, value: SSAValue, source: types.Int, bits: int) -> SSAValue:
         """An integer with as many bits, its value kept if it gets more."""
@@ -137,6 +133,16 @@ class Builder:
         if source.bits > bits:
             return self.value(arith.TruncIOp(value, target))
         return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))
+
+
+def _constant(mlir: Attribute, number: Any) -> Operation:
+    if isinstance(mlir, IntegerType):
+        attribute: Attribute = IntegerAttr(_signed(int(number), mlir.width.data), mlir)
+    elif isinstance(mlir, IndexType):
+        attribute = IntegerAttr(int(number), mlir)
+    else:
+        attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return arith.ConstantOp(attribute)  # pyright: ignore[reportArgumentType]
 
 
 def _signed(number: int, bits: int) -> int:

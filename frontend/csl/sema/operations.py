@@ -378,8 +378,9 @@ def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
         and where.offset == 0
         and emit.scalar(emit.stored(buffer.element)) == mlir
     ):
-        return ev.builder.value(wse.GetBufferOp(buffer.symbol, MemRefType(mlir, ())))
-    return ev.builder.value(wse.ViewOp(word_address(ev, where), MemRefType(mlir, ())))
+        return ev.builder.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, MemRefType(mlir, ())))
+    word = word_address(ev, where)
+    return ev.builder.once((word, mlir), lambda: wse.ViewOp(word, MemRefType(mlir, ())))
 
 
 def scalar_operand(

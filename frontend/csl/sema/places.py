@@ -310,14 +310,20 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
         shape = (buffer.count,) if buffer.count else ()
         if (not shape and offset == 0) or shape:
             type = MemRefType(scalar(element), shape)
-            return builder.value(wse.GetBufferOp(buffer.symbol, type)), offset
+            return builder.once((buffer.symbol, type), lambda: wse.GetBufferOp(buffer.symbol, type)), offset
     if offset is not None and buffer is not None and isinstance(offset, SSAValue):
-        base: SSAValue = builder.value(wse.AddressOfOp(buffer.symbol))
+        base: SSAValue = _address_of(ev, buffer)
     elif offset is not None and buffer is None:
         base = base_word(ev, where)
     else:
         base, offset = word_address(ev, where), 0
-    return builder.value(wse.ViewOp(base, MemRefType(scalar(element), (DYNAMIC_INDEX,)))), offset
+    type = MemRefType(scalar(element), (DYNAMIC_INDEX,))
+    return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
+
+
+def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
+    assert ev.builder is not None
+    return ev.builder.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
 
 
 def in_units(where: Address, unit: int) -> Any:
@@ -346,7 +352,7 @@ def word_address(ev: Evaluator, where: Address) -> SSAValue:
     """An address as one word, i16."""
     builder = ev.builder
     assert builder is not None
-    word = base_word(ev, where) if where.buffer is None else builder.value(wse.AddressOfOp(where.buffer.symbol))
+    word = base_word(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
     offset = where.offset
     if not isinstance(offset, SSAValue):
         if offset == 0:
