@@ -468,6 +468,8 @@ class _BodyLowering:
                 self._fabric_descriptor(op)
             case dsd.DerivedDescriptorOp():
                 self._derived_descriptor(op)
+            case scf.IndexSwitchOp():
+                self._switch(op)
             case _ if op.dialect_name() == "dsr":
                 self._register(op)
             case _ if op.dialect_name() in SCALAR_DIALECTS or isinstance(op, STRUCTURE):
@@ -565,6 +567,41 @@ class _BodyLowering:
         )
         if any(isinstance(result, MemRefType) for result in new.result_types):
             self._refuse_array(op)
+        self._emit(op, new)
+
+    def _switch(self, op: scf.IndexSwitchOp) -> None:
+        """A switch becomes a chain of branches, the cases in order and the default last."""
+        index = self._value(op, op.arg)
+        cases = list(zip(cast("DenseArrayBase[IntegerType]", op.cases).get_values(), op.case_regions, strict=True))
+        before = self.registers.holders
+        types = [_lowered(type) for type in op.result_types]
+
+        def arm(region: Region) -> Region:
+            self.registers.holders = dict(before)
+            return self._region(region)
+
+        def chain(position: int) -> scf.IfOp:
+            number, region = cases[position]
+            constant = self._make(op, arith.ConstantOp(IntegerAttr(number, IndexType())))
+            chosen = self._make(op, arith.CmpiOp(index, constant, "eq"))
+            taken = arm(region)
+            outer, self.block = self.block, Block()
+            if position + 1 < len(cases):
+                inner = chain(position + 1)
+                self._append(op, inner)
+                self._append(op, scf.YieldOp(*inner.results))
+                other = Region(self.block)
+                self.block = outer
+            else:
+                self.block = outer
+                other = arm(op.default_region)
+            return scf.IfOp(chosen, types, taken, other)
+
+        if not cases:
+            raise _refuse(op, "scf.index_switch has no case; use what its default does instead")
+        new = chain(0)
+        self.registers.holders = before
+        self.registers.forget_loads_in(op)
         self._emit(op, new)
 
     def _extent_of_array(self, op: memref.DimOp) -> None:

@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from .memory import WIDE
-from .scalars import function_of, kind_of
+from .scalars import DIVISIONS, function_of, kind_of
 from .warp import Warp
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _SIMPLE = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 _BITWISE = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}
 _FLOAT = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*"}
+_ROUNDED = frozenset({*_FLOAT, "arith.divf", "arith.sitofp", "arith.uitofp"})
+"""Operations whose expression still has to be rounded to f32."""
+_INTEGERS = ("i8", "i16", "i32", "i64", "index")
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -188,44 +191,95 @@ class _Writer:
         operands = [self.use(value) for value in op.operands]
         kind = str(kind_of(op.results[0].type))
         self.pending += self.timing.float_latency if kind[0] in "fb" else self.timing.instruction
+        if op.name in DIVISIONS and not self.number(op.operands[1]):
+            self.line(f"if not {operands[1]}: raise {self.bind('e', division_by_zero(op))}(w, {operands[1]})")
         text = self.expression(op, kind, operands)
         target = self.define(op.results[0])
         if text is None:
             function = self.bind("f", function_of(op))
             text = f"{function}({', '.join(operands)})"
-        if kind == "f32" and op.name in _FLOAT:
+        elif kind == "f32" and op.name in _ROUNDED:
             rounding = self.bind("r", _rounding_cell(self.machine))
             self.line(f"{rounding}[0] = {text}")
             text = f"{rounding}[0]"
         self.line(f"{target} = {text}")
 
+    def number(self, value: SSAValue) -> Any:
+        """The number a value is known to be, else None."""
+        slot = self.slots[value]
+        return self.template[slot] if slot in self.known else None
+
     def expression(self, op: Operation, kind: str, operands: list[str]) -> str | None:
         """The expression of a common operation, None for one that is left to its function."""
         name = op.name
-        if kind in ("i16", "i32", "index") and name in _SIMPLE:
-            text = f"{operands[0]} {_SIMPLE[name]} {operands[1]}"
-            if kind == "index":
-                return text
-            half = 1 << (int(kind[1:]) - 1)
-            return f"(({text}) + {half} & {2 * half - 1}) - {half}"
-        if name in _BITWISE and kind in ("i16", "i32", "index"):
-            return f"{operands[0]} {_BITWISE[name]} {operands[1]}"
-        if name in _FLOAT and kind == "f32":
-            return f"{operands[0]} {_FLOAT[name]} {operands[1]}"
-        if isinstance(op, arith.CmpiOp):
-            predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
-            if predicate in ("eq", "ne"):
-                return f"{operands[0]} {_COMPARE[predicate]} {operands[1]}"
-            source = str(kind_of(op.lhs.type))
-            if predicate[0] == "s" and source != "i1":
-                return f"{operands[0]} {_COMPARE[predicate[1:]]} {operands[1]}"
-            if predicate[0] == "u" and source in ("i16", "i32", "index"):
-                mask = (1 << (64 if source == "index" else int(source[1:]))) - 1
-                return f"({operands[0]} & {mask}) {_COMPARE[predicate[1:]]} ({operands[1]} & {mask})"
+        if kind in _INTEGERS:
+            return self.integer(op, kind, operands)
+        if kind == "f32":
+            if name in _FLOAT:
+                return f"{operands[0]} {_FLOAT[name]} {operands[1]}"
+            if name == "arith.divf":
+                return f"{operands[0]} / {operands[1]} if {operands[1]} else {self.bind('f', function_of(op))}" + (
+                    f"({operands[0]}, {operands[1]})"
+                )
+            if name in ("arith.sitofp", "arith.uitofp"):
+                source = str(kind_of(op.operands[0].type))
+                unsigned = name == "arith.uitofp" and source != "i1"
+                if source in ("i8", "i16", "i32") or (source == "i1" and name == "arith.uitofp"):
+                    return f"float({operands[0]} & {_mask(source)})" if unsigned else f"float({operands[0]})"
+        if name == "arith.negf":
+            return f"-{operands[0]}"
+        if name == "arith.extf":
+            return operands[0]
         if name == "arith.select":
             return f"{operands[1]} if {operands[0]} else {operands[2]}"
-        if name == "arith.index_cast" and kind == "index" and str(kind_of(op.operands[0].type)) != "i1":
-            return operands[0]
+        if kind == "i1":
+            if name in _BITWISE:
+                return f"{operands[0]} {_BITWISE[name]} {operands[1]}"
+            if isinstance(op, arith.CmpiOp):
+                return _integer_comparison(op, operands)
+            if isinstance(op, arith.CmpfOp):
+                return _float_comparison(op, operands)
+            if name == "arith.trunci":
+                return f"({operands[0]} & 1) != 0"
+        return None
+
+    def integer(self, op: Operation, kind: str, operands: list[str]) -> str | None:
+        """The expression of a common operation on integers; the operands lie in the signed range of their kind."""
+        name = op.name
+        source = str(kind_of(op.operands[0].type))
+        if name in _SIMPLE:
+            text = f"{operands[0]} {_SIMPLE[name]} {operands[1]}"
+            return text if kind == "index" else _wrapped(text, kind)
+        if name in _BITWISE:
+            return f"{operands[0]} {_BITWISE[name]} {operands[1]}"
+        if name == "arith.select":
+            return f"{operands[1]} if {operands[0]} else {operands[2]}"
+        if name in ("arith.minsi", "arith.maxsi"):
+            sign = "<" if name == "arith.minsi" else ">"
+            return f"{operands[0]} if {operands[0]} {sign} {operands[1]} else {operands[1]}"
+        if name == "arith.extui":
+            return f"int({operands[0]})" if source == "i1" else f"{operands[0]} & {_mask(source)}"
+        if name in ("arith.extsi", "arith.index_cast", "arith.trunci") and source != "i1":
+            narrowing = kind != "index" and (source == "index" or int(kind[1:]) < int(source[1:]))
+            return _wrapped(operands[0], kind) if narrowing else operands[0]
+        if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
+            amount = self.number(op.operands[1])
+            if amount is None or not 0 <= amount < _bits(kind):
+                return None
+            if name == "arith.shrsi":
+                return f"{operands[0]} >> {amount}"
+            if name == "arith.shrui":
+                return _wrapped(f"({operands[0]} & {_mask(kind)}) >> {amount}", kind)
+            return _wrapped(f"({operands[0]} << {amount})", kind)
+        if name in ("arith.divui", "arith.remui"):
+            sign = "//" if name == "arith.divui" else "%"
+            mask = _mask(kind)
+            return _wrapped(f"({operands[0]} & {mask}) {sign} ({operands[1]} & {mask})", kind)
+        if name in ("arith.divsi", "arith.remsi") and (self.number(op.operands[1]) or 0) > 0:
+            sign = "//" if name == "arith.divsi" else "%"
+            return (
+                f"{operands[0]} {sign} {operands[1]} if {operands[0]} >= 0 else -(-{operands[0]} {sign} {operands[1]})"
+            )
         return None
 
     def check(self, op: flow.AssertOp) -> None:
@@ -418,6 +472,60 @@ class _Writer:
         self.add_cycles(self.charge())
         self.depth -= 1
         self.defined = outside | {self.slots[result] for result in op.results}
+
+
+def _bits(kind: str) -> int:
+    return 64 if kind == "index" else int(kind[1:])
+
+
+def _mask(kind: str) -> int:
+    return (1 << _bits(kind)) - 1
+
+
+def _wrapped(text: str, kind: str) -> str:
+    """An integer expression wrapped into the signed range of a kind."""
+    half = 1 << (_bits(kind) - 1)
+    return f"(({text}) + {half} & {_mask(kind)}) - {half}"
+
+
+def _integer_comparison(op: arith.CmpiOp, operands: list[str]) -> str | None:
+    predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if predicate in ("eq", "ne"):
+        return f"{operands[0]} {_COMPARE[predicate]} {operands[1]}"
+    source = str(kind_of(op.lhs.type))
+    if source == "i1":
+        return None
+    if predicate[0] == "s":
+        return f"{operands[0]} {_COMPARE[predicate[1:]]} {operands[1]}"
+    mask = _mask(source)
+    return f"({operands[0]} & {mask}) {_COMPARE[predicate[1:]]} ({operands[1]} & {mask})"
+
+
+def _float_comparison(op: arith.CmpfOp, operands: list[str]) -> str | None:
+    predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+    a, b = operands
+    if predicate in ("oeq", "ogt", "oge", "olt", "ole", "une"):
+        return f"{a} {_COMPARE[predicate[1:]]} {b}"
+    if predicate in _REVERSED:
+        return f"not {a} {_REVERSED[predicate]} {b}"
+    if predicate in ("one", "ueq"):
+        return f"{a} < {b} or {a} > {b}" if predicate == "one" else f"not ({a} < {b} or {a} > {b})"
+    return None
+
+
+_REVERSED = {"ugt": "<=", "uge": "<", "ult": ">=", "ule": ">"}
+"""The comparison that does not hold where an unordered one does."""
+
+
+def division_by_zero(op: Operation) -> Callable[[Warp, Any], LoomError]:
+    """What makes the error of a division from the warp and its divisor, which is 0."""
+    where = location_of(op)
+
+    def failed(warp: Warp, divisor: Any) -> LoomError:
+        place, _ = warp.cls.describe_first(warp.units, np.equal(divisor, 0), divisor)
+        return LoomError(f"an integer is divided by zero on {place}; guard the divisor", where)
+
+    return failed
 
 
 def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:

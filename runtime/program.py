@@ -25,12 +25,12 @@ from ..dialects.dsd_table import DsdOperation
 from ..dialects.print_format import split_format
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
-from .codegen import Generated, assertion, can_generate, generate, worth_generating
+from .codegen import Generated, assertion, can_generate, division_by_zero, generate, worth_generating
 from .fifos import FifoStream
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
-from .scalars import bitcast, constant, function_of, kind_of, show
+from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, every, from_mask, some
 from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
@@ -263,11 +263,13 @@ class _Body:
 
     def scalar(self, op: Operation, function: Callable[..., Any]) -> None:
         operands = [self.use(value) for value in op.operands]
-        if all(slot in self.known for slot in operands):
+        if op.name in DIVISIONS:
+            self.divisor(op, operands[1])
+        if self.is_constant(op, operands):
             self.define_known(op.results[0], function(*(self.code.template[slot] for slot in operands)))
             return
         result = self.define(op.results[0])
-        self.pending += self.timing.float_latency if str(op.results[0].type).startswith("f") else (
+        self.pending += self.timing.float_latency if str(op.results[0].type).startswith(("f", "bf")) else (
             self.timing.instruction
         )  # fmt: skip
         if len(operands) == 1:
@@ -293,6 +295,25 @@ class _Body:
                 slots[result] = function(*(slots[operand] for operand in operands))
 
             self.emit(several)
+
+    def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
+        """Whether an operation can be computed now; a division by 0 waits until it is reached."""
+        return all(slot in self.known for slot in operands) and not (
+            op.name in DIVISIONS and not self.code.template[operands[1]]
+        )
+
+    def divisor(self, op: Operation, slot: int) -> None:
+        """Raise LoomError where a divisor is 0, when the division is reached."""
+        if slot in self.known and self.code.template[slot]:
+            return
+        failed = division_by_zero(op)
+
+        def check(warp: Warp) -> None:
+            value = warp.slots[slot]
+            if not (value.all() if type(value) is np.ndarray else value):
+                raise failed(warp, value)
+
+        self.emit(check)
 
     def copies(self, sources: Sequence[int], targets: Sequence[int]) -> Callable[[Warp], None]:
         """A parallel copy between slots."""

@@ -8,10 +8,12 @@ Knows the `arith` and `math` dialects and nothing else.
 
 from __future__ import annotations
 
+import math
 import operator
 from array import array
 from collections.abc import Callable
 from math import isfinite
+from struct import Struct
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +21,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics import LoomError
 from .memory import DTYPES
 from .units import Array
 
@@ -160,38 +162,48 @@ def _truncating_quotient(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _vector_quotient(a: Array, b: Array) -> Array:
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient)
+DIVISIONS = frozenset(
+    {"arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi",
+     "arith.ceildivui"}
+)  # fmt: skip
+"""Divisions of integers; whoever calls their functions has seen to it that no divisor is 0."""
 
 
-def _division(op: Operation, kind: str, signed: bool, remainder: bool) -> Binary:
-    where = location_of(op)
+def _division(kind: str, name: str) -> Binary:
     unsigned, vector_unsigned = _unsigned(kind)
+    signed = not name.endswith("ui")
+
+    def read(a: int, b: int) -> tuple[int, int]:
+        return (a, b) if signed else (unsigned(a), unsigned(b))
+
+    def vector_read(a: Value, b: Value) -> tuple[Array, Array]:
+        return (
+            (np.asarray(a, np.int64), np.asarray(b, np.int64)) if signed else (vector_unsigned(a), vector_unsigned(b))
+        )
 
     def uniform(a: int, b: int) -> int:
-        if not signed:
-            a, b = unsigned(a), unsigned(b)
-        quotient = _truncating_quotient(a, b)
-        return a - quotient * b if remainder else quotient
+        a, b = read(a, b)
+        if "rem" in name:
+            return a - _truncating_quotient(a, b) * b
+        if "floor" in name:
+            return a // b
+        return -(-a // b) if "ceil" in name else _truncating_quotient(a, b)
 
     def vector(a: Value, b: Value) -> Array:
-        if signed:
-            dividend, divisor = np.asarray(a, np.int64), np.asarray(b, np.int64)
-            quotient = _vector_quotient(dividend, divisor)
-        else:
-            dividend, divisor = vector_unsigned(a), vector_unsigned(b)
-            quotient = dividend // divisor
-        return dividend - quotient * divisor if remainder else quotient
+        dividend, divisor = vector_read(a, b)
+        down = dividend // divisor
+        exact = down * divisor == dividend
+        if "floor" in name:
+            return down
+        if "ceil" in name:
+            return down + np.logical_not(exact)
+        apart = np.logical_not(exact) & ((dividend < 0) != (divisor < 0))
+        quotient = down + apart if signed else down
+        return dividend - quotient * divisor if "rem" in name else quotient
 
-    checked = _integer(kind, uniform, vector)
-
-    def divide(a: Value, b: Value) -> Value:
-        if np.any(np.equal(b, 0)):
-            raise LoomError("division of an integer by zero; guard the divisor", where)
-        return checked(a, b)
-
-    return divide
+    if kind == "i1":
+        return _dual(lambda a, b: bool(uniform(int(a), int(b)) & 1), lambda a, b: (vector(a, b) & 1).astype(np.bool_))
+    return _integer(kind, uniform, vector)
 
 
 def _float_quotient(a: float, b: float) -> float:
@@ -270,7 +282,10 @@ def _shift(kind: str, name: str) -> Binary:
 
 
 def _convert(source: str, result: str, signed: bool) -> Unary:
-    """Conversions between numbers; `signed` tells how an integer source is read."""
+    """Conversions between numbers; `signed` tells how an integer source is read.
+
+    A float becomes an integer by dropping its fraction; what does not fit then wraps, and a NaN or an infinity is 0.
+    """
     if source in FLOATS or (signed and source != "i1"):
         number, numbers = _itself, _itself
     elif signed:
@@ -280,15 +295,31 @@ def _convert(source: str, result: str, signed: bool) -> Unary:
     dtype = DTYPES[result]
     if result in FLOATS:
         round_ = _rounder(result)
+        if source not in FLOATS and _bits(source) == 64:
+            # Too wide for a Python float to hold, which would round once more.
+            wide = np.int64 if signed else np.uint64
+            compute = np.dtype(np.float32) if result == "bf16" else dtype
+            return _dual_unary(
+                lambda a: wide(number(a)).astype(compute).astype(dtype).item(),
+                lambda a: numbers(a).astype(compute).astype(dtype),
+            )
         return _dual_unary(lambda a: round_(float(number(a))), lambda a: numbers(a).astype(dtype))
     wrap = _wrapper(result)
-    lowest: Unary = (lambda a: (a & 1).astype(dtype)) if result == "i1" else (lambda a: a.astype(dtype))
+    lowest: Unary = (lambda a: (a & 1).astype(np.bool_)) if result == "i1" else (lambda a: a.astype(dtype))
     if source in FLOATS:
         return _dual_unary(
             lambda a: wrap(int(a)) if isfinite(a) else wrap(0),
-            lambda a: lowest(np.where(np.isfinite(a), a, 0).astype(np.int64)),
+            lambda a: lowest(_whole_part(a)),
         )
     return _dual_unary(lambda a: wrap(int(number(a))), lambda a: lowest(numbers(a)))
+
+
+def _whole_part(values: Array) -> Array:
+    """Finite floats without their fraction, as integers that wrap at 64 bits; 0 for the others."""
+    wide = np.where(np.isfinite(values), values, 0).astype(np.float64)
+    # From 2**53 on a float is whole, and is its remainder by 2**64 as far as 64 bits go.
+    magnitude = np.fmod(np.abs(wide), 2.0**64).astype(np.uint64)
+    return np.where(wide < 0, 0 - magnitude, magnitude).astype(np.int64)
 
 
 def _minus_one_if_true(value: Value) -> Value:
@@ -306,18 +337,28 @@ def bitcast(source: str, result: str) -> Unary:
     def vector(a: Value) -> Array:
         return np.ascontiguousarray(a, old).view(new)
 
-    return _dual_unary(lambda a: vector(np.array([a], old))[0].item(), vector)
+    formats = _STRUCT_FORMATS.get(source), _STRUCT_FORMATS.get(result)
+    if source == result:
+        return _itself
+    if None in formats:
+        return _dual_unary(lambda a: vector(np.array([a], old))[0].item(), vector)
+    write, read = Struct(f"<{formats[0]}").pack, Struct(f"<{formats[1]}").unpack
+    return _dual_unary(lambda a: read(write(a))[0], vector)
 
 
-def _select(condition: Value, a: Value, b: Value) -> Value:
-    if type(condition) is not np.ndarray:
-        return a if condition else b
-    # A number takes the type of the array beside it.
-    for value in (a, b):
-        if type(value) is np.ndarray:
-            dtype: np.dtype[Any] = value.dtype
-            return np.where(condition, np.asarray(a, dtype), np.asarray(b, dtype))
-    return np.where(condition, np.asarray(a), np.asarray(b))
+_STRUCT_FORMATS = {"f32": "f", "i32": "i"}
+"""How kinds are packed; that of 16-bit floats would lose what a NaN carries."""
+
+
+def _select(kind: str) -> Function:
+    dtype = DTYPES[kind]
+
+    def select(condition: Value, a: Value, b: Value) -> Value:
+        if type(condition) is not np.ndarray:
+            return a if condition else b
+        return np.where(condition, np.asarray(a, dtype), np.asarray(b, dtype))
+
+    return select
 
 
 _INTEGER_BINARY: dict[str, tuple[Binary, Binary]] = {
@@ -349,20 +390,93 @@ _FLOAT_BINARY: dict[str, tuple[Binary, Binary]] = {
     "arith.mulf": (operator.mul, np.multiply),
     "arith.divf": (_float_quotient, np.divide),
 }
-_FLOAT_CHOICES: dict[str, Callable[[Array, Array], Array]] = {
+_FLOAT_CHOICES: dict[str, tuple[Binary, Callable[[Array, Array], Array]]] = {
     # numpy's own choice between two zeros, or two NaNs, depends on where they stand in a vector.
-    "arith.maximumf": lambda a, b: np.where((a == 0) & (b == 0), a + b, np.where((a > b) | np.isnan(a), a, b)),
-    "arith.minimumf": lambda a, b: np.where((a == 0) & (b == 0), -(-a - b), np.where((a < b) | np.isnan(a), a, b)),
-    "arith.maxnumf": lambda a, b: np.where((b > a) | np.isnan(a), b, a),
-    "arith.minnumf": lambda a, b: np.where((b < a) | np.isnan(a), b, a),
+    "arith.maximumf": (
+        lambda a, b: a + b if a == 0 == b else a if a > b or a != a else b,
+        lambda a, b: np.where((a == 0) & (b == 0), a + b, np.where((a > b) | np.isnan(a), a, b)),
+    ),
+    "arith.minimumf": (
+        lambda a, b: -(-a - b) if a == 0 == b else a if a < b or a != a else b,
+        lambda a, b: np.where((a == 0) & (b == 0), -(-a - b), np.where((a < b) | np.isnan(a), a, b)),
+    ),
+    "arith.maxnumf": (
+        lambda a, b: b if b > a or a != a else a, lambda a, b: np.where((b > a) | np.isnan(a), b, a),
+    ),
+    "arith.minnumf": (
+        lambda a, b: b if b < a or a != a else a, lambda a, b: np.where((b < a) | np.isnan(a), b, a),
+    ),
 }  # fmt: skip
-_MATH: dict[str, np.ufunc] = {
-    "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.exp": np.exp, "math.exp2": np.exp2, "math.log": np.log,
-    "math.log2": np.log2, "math.log10": np.log10, "math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan,
-    "math.tanh": np.tanh, "math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc,
-    "math.powf": np.power, "math.atan2": np.arctan2, "math.atan": np.arctan, "math.roundeven": np.rint,
-    "math.copysign": np.copysign,
+
+
+def _round_half_away(values: Array) -> Array:
+    whole = np.trunc(values)
+    return np.where(np.abs(values - whole) >= 0.5, whole + np.copysign(whole.dtype.type(1), values), whole)
+
+
+def _reciprocal_root(values: Array) -> Array:
+    # In double precision, so that it is rounded once.
+    return 1 / np.sqrt(values.astype(np.float64))
+
+
+def _error_function(values: Array) -> Array:
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(values.astype(np.float64)), np.float64)
+
+
+def _fused(first: Array, second: Array, third: Array) -> Array:
+    """first * second + third as float64 rounded to odd: rounding that once more to f32 or less is exact."""
+    product = first.astype(np.float64) * second.astype(np.float64)
+    addend = third.astype(np.float64)
+    total = product + addend
+    # What the sum has lost, exactly (Knuth's two-sum).
+    part = total - product
+    lost = (product - (total - part)) + (addend - part)
+    bits = np.ascontiguousarray(total).view(np.int64)
+    inexact = np.isfinite(total) & (lost != 0) & (bits & 1 == 0)
+    return (bits + np.where(inexact, np.where((lost > 0) == (total > 0), 1, -1), 0)).view(np.float64)
+
+
+_MATH: dict[str, Callable[..., Array]] = {
+    "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.cbrt": np.cbrt, "math.rsqrt": _reciprocal_root,
+    "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log, "math.log2": np.log2,
+    "math.log10": np.log10, "math.log1p": np.log1p, "math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan,
+    "math.asin": np.arcsin, "math.acos": np.arccos, "math.atan": np.arctan, "math.atan2": np.arctan2,
+    "math.sinh": np.sinh, "math.cosh": np.cosh, "math.tanh": np.tanh, "math.asinh": np.arcsinh,
+    "math.acosh": np.arccosh, "math.atanh": np.arctanh, "math.erf": _error_function, "math.floor": np.floor,
+    "math.ceil": np.ceil, "math.trunc": np.trunc, "math.round": _round_half_away, "math.roundeven": np.rint,
+    "math.powf": np.power, "math.copysign": np.copysign, "math.fma": _fused,
 }  # fmt: skip
+with np.errstate(invalid="ignore"):
+    _ROOT_OF_NEGATIVE = float(np.sqrt(np.float64(-1)))
+"""The sign of this NaN is the processor's."""
+
+_UNIFORM_MATH: dict[str, Callable[[float], float]] = {
+    "math.absf": abs,
+    # The root of a double is exact enough to round it once more.
+    "math.sqrt": lambda a: math.sqrt(a) if a > 0 else _ROOT_OF_NEGATIVE if a < 0 else a,
+}
+"""The same for one number, where that is exact and much cheaper."""
+
+
+def _count_bits(kind: str, name: str) -> Unary:
+    bits = _bits(kind)
+    unsigned, vector_unsigned = _unsigned(kind)
+
+    def count(value: int) -> int:
+        number = unsigned(value)
+        if name == "math.ctpop":
+            return number.bit_count()
+        if name == "math.ctlz":
+            return bits - number.bit_length()
+        return (number & -number).bit_length() - 1 if number else bits
+
+    counts = np.frompyfunc(lambda value: count(int(value)), 1, 1)
+    wrap, dtype = _wrapper(kind), DTYPES[kind]
+    return _dual_unary(
+        lambda a: wrap(count(a)), lambda a: np.asarray(counts(vector_unsigned(a)), np.int64).astype(dtype)
+    )
+
+
 _CONVERSIONS = {
     "arith.extsi": True, "arith.extui": False, "arith.trunci": True, "arith.index_cast": True, "arith.sitofp": True,
     "arith.uitofp": False, "arith.fptosi": True, "arith.fptoui": False, "arith.extf": True, "arith.truncf": True,
@@ -370,20 +484,42 @@ _CONVERSIONS = {
 """Whether each conversion reads an integer as signed."""
 
 
-def _through_numpy(kind: str, ufunc: Callable[..., Array], operands: int) -> Function:
+def _through_numpy(kind: str, name: str, function: Callable[..., Array], operands: int) -> Function:
     """One function of arrays for both paths: a uniform value takes it as an array of one element."""
     dtype = DTYPES[kind]
-    compute = np.float32 if kind == "bf16" else dtype
+    compute = np.dtype(np.float32) if kind == "bf16" else dtype
 
     def vector(*values: Value) -> Array:
         # As whole arrays: with a number beside an array numpy takes short cuts, in powf for one, that round otherwise.
         whole = np.broadcast_arrays(*(np.asarray(value, dtype) for value in values))
-        return ufunc(*(value.astype(compute) for value in whole)).astype(dtype)
+        return function(*(value.astype(compute) for value in whole)).astype(dtype)
+
+    # Without dimensions, numpy would take other short cuts; making new arrays costs more than the function.
+    cells = [np.zeros(1, compute) for _ in range(operands)]
 
     def uniform(*values: Value) -> Value:
-        return vector(*(np.array([value]) for value in values))[0].item()
+        for cell, value in zip(cells, values, strict=True):
+            cell[0] = value
+        return function(*cells).astype(dtype, copy=False).item()
 
-    return _dual_unary(uniform, vector) if operands == 1 else _dual(uniform, vector)
+    if name in _UNIFORM_MATH:
+        cheap, round_ = _UNIFORM_MATH[name], _rounder(kind)
+        return _dual_unary(lambda a: round_(cheap(a)), vector)
+    if operands == 1:
+        return _dual_unary(uniform, vector)
+    if operands == 2:
+        return _dual(uniform, vector)
+
+    def three(a: Value, b: Value, c: Value) -> Value:
+        arrays = np.ndarray in (type(a), type(b), type(c))
+        return vector(a, b, c) if arrays else uniform(a, b, c)
+
+    return three
+
+
+def _choice(kind: str, uniform: Binary, choose: Callable[[Array, Array], Array]) -> Binary:
+    dtype = DTYPES[kind]
+    return _dual(uniform, lambda a, b: choose(np.asarray(a, dtype), np.asarray(b, dtype)).astype(dtype, copy=False))
 
 
 def function_of(op: Operation) -> Function | None:
@@ -402,14 +538,16 @@ def function_of(op: Operation) -> Function | None:
     if name == "arith.negf":
         return _dual_unary(operator.neg, np.negative)
     if name in _FLOAT_CHOICES:
-        return _through_numpy(kind, _FLOAT_CHOICES[name], 2)
-    if name in _MATH:
-        return _through_numpy(kind, _MATH[name], _MATH[name].nin)
+        return _choice(kind, *_FLOAT_CHOICES[name])
+    if name in _MATH and kind in FLOATS:
+        return _through_numpy(kind, name, _MATH[name], len(op.operands))
+    if name in ("math.ctpop", "math.ctlz", "math.cttz") and kind != "i1":
+        return _count_bits(kind, name)
     if name == "math.absi":
         wrap = _wrapper(kind)
         return _dual_unary(lambda a: wrap(abs(a)), np.absolute)
-    if name in ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"):
-        return _division(op, kind, name.endswith("si"), "rem" in name)
+    if name in DIVISIONS:
+        return _division(kind, name)
     if name in ("arith.minui", "arith.maxui"):
         unsigned, vector_unsigned = _unsigned(kind)
         signed, vector_signed = _INTEGER_BINARY[name.replace("ui", "si")]
@@ -425,7 +563,7 @@ def function_of(op: Operation) -> Function | None:
     if isinstance(op, arith.CmpfOp):
         return _compare_floats(op)
     if name == "arith.select":
-        return _select
+        return _select(kind)
     if name in _CONVERSIONS:
         return _convert(source, kind, _CONVERSIONS[name])
     if name == "arith.bitcast":

@@ -550,7 +550,7 @@ def test_division_by_zero(name: str, grid: tuple[int, int]) -> None:
     units = main(f"""
       %x = flow.coordinate x : i16
       %q = arith.{name} %x, %x : i16""")
-    with pytest.raises(LoomError, match="division of an integer by zero"):
+    with pytest.raises(LoomError, match="an integer is divided by zero on PE"):
         run(units, grid=grid)
 
 
