@@ -96,6 +96,7 @@ class CslCode(Code):
         self.set_value(value, tree.name(local))
 
     def bind(self, op: Operation, expression: Expression, *, pure: bool = True) -> None:
+        self.file.note(op, expression)
         if op.results and any(isinstance(use.operation, csl.AddressOfOp) for use in op.results[0].uses):
             self.declare(op, op.results[0], expression)
         else:
