@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..diagnostics import LoomError
 from .arguments import Parser
@@ -21,6 +21,8 @@ MAX_FABRIC = 1 << 16
 """Of any number of PEs in a flag."""
 
 Value = int | float | bool
+
+ValueT = TypeVar("ValueT")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -77,8 +79,8 @@ def parser() -> Parser:
 
 def _compile(argv: Sequence[str]) -> None:
     arguments = parser().parse_args(argv)
-    params = _merged(arguments.params, "parameter")
-    colors = _merged(arguments.colors, "color")
+    params: dict[str, Value] = _merged(arguments.params, "parameter")
+    colors: dict[str, int] = _merged(arguments.colors, "color")
     start = time.perf_counter()
 
     def tell(what: str) -> None:
@@ -95,25 +97,29 @@ def _compile(argv: Sequence[str]) -> None:
     tell(f"compiling {arguments.file} for {arguments.arch}")
     # Imported when the flags are known to be right: it takes most of the start-up time.
     from ..frontend.csl import compile_layout
+    from ..host.garbage import uncollected
     from ..host.sdk import artifact
 
     options: dict[str, Any] = {"import_paths": tuple(arguments.import_path)} if arguments.import_path else {}
-    layout = compile_layout(
-        arguments.file,
-        arch=arguments.arch,
-        fabric_dims=placement.fabric,
-        fabric_offsets=placement.offsets,
-        params=params,
-        colors=colors,
-        memcpy=arguments.memcpy,
-        channels=placement.channels,
-        print=print,
-        **options,
-    )
-    width, height = layout.rectangle
-    tell(f"{width} x {height} PEs; writing {arguments.output}")
-    artifact.write(arguments.output, layout, arguments.arch, placement)
-    tell("done")
+    with uncollected():
+        layout = compile_layout(
+            arguments.file,
+            arch=arguments.arch,
+            fabric_dims=placement.fabric,
+            fabric_offsets=placement.offsets,
+            params=params,
+            colors=colors,
+            memcpy=arguments.memcpy,
+            channels=placement.channels,
+            print=print,
+            **options,
+        )
+        for warning in layout.warnings:
+            print(warning, file=sys.stderr)
+        width, height = layout.rectangle
+        tell(f"{width} x {height} PEs; writing {arguments.output}")
+        artifact.write(arguments.output, layout, arguments.arch, placement)
+        tell("done")
 
 
 def _placement(arguments: argparse.Namespace) -> FabricPlacement:
@@ -138,8 +144,8 @@ def _placement(arguments: argparse.Namespace) -> FabricPlacement:
     )
 
 
-def _merged(parts: Sequence[dict[str, Value]], what: str) -> dict[str, Value]:
-    merged: dict[str, Value] = {}
+def _merged(parts: Sequence[dict[str, ValueT]], what: str) -> dict[str, ValueT]:
+    merged: dict[str, ValueT] = {}
     for part in parts:
         for name, value in part.items():
             if merged.setdefault(name, value) != value:
@@ -175,8 +181,8 @@ def _params(text: str) -> dict[str, Value]:
     return {name: _value(name, value) for name, value in _entries(text, "VALUE").items()}
 
 
-def _colors(text: str) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+def _colors(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
     for name, value in _entries(text, "ID").items():
         if not re.fullmatch(r"[0-9]{1,3}", value):
             raise argparse.ArgumentTypeError(f"'{value}' of '{name}' is no color; give its number")

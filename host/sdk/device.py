@@ -18,6 +18,7 @@ from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
+from ..garbage import uncollected
 from .artifact import COMMAND_STREAM, Artifact, Export, read_program
 from .errors import SdkError
 
@@ -32,8 +33,9 @@ class Device:
     """The machine that runs one artifact's program."""
 
     def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None) -> None:
-        module = read_program(artifact)
-        self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
+        with uncollected():
+            module = read_program(artifact)
+            self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:

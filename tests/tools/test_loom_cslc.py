@@ -26,6 +26,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calls:
     def compile_layout(path: Path, **options: Any) -> Layout:
         noted.append({"path": path, **options})
         layout = grid_layout()
+        layout.warnings = ["layout.csl:1:1: warning: nothing is placed"]
         layout.params, layout.colors = options["params"], options["colors"]
         return layout
 
@@ -49,7 +50,8 @@ FABRIC = ("--fabric-dims=10,4", "--fabric-offsets=4,1", "--memcpy")
 )
 def test_forms_of_flags(run_loom: Run, calls: Calls, arguments: Sequence[str], tmp_path: Path) -> None:
     outcome = run_loom("cslc", *arguments)
-    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+    assert (outcome.status, outcome.out) == (0, "")
+    assert outcome.err == "layout.csl:1:1: warning: nothing is placed\n"
     [call] = calls
     assert call["path"] == Path("layout.csl")
     assert {key: call[key] for key in ("arch", "fabric_dims", "fabric_offsets", "memcpy", "channels")} == {

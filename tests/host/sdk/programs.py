@@ -153,6 +153,7 @@ class Layout:
     exports: Mapping[str, ExportedName]
     params: Mapping[str, object] = field(default_factory=dict[str, object])
     colors: Mapping[str, int] = field(default_factory=dict[str, int])
+    warnings: list[str] = field(default_factory=list[str])
 
 
 PLACEMENT = FabricPlacement((WIDTH + 7, HEIGHT + 2), (4, 1), memcpy=True)
