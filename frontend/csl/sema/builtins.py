@@ -561,7 +561,7 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     rest = text
     while rest:
         head, brace, rest = rest.partition("{")
-        pieces.append(head)
+        pieces.append(head.replace("}}", "}").replace("}", "}}"))
         if not brace:
             break
         if rest.startswith("{"):

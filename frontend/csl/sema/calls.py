@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from ....dialects import wse
 from .. import syntax
-from . import control, types
+from . import control, emit, types
 from .conversion import coerce
 from .core import CALL_DEPTH, Evaluator
+from .emit import has_one_register, scalar
 from .frames import Frame, Return, flag
 from .types import Type
 from .values import VOID, Callable, Local, Value, known
@@ -174,6 +176,47 @@ def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value
             return VOID
         return _fell_through(ev, declaration)
     return frame.result.value
+
+
+def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node: syntax.Node) -> Value:
+    """Emits a call through a pointer known at run time only."""
+    type = function.type
+    assert isinstance(type, types.Function) and ev.builder is not None and ev.pe is not None
+    if len(arguments) != len(type.parameters):
+        ev.fail(node, f"'{type}' takes {len(type.parameters)} arguments, not {len(arguments)}")
+    if not all(map(has_one_register, type.parameters)) or not (
+        type.result is types.VOID or has_one_register(type.result)
+    ):
+        ev.fail(node, f"a function of type '{type}' cannot be called through a pointer that changes at run time")
+    operands = [
+        ev.ssa(coerce(ev, value, wanted, node), node) for value, wanted in zip(arguments, type.parameters, strict=True)
+    ]
+    results = [] if type.result is types.VOID else [scalar(type.result)]
+    ev.builder.at(ev.source, node.start)
+    op = ev.builder(wse.CallOp(ev.pe.dispatcher(type), [function.data, *operands], results))
+    return Value(type.result, op.results[0]) if results else VOID
+
+
+def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value], node: syntax.Node) -> Value:
+    """Emits the body of the function that calls what a pointer points to: one test for each function there is."""
+    assert ev.builder is not None and ev.pe is not None
+    builder, (pointer, *rest) = ev.builder, arguments
+
+    def fitting() -> list[tuple[int, Callable]]:
+        numbered = enumerate(ev.pe.functions if ev.pe is not None else [], start=1)
+        return [(number, function) for number, function in numbered if signature(ev, function, node) == type]
+
+    def one(choices: list[tuple[int, Callable]]) -> Value:
+        if not choices:
+            builder(
+                wse.AssertOp(builder.constant(types.BOOL, False), "a pointer to a function holds no function's address")
+            )
+            return VOID if type.result is types.VOID else Value(type.result, control.zero(type.result))
+        (number, function), *others = choices
+        same = emit.binary(builder, "==", types.U16, pointer.data, builder.constant(types.U16, number))
+        return control.branch(ev, same, lambda: call(ev, function, rest, node), lambda: one(others), node)
+
+    return one(fitting())
 
 
 def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:

@@ -158,7 +158,7 @@ class _Compiler:
             session.rectangle,
             {name.name: _exported(ev, name) for name in session.exports.values()},
             self._all_params(ev, module),
-            {name: number for name, number in self.colors.items()},
+            dict(self.colors),
             session.warnings,
         )
 
@@ -359,6 +359,7 @@ class _Bodies:
                 else:
                     self._task(key)
             self.elaborate()
+        self._dispatchers()
         fifos: list[Operation] = []
         for symbol, buffer, push, pop, source, node in pe.state.get("fifos", []):
             op = wse.FifoOp(symbol, buffer, activate_push=push, activate_pop=pop)
@@ -366,6 +367,31 @@ class _Bodies:
             fifos.append(op)
         exported = [self._export(export) for export in pe.exports.values()]
         return [*pe.operations, *pe.late, *fifos, *exported, *self.emitted]
+
+    def _dispatchers(self) -> None:
+        """Functions that call through pointers, again until none of them has found a new function."""
+        pe, ev = self.pe, self.ev
+        emitted: list[Operation] = []
+        before = (-1, -1)
+        while before != (len(pe.functions), len(pe.dispatchers)):
+            before = (len(pe.functions), len(pe.dispatchers))
+            emitted = []
+            for type, symbol in list(pe.dispatchers.items()):
+                inputs = [types.U16, *type.parameters]
+                block = Block(arg_types=[emit.scalar(item) for item in inputs])
+                ev.builder = Builder(block)
+                module = ev.instances[0]
+                values = [Value(item, argument) for item, argument in zip(inputs, block.args, strict=True)]
+                try:
+                    with ev.framed(Frame(module)):
+                        result = calls.emit_dispatcher(ev, type, values, module.file)
+                        outputs = [] if type.result is types.VOID else [ev.ssa(result, module.file)]
+                        ev.builder(wse.ReturnOp(*outputs))
+                finally:
+                    ev.builder = None
+                signature = FunctionType.from_lists([emit.scalar(t) for t in inputs], [value.type for value in outputs])
+                emitted.append(wse.FuncOp(symbol, signature, Region(block)))
+        self.emitted += emitted
 
     def _export(self, export: Export) -> Operation:
         target = export.type

@@ -170,7 +170,14 @@ _FLOAT: dict[str, type[Operation]] = {
     "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp
 }  # fmt: skip
 
-_COMPARE = {"==": ("eq", "eq"), "!=": ("ne", "ne"), "<": ("slt", "ult"), ">": ("sgt", "ugt"), "<=": ("sle", "ule"), ">=": ("sge", "uge")}  # fmt: skip
+_COMPARE = {
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+    "<": ("slt", "ult"),
+    ">": ("sgt", "ugt"),
+    "<=": ("sle", "ule"),
+    ">=": ("sge", "uge"),
+}
 _COMPARE_FLOAT = {"==": "oeq", "!=": "une", "<": "olt", ">": "ogt", "<=": "ole", ">=": "oge"}
 
 

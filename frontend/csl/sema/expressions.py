@@ -225,6 +225,11 @@ def _as_address(data: Any) -> Address:
     return data if isinstance(data, Address) else Address(None, 0, 1, data)
 
 
+def _function_at(data: Any) -> Any:
+    """The function a pointer's data stands for: itself, or its number at run time."""
+    return data.base if isinstance(data, Address) else data
+
+
 def _pointed(ev: Evaluator, where: Address, type: types.Pointer) -> Memory:
     return Memory(where, type.target, type.const)
 
@@ -236,8 +241,8 @@ def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
         ev.fail(node, f"'.*' needs a pointer, not a value of type '{type}'")
     if type.many:
         ev.fail(node, f"'{type}' points to an unknown number of elements; name one of them with [index]")
-    if isinstance(value.data, Callable):
-        return Temporary(Value(type.target, value.data))
+    if isinstance(type.target, types.Function):
+        return Temporary(Value(type.target, _function_at(value.data)))
     return Memory(_as_address(value.data), type.target, type.const)
 
 
@@ -731,7 +736,9 @@ def _comptime(ev: Evaluator, node: syntax.Comptime, want: Type | None) -> Value:
 def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
     function = ev.expr(node.function)
     if isinstance(function.type, types.Pointer) and isinstance(function.type.target, types.Function):
-        function = Value(function.type.target, function.data)
+        function = Value(function.type.target, _function_at(function.data))
+    if isinstance(function.type, types.Function) and isinstance(function.data, SSAValue):
+        return calls.call_indirectly(ev, function, [ev.expr(argument) for argument in node.arguments], node)
     if not isinstance(function.data, Callable):
         ev.fail(node, f"a value of type '{function.type}' cannot be called")
     if function.data.is_task:

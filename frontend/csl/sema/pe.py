@@ -103,6 +103,9 @@ class PeProgram:
     effects: list[Effect] = field(default_factory=list)
     host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
     shared: dict[str, Module] = field(default_factory=dict)
+    functions: list[Callable] = field(default_factory=list)
+    """Those whose address is needed at run time."""
+    dispatchers: dict[types.Function, str] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     """What single builtins keep: random state, registers."""
     _symbols: set[str] = field(default_factory=set)
@@ -221,6 +224,8 @@ class PeProgram:
                 wse.InitializeOp(symbol, position, address_of=item.buffer.symbol, offset=item.offset * item.unit)
             )
             return 0
+        if isinstance(item, Callable):
+            return self.function_number(item)
         if isinstance(item, Column):
             late.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
             return 0
@@ -354,6 +359,23 @@ class PeProgram:
             symbol = self._queues[key] = self.unique(name)
             make = wse.OutputQueueOp if output else wse.InputQueueOp
             self.add(make(symbol, self.color(color), id), ev.source, node)
+        return symbol
+
+    # Functions
+
+    def function_number(self, function: Callable) -> int:
+        """What a pointer to a function holds; never 0."""
+        for number, other in enumerate(self.functions, start=1):
+            if other.node is function.node and other.module is function.module:
+                return number
+        self.functions.append(function)
+        return len(self.functions)
+
+    def dispatcher(self, type: types.Function) -> str:
+        """The symbol of the function that calls what a pointer of a type points to."""
+        symbol = self.dispatchers.get(type)
+        if symbol is None:
+            symbol = self.dispatchers[type] = self.unique("call_pointer")
         return symbol
 
     # Tasks
