@@ -279,7 +279,7 @@ def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
     return array_at(ev, where, element, types.words(element))
 
 
-def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node) -> SSAValue:
+def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, in_register: bool = False) -> SSAValue:
     """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
     builder = ev.builder
     assert builder is not None and ev.pe is not None
@@ -320,6 +320,11 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node) -> S
         return builder.value(make(type, _field(ev, data.extent), queue=symbol, color=color, options=options))  # pyright: ignore
     if isinstance(data, FifoDescriptor):
         return builder.value(dsd.FifoOp(data.symbol, mlir))
+    if isinstance(data, CircularDescriptor) and in_register:
+        if isinstance(data.extent, SSAValue):
+            ev.fail(node, "the extent of a circbuf_dsd must be known at compile time here")
+        base, _ = view(ev, data.address, element)
+        return builder.value(dsd.CircbufOp(base, data.extent, wraparound=data.wraparound))
     if isinstance(data, CircularDescriptor):
         ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
     ev.fail(node, "this is no DSD")
