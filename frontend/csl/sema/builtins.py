@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ....dialects import wse
 from .. import syntax
 from . import types
-from .conversion import bitcast, cast, coerce, describe
+from .conversion import bitcast, cast, coerce, describe, extremes
 from .core import Evaluator, builtin
 from .expressions import place
 from .frames import Frame
@@ -59,8 +59,8 @@ def _is_same_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
 
 @builtin("@is_comptime")
 def _is_comptime(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    (argument,) = expect(ev, node, 1)
-    return boolean(known(ev.expr(argument)))
+    expect(ev, node, 0)
+    return boolean(ev.builder is None)
 
 
 @builtin("@fp16")
@@ -124,59 +124,77 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if not types.is_integer(element):
         ev.fail(arguments[0], f"a range counts in an integer type, not in '{element}'")
 
-    def number(node: syntax.Expression) -> Value:
-        value = ev.expr(node, element)
+    def number(node: syntax.Expression, type: Type) -> Value:
+        value = ev.expr(node, type)
         if not types.is_integer(value.type):
             ev.fail(node, f"a bound of a range is an integer, not '{value.type}'")
-        if isinstance(value.data, SSAValue):
-            return value if value.type == element else cast(ev, value, element, node)
-        return Value(element if isinstance(value.data, SSAValue) else types.COMPTIME_INT, value.data)
+        value = coerce(ev, value, type, node)
+        # A known bound must not wrap where the loop computes with it.
+        return value if isinstance(value.data, SSAValue) else Value(types.COMPTIME_INT, value.data)
 
     if len(arguments) == 2:
-        data = RangeData(Value(element, 0), number(arguments[1]), Value(element, 1))
+        data = RangeData(Value(element, 0), number(arguments[1], element), Value(element, 1))
+        return Value(types.Range(element), data)
+    # Ranges of unsigned numbers may count down, as in the manual's example @range(u16, 2, 7, -1).
+    signed = types.Int(element.bits, True) if isinstance(element, types.Int) else element
+    step = ev.expr(arguments[3], element)
+    if types.is_integer(step.type) and not isinstance(step.data, SSAValue) and extremes(step.data)[0] < 0:
+        step = coerce(ev, step, signed, arguments[3])
+        step = Value(types.COMPTIME_INT, step.data)
     else:
-        data = RangeData(*(number(argument) for argument in arguments[1:]))
-    return Value(types.Range(element), data)
+        step = number(arguments[3], element)
+    return Value(types.Range(element), RangeData(number(arguments[1], element), number(arguments[2], element), step))
+
+
+@builtin("@range_start", "@range_stop", "@range_step")
+def _range_part(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    if not isinstance(value.type, types.Range):
+        ev.fail(argument, f"@{node.name} takes a range, not '{value.type}'")
+    part: Value = getattr(value.data, node.name.removeprefix("range_"))
+    element = value.type.element
+    return Value(element, part.data if isinstance(part.data, SSAValue) else ev.fitted(element, part.data))
 
 
 # Identifiers
 
 
-def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, count: int, what: str) -> Value:
+def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, allowed: range, what: str) -> Value:
     (argument,) = expect(ev, node, 1)
     value = ev.expr(argument, types.U16)
     if not types.is_integer(value.type):
         ev.fail(argument, f"@{node.name} takes an integer, not '{value.type}'")
     if isinstance(value.data, SSAValue):
+        if type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+            ev.fail(argument, "the number of a queue must be known at compile time")
         return Value(type, coerce(ev, value, types.U16, argument).data)
-    from .conversion import extremes
-
     low, high = extremes(value.data)
-    if low < 0 or high >= count:
-        wrong = low if low < 0 else high
+    if low < allowed[0] or high > allowed[-1]:
+        wrong = low if low < allowed[0] else high
         arch = ev.session.target.name.upper().replace("WSE", "WSE-")
-        ev.fail(argument, f"there is no {what} {wrong} on {arch}; they are 0 to {count - 1}")
+        ev.fail(argument, f"there is no {what} {wrong} on {arch}; they are {allowed[0]} to {allowed[-1]}")
     return Value(type, value.data)
 
 
 @builtin("@get_color")
 def _get_color(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return _identifier(ev, node, types.COLOR, 32, "color")
+    return _identifier(ev, node, types.COLOR, range(ev.session.target.routable_colors), "color")
 
 
 @builtin("@get_local_task_id")
 def _get_local_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return _identifier(ev, node, types.LOCAL_TASK_ID, 64, "local task id")
+    return _identifier(ev, node, types.LOCAL_TASK_ID, ev.session.target.local_task_ids, "local task id")
 
 
 @builtin("@get_control_task_id")
 def _get_control_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return _identifier(ev, node, types.CONTROL_TASK_ID, 64, "control task id")
+    return _identifier(ev, node, types.CONTROL_TASK_ID, ev.session.target.control_task_ids, "control task id")
 
 
 @builtin("@get_input_queue")
 def _get_input_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return _identifier(ev, node, types.INPUT_QUEUE, len(ev.session.target.input_queue_words), "input queue")
+    return _identifier(ev, node, types.INPUT_QUEUE, range(ev.session.target.input_queues), "input queue")
 
 
 @builtin("@get_output_queue")
@@ -185,7 +203,7 @@ def _get_output_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     if isinstance(ev.expr(argument).type, types.Identifier):
         # `@get_output_queue(input_queues[2])` stands in published programs.
         return Value(types.OUTPUT_QUEUE, ev.expr(argument).data)
-    return _identifier(ev, node, types.OUTPUT_QUEUE, len(ev.session.target.output_queue_words), "output queue")
+    return _identifier(ev, node, types.OUTPUT_QUEUE, range(ev.session.target.output_queues), "output queue")
 
 
 @builtin("@get_ut_id")
@@ -194,7 +212,7 @@ def _get_ut_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value = ev.expr(argument)
     if value.type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
         return Value(types.UT_ID, value.data)
-    return _identifier(ev, node, types.UT_ID, ev.session.target.microthreads, "microthread")
+    return _identifier(ev, node, types.UT_ID, range(ev.session.target.microthreads), "microthread")
 
 
 @builtin("@get_data_task_id")
