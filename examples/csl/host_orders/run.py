@@ -3,6 +3,7 @@
 
 import argparse
 import json
+from typing import Literal
 
 import numpy as np
 from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
@@ -16,11 +17,12 @@ args = parser.parse_args()
 with open(f"{args.name}/out.json", encoding="utf-8") as file:
     params = json.load(file)["params"]
 width, height, depth = (int(params[name]) for name in ("width", "height", "depth"))
-ORDERS = {"C": MemcpyOrder.ROW_MAJOR, "F": MemcpyOrder.COL_MAJOR}
+Order = Literal["C", "F"]
+ORDERS: dict[Order, MemcpyOrder] = {"C": MemcpyOrder.ROW_MAJOR, "F": MemcpyOrder.COL_MAJOR}
 BITS_16, BITS_32 = MemcpyDataType.MEMCPY_16BIT, MemcpyDataType.MEMCPY_32BIT
 
 
-def options(order: str, data_type: MemcpyDataType, nonblock: bool = False) -> dict[str, object]:
+def options(order: Order, data_type: MemcpyDataType, nonblock: bool = False) -> dict[str, object]:
     return {"streaming": False, "order": ORDERS[order], "data_type": data_type, "nonblock": nonblock}
 
 
@@ -34,7 +36,7 @@ runner.load()
 runner.run()
 
 
-def check(order: str) -> None:
+def check(order: Order) -> None:
     words = np.zeros(wide.size, np.int32)
     runner.memcpy_d2h(words, wide_symbol, 0, 0, width, height, depth, **options(order, BITS_32))
     np.testing.assert_array_equal(words.reshape(wide.shape, order=order), wide)
@@ -44,7 +46,7 @@ def check(order: str) -> None:
 
 
 # The whole grid in both orders, then a region of it and only a part of each PE's array.
-for order in ("C", "F"):
+for order in ORDERS:
     wide[:] = generator.integers(-(1 << 31), 1 << 31, wide.shape)
     runner.memcpy_h2d(wide_symbol, wide.ravel(order), 0, 0, width, height, depth, **options(order, BITS_32))
     narrow[:] = generator.integers(-(1 << 15), 1 << 15, narrow.shape)
@@ -63,7 +65,7 @@ for order in ("C", "F"):
     check(order)
 
 # One array for every row of PEs, then one for every column of a region.
-for order in ("C", "F"):
+for order in ORDERS:
     line = generator.integers(0, 1000, (height, 1, depth)).astype(np.int32)
     wide[:] = line
     runner.memcpy_h2d_rowbcast(wide_symbol, line.ravel(order), 0, 0, width, height, depth, **options(order, BITS_32))

@@ -1,0 +1,1 @@
+from loomir.host.sdk.debugging import debug_util as debug_util

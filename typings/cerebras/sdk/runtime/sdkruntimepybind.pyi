@@ -1,0 +1,11 @@
+from loomir.host.sdk.platforms import SdkCompileArtifacts as SdkCompileArtifacts
+from loomir.host.sdk.platforms import SdkExecutionPlatform as SdkExecutionPlatform
+from loomir.host.sdk.platforms import SdkTarget as SdkTarget
+from loomir.host.sdk.platforms import SimfabConfig as SimfabConfig
+from loomir.host.sdk.platforms import get_platform as get_platform
+from loomir.host.sdk.platforms import get_simulator as get_simulator
+from loomir.host.sdk.platforms import get_system as get_system
+from loomir.host.sdk.runtime import MemcpyDataType as MemcpyDataType
+from loomir.host.sdk.runtime import MemcpyOrder as MemcpyOrder
+from loomir.host.sdk.runtime import SdkRuntime as SdkRuntime
+from loomir.host.sdk.runtime import Task as Task
