@@ -244,8 +244,8 @@ class _Compiler:
             flat = item.rows * width + item.columns
             before = taken[item.rows, item.columns]
             again = before >= 0
-            if len(np.unique(flat)) < len(flat):
-                counts = np.bincount(flat)
+            counts = np.bincount(flat)
+            if counts.max() > 1:
                 place = int(np.argmax(counts > 1))
                 self._twice(item, item, place % width, place // width)
             if again.any():
@@ -496,10 +496,14 @@ def _fresh(name: str, names: set[str]) -> str:
 
 
 def _placement(places: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Any:
-    columns = np.concatenate([x for x, _ in places])
-    rows = np.concatenate([y for _, y in places])
-    both = np.unique(np.stack([rows, columns]), axis=1)
-    return ArrayAttr(regions(both[1], both[0]))
+    """The PEs of several sets, each once."""
+    width = max(int(columns.max()) for columns, _ in places) + 1
+    height = max(int(rows.max()) for _, rows in places) + 1
+    taken = np.zeros((height, width), np.bool_)
+    for columns, rows in places:
+        taken[rows, columns] = True
+    rows, columns = np.nonzero(taken)
+    return ArrayAttr(regions(columns, rows))
 
 
 def _from_command_line(name: str, given: Any) -> Value:

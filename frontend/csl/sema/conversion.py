@@ -14,7 +14,7 @@ from . import types
 from .core import Evaluator
 from .emit import has_one_register, scalar
 from .scalars import bits as bits_of
-from .scalars import from_bits
+from .scalars import cast_column, from_bits
 from .types import Type
 from .values import Address, Callable, Column, Value
 
@@ -189,6 +189,10 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         if types.is_comptime_only(type):
             ev.fail(node, f"'{type}' exists at compile time only, but the value is not known then")
         return Value(type, _cast_at_run_time(ev, value, type, node))
+    if isinstance(value.data, Column):
+        together = cast_column(type, value.data, ev.lanes)
+        if together is not None:
+            return Value(type, together)
     return Value(type, ev.lift(lambda number: _cast_known(type, number), value.data))
 
 

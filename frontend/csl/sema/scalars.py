@@ -33,8 +33,7 @@ def rounded(type: Type, value: float) -> float:
         return value
     if type is types.CB16:
         return _cb16(value)
-    with np.errstate(all="ignore"):
-        return float(NUMPY[type](value))
+    return float(NUMPY[type](value))
 
 
 CB16_BIAS = 42
@@ -98,6 +97,23 @@ BITWISE: dict[str, Callable[[Any, Any], Any]] = {
     "<<": lambda left, right: left << right if right < 4096 else 0,
     ">>": lambda left, right: left >> min(right, 4096),
 }
+
+
+def _divide_columns(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    quotient = np.abs(left) // np.abs(right)
+    return np.where((left < 0) != (right < 0), -quotient, quotient)
+
+
+def _remainder_columns(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    return left - right * _divide_columns(left, right)
+
+
+DIVISIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    divide_int: _divide_columns,
+    remainder_int: _remainder_columns,
+}
+"""Functions of numbers that have a form for whole columns without zeros."""
+
 FAST = {operator.add, operator.sub, operator.mul, *COMPARISONS.values(), operator.and_, operator.or_, operator.xor}
 """Operations numpy does on whole columns as Python does on numbers."""
 
@@ -112,6 +128,10 @@ def lifted(lanes: Lanes, function: Callable[..., Any], *arguments: Any) -> Any:
     arrays = [lanes.spread(argument) if isinstance(argument, Column) else None for argument in arguments]
     if function in FAST and all(_is_small(a, b) for a, b in zip(arrays, arguments, strict=True)):
         return column(lanes, function(*(b if a is None else a for a, b in zip(arrays, arguments, strict=True))))
+    if function in DIVISIONS and all(_is_small(a, b) for a, b in zip(arrays, arguments, strict=True)):
+        left, right = (np.asarray(b, np.int64) if a is None else a for a, b in zip(arrays, arguments, strict=True))
+        if np.all(right != 0) and left.dtype.kind == right.dtype.kind == "i":
+            return column(lanes, DIVISIONS[function](left, right))
     return _one_by_one(lanes, function, arrays, arguments)
 
 
@@ -179,17 +199,40 @@ def binary(lanes: Lanes, symbol: str, type: Type, left: Any, right: Any) -> Any:
 
 
 def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
+    if isinstance(data, Column) and data.values.dtype.kind in "bif":
+        return column(lanes, _fit_column(type, lanes.spread(data)))
     if isinstance(type, types.Int):
-        if isinstance(data, Column):
-            if data.values.dtype.kind == "i" and type.bits < 64:
-                low, high = data.values.min(), data.values.max()
-                if type.lowest <= low and high <= type.highest:
-                    return data
-            return lifted(lanes, type.wrap, data)
-        return type.wrap(data)
+        return lifted(lanes, type.wrap, data)
     if isinstance(type, types.Float):
         return lifted(lanes, lambda value: rounded(type, value), data)
     return data
+
+
+def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers wrapped or rounded to their type."""
+    if isinstance(type, types.Int) and values.dtype.kind != "f":
+        if type.bits == 64 or (type.lowest <= values.min() and values.max() <= type.highest):
+            return values
+        wide = values.astype(np.int64) & ((1 << type.bits) - 1)
+        return np.where(wide > type.highest, wide - (1 << type.bits), wide) if type.signed else wide
+    if isinstance(type, types.Float) and type in NUMPY:
+        with np.errstate(all="ignore"):
+            return values.astype(NUMPY[type]).astype(np.float64)
+    return values
+
+
+def cast_column(type: Type, column_: Column, lanes: Lanes) -> Any:
+    """A column of numbers converted as @as does; None where only one number at a time can be."""
+    values = lanes.spread(column_)
+    if values.dtype.kind not in "bif":
+        return None
+    if type is types.BOOL:
+        return column(lanes, values != 0)
+    if types.is_float(type):
+        return column(lanes, _fit_column(type, values.astype(np.float64)))
+    if values.dtype.kind == "f":
+        return None
+    return column(lanes, _fit_column(type, values.astype(np.int64)))
 
 
 def fit(lanes: Lanes, type: Type, data: Any) -> Any:
