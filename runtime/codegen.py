@@ -45,28 +45,34 @@ class Generated:
     uses_memory: bool
 
 
+_STRUCTURED: tuple[type[Operation], ...] = (scf.IfOp, scf.ForOp, scf.WhileOp)
+_TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp)
+_OWN_VALUES: tuple[type[Operation], ...] = (
+    flow.CoordinateOp, flow.GetParamOp, flow.ExtentOp, arith.ConstantOp,
+)  # fmt: skip
+"""What is known, or read when the task starts."""
+
+
 def can_generate(op: Operation, *, memory: bool = True) -> bool:
     """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores."""
-    if isinstance(op, scf.IfOp | scf.ForOp | scf.WhileOp):
+    # By exact type: this is asked several times of each operation.
+    kind = type(op)
+    if kind in _STRUCTURED:
         return all(
-            can_generate(inner, memory=memory) or isinstance(inner, scf.YieldOp | scf.ConditionOp)
+            type(inner) in _TERMINATORS or can_generate(inner, memory=memory)
             for region in op.regions
             for block in region.blocks
             for inner in block.ops
         ) and all(kind_of(result.type) is not None for result in op.results)
-    if isinstance(op, flow.LoadOp | flow.StoreOp):
+    if kind is flow.LoadOp or kind is flow.StoreOp:
         return memory
-    if isinstance(op, flow.AssertOp):
-        return True
-    if isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp):
-        return True
-    return isinstance(op, arith.ConstantOp) or function_of(op) is not None
+    return kind in _OWN_VALUES or kind is flow.AssertOp or function_of(op) is not None
 
 
 def worth_generating(ops: Sequence[Operation]) -> bool:
     """Whether a run is more than a few cheap operations."""
-    work = [op for op in ops if not isinstance(op, arith.ConstantOp | flow.CoordinateOp | flow.GetParamOp)]
-    return len(work) > 2 or any(isinstance(op, scf.ForOp | scf.WhileOp) for op in ops)
+    work = [op for op in ops if type(op) not in _OWN_VALUES]
+    return len(work) > 2 or any(type(op) is scf.ForOp or type(op) is scf.WhileOp for op in ops)
 
 
 def generate(
@@ -170,20 +176,11 @@ class _Writer:
     # Operations
 
     def operation(self, op: Operation) -> None:
-        if isinstance(op, scf.IfOp):
-            self.if_(op)
-        elif isinstance(op, scf.ForOp):
-            self.for_(op)
-        elif isinstance(op, scf.WhileOp):
-            self.while_(op)
-        elif isinstance(op, flow.LoadOp):
-            self.load(op)
-        elif isinstance(op, flow.StoreOp):
-            self.store(op)
-        elif isinstance(op, flow.AssertOp):
-            self.check(op)
-        elif isinstance(op, flow.CoordinateOp | flow.GetParamOp | flow.ExtentOp | arith.ConstantOp):
-            return  # known, or read when the task starts
+        if type(op) in _OWN_VALUES:
+            return
+        writer = _WRITERS.get(type(op))
+        if writer is not None:
+            writer(self, op)
         elif self.slots[op.results[0]] not in self.known:
             self.scalar(op)
 
@@ -472,6 +469,16 @@ class _Writer:
         self.add_cycles(self.charge())
         self.depth -= 1
         self.defined = outside | {self.slots[result] for result in op.results}
+
+
+_WRITERS: dict[type[Operation], Callable[[_Writer, Any], None]] = {
+    scf.IfOp: _Writer.if_,
+    scf.ForOp: _Writer.for_,
+    scf.WhileOp: _Writer.while_,
+    flow.LoadOp: _Writer.load,
+    flow.StoreOp: _Writer.store,
+    flow.AssertOp: _Writer.check,
+}
 
 
 def _bits(kind: str) -> int:

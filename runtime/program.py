@@ -95,6 +95,8 @@ class _Body:
         self.slots: dict[SSAValue, int] = {}
         self.known: set[int] = set()
         """Slots whose initial value never changes."""
+        self.static: set[SSAValue] = set()
+        """Values that depend on nothing but constants, coordinates and parameters."""
         self.pending = 0
         self.calls: list[str] = []
         self.inside_generated = False
@@ -255,11 +257,15 @@ class _Body:
         handler = _HANDLERS.get(type(op))
         if handler is not None:
             handler(self, op)
+            if isinstance(op, flow.CoordinateOp | flow.ExtentOp | flow.GetParamOp | arith.ConstantOp):
+                self.static.add(op.results[0])
             return
         function = function_of(op)
         if function is None:
             raise LoomError(_cannot_execute(op), location_of(op))
         self.scalar(op, function)
+        if self.static.issuperset(op.operands):
+            self.static.add(op.results[0])
 
     def scalar(self, op: Operation, function: Callable[..., Any]) -> None:
         operands = [self.use(value) for value in op.operands]
@@ -348,7 +354,7 @@ class _Body:
         join = 0
         other = 0
         start = self.here + 1
-        cache: dict[UnitSet, list[tuple[int, UnitSet, int]]] | None = {} if self.is_static(op.cond) else None
+        cache: dict[UnitSet, list[tuple[int, UnitSet, int]]] | None = {} if op.cond in self.static else None
 
         def branch(warp: Warp) -> int | None:
             value = warp.slots[condition]
@@ -495,15 +501,6 @@ class _Body:
         self.calls.pop()
 
     # Units and memory
-
-    def is_static(self, value: SSAValue) -> bool:
-        """Whether a value depends on nothing but constants, coordinates and parameters."""
-        owner = value.owner
-        if not isinstance(owner, Operation):
-            return False
-        if isinstance(owner, flow.CoordinateOp | flow.ExtentOp | flow.GetParamOp | arith.ConstantOp):
-            return True
-        return function_of(owner) is not None and all(self.is_static(operand) for operand in owner.operands)
 
     def coordinate(self, op: flow.CoordinateOp) -> None:
         if op.result in self.slots:

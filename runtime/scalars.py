@@ -12,6 +12,7 @@ import math
 import operator
 from array import array
 from collections.abc import Callable
+from functools import cache
 from math import isfinite
 from struct import Struct
 from typing import Any, TypeAlias
@@ -38,15 +39,14 @@ FLOATS = ("f32", "f16", "bf16")
 def kind_of(type: Attribute) -> str | None:
     """The scalar kind of an IR type ("i16", "f32", "index", ...), None if it is not a scalar the engine computes."""
     if isinstance(type, IntegerType):
-        name = f"i{type.bitwidth}"
-        return name if name in DTYPES else None
-    if isinstance(type, IndexType):
-        return "index"
-    if isinstance(type, Float32Type):
-        return "f32"
-    if isinstance(type, Float16Type):
-        return "f16"
-    return "bf16" if isinstance(type, BFloat16Type) else None
+        return _INTEGER_KINDS.get(type.bitwidth)
+    return _OTHER_KINDS.get(type.__class__)
+
+
+_INTEGER_KINDS = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
+_OTHER_KINDS: dict[type[Attribute], str] = {
+    Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",
+}  # fmt: skip
 
 
 _single = array("f", [0.0])
@@ -217,9 +217,8 @@ _ORDERED: dict[str, Binary] = {
 }  # fmt: skip
 
 
-def _compare_integers(op: arith.CmpiOp) -> Binary:
-    kind = kind_of(op.lhs.type) or "i32"
-    name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+def _compare_integers(kind: str, predicate: int) -> Binary:
+    name = arith.CMPI_COMPARISON_OPERATIONS[predicate]
     if name in ("eq", "ne"):
         return _ORDERED[name]
     compare = _ORDERED[name[1:]]
@@ -239,8 +238,8 @@ def _not(value: Value) -> Value:
     return ~value if type(value) is np.ndarray else not value
 
 
-def _compare_floats(op: arith.CmpfOp) -> Binary:
-    name = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+def _compare_floats(predicate: int) -> Binary:
+    name = arith.CMPF_COMPARISON_OPERATIONS[predicate]
     if name in ("false", "true"):
         always = name == "true"
         return lambda a, b: always
@@ -524,10 +523,15 @@ def _choice(kind: str, uniform: Binary, choose: Callable[[Array, Array], Array])
 
 def function_of(op: Operation) -> Function | None:
     """The function of a scalar operation's operands, None if the engine does not know the operation."""
-    name = op.name
-    kinds = [kind_of(value.type) for value in (*op.operands, *op.results)]
+    kinds = tuple([kind_of(value.type) for value in (*op.operands, *op.results)])
     if not op.results or None in kinds:
         return None
+    predicate = op.predicate.value.data if isinstance(op, arith.CmpiOp | arith.CmpfOp) else 0
+    return _function(op.name, kinds, predicate)
+
+
+@cache
+def _function(name: str, kinds: tuple[str | None, ...], predicate: int) -> Function | None:
     kind, source = str(kinds[-1]), str(kinds[0])
     if kind == "i1" and name in _BOOLEAN_BINARY:
         return _BOOLEAN_BINARY[name]
@@ -540,7 +544,7 @@ def function_of(op: Operation) -> Function | None:
     if name in _FLOAT_CHOICES:
         return _choice(kind, *_FLOAT_CHOICES[name])
     if name in _MATH and kind in FLOATS:
-        return _through_numpy(kind, name, _MATH[name], len(op.operands))
+        return _through_numpy(kind, name, _MATH[name], len(kinds) - 1)
     if name in ("math.ctpop", "math.ctlz", "math.cttz") and kind != "i1":
         return _count_bits(kind, name)
     if name == "math.absi":
@@ -558,10 +562,10 @@ def function_of(op: Operation) -> Function | None:
         )
     if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
         return _shift(kind, name.removeprefix("arith."))
-    if isinstance(op, arith.CmpiOp):
-        return _compare_integers(op)
-    if isinstance(op, arith.CmpfOp):
-        return _compare_floats(op)
+    if name == "arith.cmpi":
+        return _compare_integers(source, predicate)
+    if name == "arith.cmpf":
+        return _compare_floats(predicate)
     if name == "arith.select":
         return _select(kind)
     if name in _CONVERSIONS:

@@ -292,13 +292,13 @@ def test_wrong_arrays(values, message: str) -> None:
             "addc16 is not provided by the engine yet",
         ),
         (
-            "flow.task local @t id 9 {\n %a = arith.constant 1 : i64\n %b = arith.addi %a, %a : i64\n flow.return }",
-            "cannot execute arith.addi on i64; compute with f32, f16, bf16, i32, i16, i8, i1, index instead",
+            "flow.task local @t id 9 {\n %a = arith.constant 1 : i4\n %b = arith.addi %a, %a : i4\n flow.return }",
+            "cannot execute arith.addi on i4; compute with f32, f16, bf16, i64, i32, i16, i8, i1, index instead",
         ),
         (
-            "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b = arith.extsi %a : i32 to i64\n"
+            "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b = arith.extsi %a : i32 to i48\n"
             " flow.return }",
-            "cannot execute arith.extsi on i64",
+            "cannot execute arith.extsi on i48",
         ),
         (
             "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b, %c = arith.mulsi_extended %a, %a : i32\n"
