@@ -10,11 +10,11 @@ The wanted picture: time grows with the classes, and only gently with the PEs.
 from __future__ import annotations
 
 import argparse
-import math
 import tempfile
 import time
 from pathlib import Path
 
+from loomir.dialects import flow
 from loomir.frontend import csl
 from loomir.host.compilation import compile as lower
 
@@ -86,26 +86,20 @@ comptime {
 """
 
 
-def measure(directory: Path, pes: int, classes: int) -> tuple[float, float, int]:
+SIZES = ((5, 2), (40, 25), (400, 250), (762, 1172))
+"""Rectangles: 10, 1,000 and 100,000 PEs, and a whole WSE-3."""
+
+
+def measure(directory: Path, width: int, height: int, classes: int) -> tuple[float, float, int]:
     """Seconds for the front end, seconds for the passes, and the number of PE programs."""
-    width = max(1, math.isqrt(pes))
-    height = pes // width
     start = time.perf_counter()
     params = {"width": width, "height": height, "classes": classes}
     layout = csl.compile_layout(directory / "layout.csl", arch="wse3", params=params)
     middle = time.perf_counter()
     program = lower(layout.module)
     end = time.perf_counter()
-    units = len(list(program.fabric.body.block.ops))
-    del units
-    return middle - start, end - middle, len(list(layout_pes(layout)))
-
-
-def layout_pes(layout: csl.CompiledLayout) -> list[object]:
-    """The PE programs the PEs were sorted into."""
-    from loomir.dialects import flow
-
-    return [op for op in layout.module.walk() if isinstance(op, flow.UnitsOp)]
+    programs = sum(isinstance(op, flow.UnitsOp) for op in program.fabric.body.block.ops)
+    return middle - start, end - middle, programs
 
 
 def main() -> None:
@@ -116,10 +110,17 @@ def main() -> None:
         directory = Path(name)
         (directory / "layout.csl").write_text(LAYOUT)
         (directory / "pe.csl").write_text(PE)
-        measure(directory, 4, 1)  # imports and caches
+        measure(directory, 2, 2, 1)  # imports and caches
         print(f"{'PEs':>8} {'programs':>8} {'front end':>10} {'passes':>8}")
-        for pes, classes in ((10, 1), (1_000, 1), (100_000, 1), (850_084, 1), (1_000, 10), (1_000, 100), (100_000, 10)):
-            best = min((measure(directory, pes, classes) for _ in range(arguments.repeat)), key=lambda m: m[0] + m[1])
+        for (width, height), classes in [
+            *((size, 1) for size in SIZES),
+            (SIZES[1], 10),
+            (SIZES[1], 100),
+            (SIZES[2], 10),
+        ]:
+            runs = (measure(directory, width, height, classes) for _ in range(arguments.repeat))
+            best = min(runs, key=lambda run: run[0] + run[1])
+            pes = width * height
             print(f"{pes:>8} {best[2]:>8} {best[0]:>9.3f}s {best[1]:>7.3f}s", flush=True)
 
 
