@@ -369,6 +369,9 @@ class PeProgram:
         if export.points_to is None:
             message = "holds an address and is exported itself, which CSL cannot say; export it with points_to"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}")
+        if export.read_only is not None:
+            message = "is a variable that holds an address, exported read_only, which CSL cannot say"
+            raise refuse(export, f"buffer @{buffer.sym_name.data} {message}; export it without read_only")
         shown = export.exported_name
         type = tree.many_pointer_type(tree.name(pointee))
         self.result.exports[shown] = Export(type, f"[*]{pointee}", export.read_only is None, export)
@@ -403,7 +406,9 @@ class PeProgram:
         type = tree.many_pointer_type(tree.name(element))
         self.result.exports[shown] = Export(type, f"[*]{element}", export.read_only is None, export)
         pointer = self._pointers[export]
-        self._globals.append(tree.declare("var", pointer, type, tree.unary("&", tree.name(name))))
+        # A symbol has the mutability of its name.
+        kind = "var" if export.read_only is None else "const"
+        self._globals.append(tree.declare(kind, pointer, type, tree.unary("&", tree.name(name))))
         self._comptime.append(_export_symbol(pointer, shown))
 
     def _queue(self, op: wse.QueueOp) -> None:

@@ -13,7 +13,7 @@ from .core import Evaluator, builtin
 from .expressions import GlobalVariable, place
 from .operations import expect
 from .pe import Export
-from .places import Memory
+from .places import Memory, Place
 from .tasks import pe_of
 from .types import Type
 from .values import VOID, Address, Callable, Value
@@ -33,6 +33,10 @@ class Name:
     source: Source
 
 
+MOST_PARAMETERS = 15
+"""Of an exported function (Builtins, @export_name)."""
+
+
 @builtin("@export_name")
 def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 2, 3)
@@ -40,17 +44,40 @@ def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         ev.fail(node, "@export_name belongs to the layout; a PE's program uses @export_symbol")
     name = ev.text(arguments[0], "the name of a symbol")
     type = ev.type_of(arguments[1])
+    _check_exportable(ev, arguments[1], name, type)
     mutable = False
     if len(arguments) == 3:
         mutable = bool(ev.data(ev.typed(arguments[2], types.BOOL), arguments[2]))
+    elif not isinstance(type, types.Function):
+        ev.fail(node, f"@export_name of a '{type}' needs a third argument: true if the host may write it, or false")
     exports: dict[str, Name] = ev.session.exports
     previous = exports.get(name)
     if previous is not None:
-        if previous.type != type:
-            ev.fail(node, f"'{name}' is exported twice with different types", ev.note(previous.node, "first here"))
-        return VOID
+        ev.fail(node, f"'{name}' is exported twice; once is enough", ev.note(previous.node, "first here"))
     exports[name] = Name(name, type, mutable, node, ev.source)
     return VOID
+
+
+def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -> None:
+    """Functions of scalars, scalars, and pointers to scalars or arrays of them; the rest means nothing to the host."""
+    if isinstance(type, types.Function):
+        if type.is_task:
+            ev.fail(node, f"'{name}' is exported as a task; the host calls functions")
+        if len(type.parameters) > MOST_PARAMETERS:
+            ev.fail(node, f"'{name}' has {len(type.parameters)} parameters; an exported function has at most 15")
+        for inner in (*type.parameters, *([] if type.result is types.VOID else [type.result])):
+            if not _is_plain(inner):
+                ev.fail(node, f"'{name}' is exported as '{type}', but the host knows no '{inner}'; use numbers")
+        return
+    target = type
+    if isinstance(type, types.Pointer):
+        target = type.target.element if isinstance(type.target, types.Array) else type.target
+    if not _is_plain(target):
+        ev.fail(node, f"'{name}' is exported as '{type}'; export a function, a number or a pointer such as [*]f32")
+
+
+def _is_plain(type: Type) -> bool:
+    return isinstance(type, types.Int | types.Float) or type is types.BOOL or type is types.COLOR
 
 
 @builtin("@export_symbol")
@@ -80,8 +107,8 @@ def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             ev.fail(node, f"the layout exports '{name}' as '{declared.type}', but it is '{type}'")
         pe.exports[name] = Export(name, "", type, node, ev.source, function=function)
         return VOID
-    if declared is not None and isinstance(declared.type, types.Pointer) and isinstance(type, types.Pointer):
-        _check_element(ev, node, name, declared.type, type)
+    if declared is not None:
+        _check_declared(ev, node, declared, target)
     pe.exports[name] = _exported(ev, name, target, type, node, arguments[0])
     return VOID
 
@@ -90,9 +117,15 @@ def _element(type: types.Pointer) -> Type:
     return type.target.element if isinstance(type.target, types.Array) else type.target
 
 
-def _check_element(ev: Evaluator, node: syntax.Node, name: str, declared: types.Pointer, type: types.Pointer) -> None:
-    if _element(declared) != _element(type):
-        ev.fail(node, f"the layout exports '{name}' as '{declared}', but it is '{type}'")
+def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Place) -> None:
+    """A symbol has the type and the mutability that the layout says."""
+    note = ev.note(declared.node, "exported here", declared.source)
+    if declared.type != target.type:
+        ev.fail(node, f"the layout exports '{declared.name}' as '{declared.type}', but it is '{target.type}'", note)
+    if declared.mutable == target.is_const:
+        have, want = ("constant", "mutable") if declared.mutable else ("a variable", "immutable")
+        other = "var" if declared.mutable else "const"
+        ev.fail(node, f"the layout exports '{declared.name}' as {want}, but it is {have}; declare it '{other}'", note)
 
 
 def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax.Node, argument: syntax.Node) -> Export:
