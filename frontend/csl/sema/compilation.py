@@ -157,7 +157,7 @@ class _Compiler:
         return CompiledLayout(
             ModuleOp([program]),
             session.rectangle,
-            {name.name: _exported(ev, name) for name in session.exports.values()},
+            {name.name: _exported(name) for name in session.exports.values()},
             self._all_params(ev, module),
             dict(self.colors),
             session.warnings,
@@ -361,6 +361,12 @@ class _Bodies:
                     self._task(key)
             self.elaborate()
         self._dispatchers()
+        if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
+            # Control wavelets come in by queues that nothing else may read.
+            for (output, number), color in pe.queue_colors.items():
+                if not output:
+                    with self.ev.framed(Frame(self.ev.instances[0])):
+                        pe.queue(self.ev, False, number, color, self.ev.instances[0].file)
         fifos: list[Operation] = []
         for symbol, buffer, push, pop, source, node in pe.state.get("fifos", []):
             op = wse.FifoOp(symbol, buffer, activate_push=push, activate_pop=pop)
@@ -525,21 +531,11 @@ def _from_command_line(name: str, given: Any) -> Value:
     return string(text)
 
 
-def _exported(ev: Evaluator, name: Name) -> ExportedName:
+def _exported(name: Name) -> ExportedName:
     type = name.type
     if isinstance(type, types.Function):
         return ExportedName(name.name, "function", str(type), arguments=[str(p) for p in type.parameters])
+    element = type
     if isinstance(type, types.Pointer):
         element = type.target.element if isinstance(type.target, types.Array) else type.target
-        return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)
-    ev.frame = Frame(ev.frame.module)
-    raise CslError(
-        [
-            Diagnostic(
-                name.source,
-                name.node.start,
-                name.node.end,
-                f"'{name.name}' is exported as '{type}'; export a function type or a pointer such as [*]f32",
-            )
-        ]
-    )
+    return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)

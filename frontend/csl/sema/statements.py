@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
@@ -335,6 +336,8 @@ def _condition(ev: Evaluator, node: syntax.While) -> Value:
 
 
 def _while_known(ev: Evaluator, node: syntax.While) -> None:
+    if ev.in_layout and _while_together(ev, node):
+        return
     while True:
         ev.step(node)
         condition = ev.truth(ev.expr(node.condition), node.condition)
@@ -383,11 +386,16 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
         _for_range_emitted(ev, node, element, data)
         return
     values = numbers(ev, data, node.iterable)
+
+    def bind(number: Any, position: Any) -> None:
+        _bind(ev, node.element, Value(element, number))
+        _bind(ev, node.index, Value(types.U16, position))
+
     if (
         ev.in_layout
-        and len(values) > 3
+        and len(values) >= FEWEST_TOGETHER
         and not _jumps(ev, node) - {syntax.Continue}
-        and _together(ev, node, element, values)
+        and _together(ev, node, values, bind)
     ):
         return
     for position, number in enumerate(values):
@@ -413,8 +421,11 @@ def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -
     return True
 
 
-def _together(ev: Evaluator, node: syntax.For, element: Type, values: range) -> bool:
-    """Evaluates all iterations at once, those that part apart; False if one depends on another."""
+def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bind: Function[[Any, Any], None]) -> bool:
+    """Evaluates all iterations at once, those that part apart; False if one depends on another.
+
+    `bind` declares the names of an iteration, given its number and its position.
+    """
     outer, mark = ev.lanes, len(ev.effects)
     count = len(values)
     lanes = Lanes(outer.count * count, outer, np.repeat(np.arange(outer.count), count))
@@ -429,8 +440,7 @@ def _together(ev: Evaluator, node: syntax.For, element: Type, values: range) -> 
             ev.step(node)
             try:
                 with ev.scope():
-                    _bind(ev, node.element, Value(element, start[0]))
-                    _bind(ev, node.index, Value(types.U16, start[1]))
+                    bind(*start)
                     body(ev, node.body)
             except Continue as jump:
                 if not _mine(jump, node.label):
@@ -445,6 +455,59 @@ def _together(ev: Evaluator, node: syntax.For, element: Type, values: range) -> 
         return False
     finally:
         ev.lanes = outer
+    return True
+
+
+FEWEST_TOGETHER = 4
+"""Iterations from which evaluating them at once is worth its preparation."""
+
+
+def _while_together(ev: Evaluator, node: syntax.While) -> bool:
+    """Evaluates `while (i < n) : (i += 1)` of a layout like a loop over a range; False for another kind of loop."""
+    condition, update = node.condition, node.update
+    if not (
+        isinstance(condition, syntax.Binary)
+        and condition.operator in ("<", "<=")
+        and isinstance(condition.left, syntax.Name)
+        and isinstance(update, syntax.Assign)
+        and update.operator == "+="
+        and isinstance(update.target, syntax.Name)
+        and update.target.name == condition.left.name
+    ):
+        return False
+    name = condition.left.name
+    counter = ev.frame.find(name)
+    kinds = (syntax.Call, syntax.Builtin)
+    named = {inner.name for inner in syntax.walk(condition.right) if isinstance(inner, syntax.Name)}
+    if (
+        counter is None
+        or counter.value is None
+        or not types.is_integer(counter.type)
+        or counter.depth != ev.lanes.depth
+        or _jumps(ev, node) - {syntax.Continue}
+        or _assigned(ev, node.body) & (named | {name})
+        or name in named
+        or any(isinstance(inner, kinds) for part in (condition.right, update.value) for inner in syntax.walk(part))
+    ):
+        return False
+    stop, step = ev.expr(condition.right), ev.expr(update.value)
+    if not types.is_integer(stop.type) or not types.is_integer(step.type):
+        return False
+    first, last, by = (ev.data(value, node) for value in (counter.value, stop, step))
+    if by < 1:
+        return False
+    values = range(first, last + (condition.operator == "<="), by)
+    end = values.start + values.step * len(values)
+    if len(values) < FEWEST_TOGETHER or (isinstance(counter.type, types.Int) and not counter.type.holds(end)):
+        return False
+    type = counter.type
+
+    def bind(number: Any, position: Any) -> None:
+        ev.declare(Local(name, type, Value(type, number), mutable=False), node)
+
+    if not _together(ev, node, values, bind):
+        return False
+    counter.value = Value(type, end)
     return True
 
 
