@@ -560,10 +560,13 @@ class RegisterOperation(DsdOperation, ABC):
 
     @property
     def settings(self) -> AsyncAttr | None:
+        own = self.asynchronous
         for load in self.loads:
-            if load.asynchronous is not None:
-                return load.asynchronous
-        return self.asynchronous
+            if (given := load.asynchronous) is not None:
+                # The pass that numbers microthreads writes into the operation.
+                number = None if own is None else own.microthread
+                return given if number is None or given.microthread is not None else given.with_microthread(number)
+        return own
 
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
         owner = operand.owner

@@ -2173,8 +2173,255 @@ PRIORITIES = ("low", "medium", "high")
 CONTROL_ACTIONS = ("terminate", "activate", "unblock")
 
 
+class AsynchronousOp(SymbolUser, ABC):
+    """Shared by what says how an operation runs on a microthread: `async(microthread = 2, activate = @done)`."""
+
+    microthread = opt_prop_def(IntegerAttr)
+    activate = opt_prop_def(SymbolRefAttr)
+    unblock = opt_prop_def(SymbolRefAttr)
+    on_control = opt_prop_def(StringAttr)
+    control_task = opt_prop_def(SymbolRefAttr)
+    priority = opt_prop_def(StringAttr)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether there is a microthread."""
+        return self.microthread is not None
+
+    @staticmethod
+    def settings(
+        microthread: int | None = None,
+        activate: str | None = None,
+        unblock: str | None = None,
+        on_control: tuple[str, str | None] | None = None,
+        priority: str | None = None,
+    ) -> dict[str, Attribute | None]:
+        """The properties that hold these settings; `on_control` is an action and the task it names."""
+        action, task = on_control or (None, None)
+        return {
+            "microthread": None if microthread is None else IntegerAttr(microthread, i64),
+            "activate": None if activate is None else SymbolRefAttr(activate),
+            "unblock": None if unblock is None else SymbolRefAttr(unblock),
+            "on_control": None if action is None else StringAttr(action),
+            "control_task": None if task is None else SymbolRefAttr(task),
+            "priority": None if priority is None else StringAttr(priority),
+        }
+
+    @staticmethod
+    def parse_settings(parser: Parser) -> dict[str, Attribute | None]:
+        """The properties of `async(...)`; none without it."""
+        if parser.parse_optional_keyword("async") is None:
+            return {}
+        parser.parse_punctuation("(")
+        parser.parse_keyword("microthread")
+        parser.parse_punctuation("=")
+        found: dict[str, Attribute | None] = {
+            "microthread": IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+        }
+        while parser.parse_optional_punctuation(",") is not None:
+            key = parser.parse_keyword_in(("activate", "unblock", "on_control", "priority"))
+            parser.parse_punctuation("=")
+            if key == "on_control":
+                action = parser.parse_keyword_in(CONTROL_ACTIONS)
+                found[key] = StringAttr(action)
+                if action != "terminate":
+                    found["control_task"] = parse_symbol(parser)
+            elif key == "priority":
+                found[key] = StringAttr(parser.parse_keyword_in(PRIORITIES))
+            else:
+                found[key] = parse_symbol(parser)
+        parser.parse_punctuation(")")
+        return found
+
+    def print_settings(self, printer: Printer) -> None:
+        """Print what `parse_settings` reads."""
+        if self.microthread is None:
+            return
+        printer.print_string(f" async(microthread = {self.microthread.value.data}")
+        for key, symbol in (("activate", self.activate), ("unblock", self.unblock)):
+            if symbol is not None:
+                printer.print_string(f", {key} = ")
+                printer.print_attribute(symbol)
+        if self.on_control is not None:
+            printer.print_string(f", on_control = {self.on_control.data}")
+            if self.control_task is not None:
+                printer.print_string(" ")
+                printer.print_attribute(self.control_task)
+        if self.priority is not None:
+            printer.print_string(f", priority = {self.priority.data}")
+        printer.print_string(")")
+
+    def verify_settings(self) -> None:
+        """Check what can be checked without knowing the program."""
+        if self.activate is not None and self.unblock is not None:
+            raise VerifyException(
+                "an operation activates or unblocks a task at its end, not both (DSD-189); keep one of them"
+            )
+        if self.on_control is None:
+            action_fits = self.control_task is None
+        else:
+            action_fits = (self.control_task is None) == (self.on_control.data == "terminate")
+        if not action_fits or (self.on_control is not None and self.on_control.data not in CONTROL_ACTIONS):
+            raise VerifyException("on_control is neither terminate, activate @task nor unblock @task; use one of them")
+        if self.microthread is None and (self.activate or self.unblock or self.on_control or self.priority):
+            raise VerifyException(
+                "only an asynchronous operation has a completion task or a priority (DSD-196); give it a microthread"
+            )
+        if self.priority is not None and self.priority.data not in PRIORITIES:
+            raise VerifyException(f"'{self.priority.data}' is no priority; use {', '.join(PRIORITIES)}")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if self.activate is not None:
+            scope.task_to_activate(self.activate)
+        if self.unblock is not None:
+            scope.check_block(self.unblock, "unblocked")
+        if self.control_task is not None and self.on_control is not None:
+            if self.on_control.data == "activate":
+                scope.task_to_activate(self.control_task)
+            else:
+                scope.check_block(self.control_task, "unblocked")
+        number, target = self.microthread, scope.target
+        if number is not None and not 0 <= number.value.data < target.microthreads:
+            raise VerifyException(
+                f"{target.name} has no microthread {number.value.data}; choose one from 0 to {target.microthreads - 1}"
+            )
+
+
+REGISTER_FILES = ("dest", "src0", "src1")
+
+
+def _verify_register(file: str, number: int, target: Target) -> None:
+    size = {"dest": target.dsr_dest, "src0": target.dsr_src0, "src1": target.dsr_src1}.get(file)
+    if size is None:
+        raise VerifyException(f"there is no register file '{file}'; the files are {', '.join(REGISTER_FILES)}")
+    if not 0 <= number < size:
+        raise VerifyException(f"{target.name} has no {file} register {number}; choose one from 0 to {size - 1}")
+
+
 @irdl_op_definition
-class ApplyOp(SymbolUser):
+class LoadRegisterOp(AsynchronousOp):
+    """Keeps a stream in a register of the unit, for operations of any task (DSR-038).
+
+    With `save_address` each operation on the register moves it on by what it has done (DSR-065, DSR-067); with
+    `async` operations on it are asynchronous (DSD-182, DSD-195).
+    """
+
+    name = "flow.load_register"
+    file = prop_def(StringAttr)
+    number = prop_def(IntegerAttr)
+    stream = operand_def(StreamType)
+    save_address = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        file: str,
+        number: int,
+        stream: SSAValue,
+        *,
+        save_address: bool = False,
+        settings: Mapping[str, Attribute | None] | None = None,
+    ):
+        super().__init__(
+            operands=[stream],
+            properties={
+                "file": StringAttr(file),
+                "number": IntegerAttr(number, i64),
+                "save_address": UnitAttr() if save_address else None,
+                **(settings or {}),
+            },
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadRegisterOp:
+        file = parser.parse_keyword_in(REGISTER_FILES)
+        number = parser.parse_integer(allow_boolean=False)
+        parser.parse_punctuation(",")
+        stream = parser.parse_unresolved_operand()
+        save_address = parser.parse_optional_keyword("save_address") is not None
+        settings = cls.parse_settings(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(
+            file,
+            number,
+            parser.resolve_operand(stream, parser.parse_type()),
+            save_address=save_address,
+            settings=settings,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.file.data} {self.number.value.data}, ")
+        printer.print_operand(self.stream)
+        if self.save_address is not None:
+            printer.print_string(" save_address")
+        self.print_settings(printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.stream.type)
+
+    def verify_(self) -> None:
+        self.verify_settings()
+
+    def verify_symbols(self, scope: Scope) -> None:
+        super().verify_symbols(scope)
+        _verify_register(self.file.data, self.number.value.data, scope.target)
+        for origin, owner in scope.streams.of(self.stream).items():
+            made_by = _made_by(origin, owner)
+            if self.is_async and origin in ("vector", "array", "fifo"):
+                raise VerifyException(f"async is for streams of queues (DSR-036), not for {made_by}; remove it")
+            if self.save_address is not None and origin not in ("vector", "array"):
+                raise VerifyException(f"save_address is for walks over memory (DSR-037), not for {made_by}; remove it")
+
+
+@irdl_op_definition
+class RegisterOp(SymbolUser):
+    """What a register holds, as an operand of `flow.apply`."""
+
+    name = "flow.register"
+    file = prop_def(StringAttr)
+    number = prop_def(IntegerAttr)
+    result = result_def(StreamType)
+
+    def __init__(self, file: str, number: int, type: Attribute):
+        super().__init__(
+            properties={"file": StringAttr(file), "number": IntegerAttr(number, i64)}, result_types=[StreamType(type)]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RegisterOp:
+        file = parser.parse_keyword_in(REGISTER_FILES)
+        number = parser.parse_integer(allow_boolean=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, StreamType):
+            parser.raise_error("flow.register gives a value of type !flow.stream", position)
+        op = cls(file, number, type.element_type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.file.data} {self.number.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        for use in self.result.uses:
+            if not isinstance(use.operation, ApplyOp):
+                raise VerifyException(
+                    f"{use.operation.name} uses what a register holds, which only flow.apply can; give it the stream"
+                )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_register(self.file.data, self.number.value.data, scope.target)
+
+
+@irdl_op_definition
+class ApplyOp(AsynchronousOp):
     """Repeats a table operation over streams.
 
     `operands` are the destination and the sources of the entry, in its order; a source may be a scalar where the
@@ -2182,6 +2429,7 @@ class ApplyOp(SymbolUser):
     element, so that a source sees what earlier iterations wrote. With `async` it runs on a microthread and the
     task goes on; `activate` or `unblock` then names a task to be told of its end. With `on_control` a control wavelet
     ends it early: that one is taken and not stored, and `terminate`, `activate` or `unblock` says what happens then.
+    Without `async` it is asynchronous all the same if a register among its operands was loaded so.
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
     of the width.
@@ -2191,37 +2439,17 @@ class ApplyOp(SymbolUser):
     operation = prop_def(StringAttr)
     destination = operand_def(StreamType)
     sources = var_operand_def()
-    microthread = opt_prop_def(IntegerAttr)
-    activate = opt_prop_def(SymbolRefAttr)
-    unblock = opt_prop_def(SymbolRefAttr)
-    on_control = opt_prop_def(StringAttr)
-    control_task = opt_prop_def(SymbolRefAttr)
-    priority = opt_prop_def(StringAttr)
 
     def __init__(
         self,
         operation: str,
         destination: SSAValue,
         sources: Sequence[SSAValue],
-        *,
-        microthread: int | None = None,
-        activate: str | None = None,
-        unblock: str | None = None,
-        on_control: tuple[str, str | None] | None = None,
-        priority: str | None = None,
+        settings: Mapping[str, Attribute | None] | None = None,
     ):
-        action, task = on_control or (None, None)
         super().__init__(
             operands=[destination, sources],
-            properties={
-                "operation": StringAttr(operation),
-                "microthread": None if microthread is None else IntegerAttr(microthread, i64),
-                "activate": None if activate is None else SymbolRefAttr(activate),
-                "unblock": None if unblock is None else SymbolRefAttr(unblock),
-                "on_control": None if action is None else StringAttr(action),
-                "control_task": None if task is None else SymbolRefAttr(task),
-                "priority": None if priority is None else StringAttr(priority),
-            },
+            properties={"operation": StringAttr(operation), **(settings or {})},
         )
 
     @property
@@ -2229,35 +2457,11 @@ class ApplyOp(SymbolUser):
         """The table entry of the operation."""
         return OPERATIONS[self.operation.data]
 
-    @property
-    def is_async(self) -> bool:
-        """Whether the operation runs on a microthread."""
-        return self.microthread is not None
-
     @classmethod
     def parse(cls, parser: Parser) -> ApplyOp:
         operation = parser.parse_identifier()
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
-        microthread = activate = unblock = on_control = priority = None
-        if parser.parse_optional_keyword("async") is not None:
-            parser.parse_punctuation("(")
-            parser.parse_keyword("microthread")
-            parser.parse_punctuation("=")
-            microthread = parser.parse_integer(allow_boolean=False)
-            while parser.parse_optional_punctuation(",") is not None:
-                key = parser.parse_keyword_in(("activate", "unblock", "on_control", "priority"))
-                parser.parse_punctuation("=")
-                if key == "on_control":
-                    action = parser.parse_keyword_in(CONTROL_ACTIONS)
-                    named = None if action == "terminate" else parse_symbol(parser).root_reference.data
-                    on_control = (action, named)
-                elif key == "activate":
-                    activate = parse_symbol(parser).root_reference.data
-                elif key == "unblock":
-                    unblock = parse_symbol(parser).root_reference.data
-                else:
-                    priority = parser.parse_keyword_in(PRIORITIES)
-            parser.parse_punctuation(")")
+        settings = cls.parse_settings(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -2267,36 +2471,14 @@ class ApplyOp(SymbolUser):
                 f"flow.apply has {_counted(len(operands), 'operand')}, but types for {len(types)}", position
             )
         values = parser.resolve_operands(operands, types, parser.pos)
-        op = cls(
-            operation,
-            values[0],
-            values[1:],
-            microthread=microthread,
-            activate=activate,
-            unblock=unblock,
-            on_control=on_control,
-            priority=priority,
-        )
+        op = cls(operation, values[0], values[1:], settings)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.operation.data} ")
         printer.print_list(self.operands, printer.print_operand)
-        if self.microthread is not None:
-            printer.print_string(f" async(microthread = {self.microthread.value.data}")
-            for key, symbol in (("activate", self.activate), ("unblock", self.unblock)):
-                if symbol is not None:
-                    printer.print_string(f", {key} = ")
-                    printer.print_attribute(symbol)
-            if self.on_control is not None:
-                printer.print_string(f", on_control = {self.on_control.data}")
-                if self.control_task is not None:
-                    printer.print_string(" ")
-                    printer.print_attribute(self.control_task)
-            if self.priority is not None:
-                printer.print_string(f", priority = {self.priority.data}")
-            printer.print_string(")")
+        self.print_settings(printer)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
@@ -2321,22 +2503,7 @@ class ApplyOp(SymbolUser):
             if position not in entry.scalar_sources:
                 raise VerifyException(f"{noun} of {entry.name} cannot be a scalar; give a stream")
             self._verify_scalar(noun, source.type, needed)
-        if self.activate is not None and self.unblock is not None:
-            raise VerifyException(
-                "an operation activates or unblocks a task at its end, not both (DSD-189); keep one of them"
-            )
-        if self.on_control is None:
-            action_fits = self.control_task is None
-        else:
-            action_fits = (self.control_task is None) == (self.on_control.data == "terminate")
-        if not action_fits or (self.on_control is not None and self.on_control.data not in CONTROL_ACTIONS):
-            raise VerifyException("on_control is neither terminate, activate @task nor unblock @task; use one of them")
-        if self.microthread is None and (self.activate or self.unblock or self.on_control or self.priority):
-            raise VerifyException(
-                "only an asynchronous operation has a completion task or a priority (DSD-196); give it a microthread"
-            )
-        if self.priority is not None and self.priority.data not in PRIORITIES:
-            raise VerifyException(f"'{self.priority.data}' is no priority; use {', '.join(PRIORITIES)}")
+        self.verify_settings()
 
     def _verify_stream(self, noun: str, stream: SSAValue, needed: Element) -> None:
         """An operation sees the bits of its streams as its own type, so the width must fit."""
@@ -2355,20 +2522,7 @@ class ApplyOp(SymbolUser):
         raise VerifyException(f"{noun} of {self.entry.name} is a scalar of {type}, but {needed} is needed; use that")
 
     def verify_symbols(self, scope: Scope) -> None:
-        if self.activate is not None:
-            scope.task_to_activate(self.activate)
-        if self.unblock is not None:
-            scope.check_block(self.unblock, "unblocked")
-        if self.control_task is not None and self.on_control is not None:
-            if self.on_control.data == "activate":
-                scope.task_to_activate(self.control_task)
-            else:
-                scope.check_block(self.control_task, "unblocked")
-        number, target = self.microthread, scope.target
-        if number is not None and not 0 <= number.value.data < target.microthreads:
-            raise VerifyException(
-                f"{target.name} has no microthread {number.value.data}; choose one from 0 to {target.microthreads - 1}"
-            )
+        super().verify_symbols(scope)
         self._verify_directions(scope)
 
     def _verify_directions(self, scope: Scope) -> None:
@@ -2394,7 +2548,9 @@ class ApplyOp(SymbolUser):
                 f"{name} may have {_counted(received, 'fabric input')}, but {scope.target.name} takes "
                 f"{scope.target.max_fabric_inputs}; receive one of them into memory first"
             )
-        if self.is_async and not received and "sent" not in destination and destination:
+        streams = (self.destination, *self.sources)
+        known = not any(isinstance(stream.owner, RegisterOp) for stream in streams)
+        if self.is_async and known and not received and "sent" not in destination and destination:
             raise VerifyException(
                 f"{name} is asynchronous but moves no wavelets (DSD-183); remove async, or use a queue"
             )
@@ -2409,7 +2565,7 @@ def _operations() -> list[type[Operation]]:
         FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, QueueOp,
         FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp, PrintOp,
         TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp,
-        RestrideOp, RebaseOp, IndexedOp, ApplyOp,
+        RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
     ]  # fmt: skip
 
 

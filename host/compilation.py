@@ -40,6 +40,7 @@ from .arrays import convert
 
 PIPELINE = (
     "dsd-expand-tensor-access",
+    "dsr-forward-loads",
     "dsd-assign-queues",
     "dsd-assign-microthreads",
     "dsr-allocate",

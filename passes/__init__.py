@@ -25,6 +25,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return DsdAssignMicrothreadsPass
 
+    def get_dsr_forward_loads() -> type[ModulePass]:
+        from .dsr_forward_loads import DsrForwardLoadsPass
+
+        return DsrForwardLoadsPass
+
     def get_dsr_allocate() -> type[ModulePass]:
         from .dsr_allocate import DsrAllocatePass
 
@@ -45,6 +50,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         "dsd-expand-tensor-access": get_dsd_expand_tensor_access,
         "dsd-assign-queues": get_dsd_assign_queues,
         "dsd-assign-microthreads": get_dsd_assign_microthreads,
+        "dsr-forward-loads": get_dsr_forward_loads,
         "dsr-allocate": get_dsr_allocate,
         "lower-to-flow": get_lower_to_flow,
     }

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from .. import targets
 from ..diagnostics import LoomError, location_of
-from ..dialects import dsd, wse
+from ..dialects import dsd, dsr, wse
 from ..verification import verify_dominance
 from .analysis.colouring import Exhausted, colour
 from .analysis.concurrency import Concurrency
@@ -45,7 +45,8 @@ class DsdAssignMicrothreadsPass(ModulePass):
 def _assign(pe: wse.PeOp) -> None:
     target = targets.get(pe.program.target.data)
     skeleton = skeleton_of(pe)
-    operations = [cast(dsd.DsdOperation, entry.key) for entry in skeleton.operations() if entry.asynchronous]
+    started = [cast(dsd.DsdOperation, entry.key) for entry in skeleton.operations() if entry.asynchronous]
+    operations = [op for op in started if not _is_settled_elsewhere(op)]
     if not operations:
         return
     concurrency = Concurrency(skeleton)
@@ -84,6 +85,11 @@ def _assign(pe: wse.PeOp) -> None:
         settings = op.settings
         assert settings is not None
         op.asynchronous = settings.with_microthread(number)
+
+
+def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
+    """Whether a register that another body loads says how an operation runs."""
+    return any(isinstance(operand.owner, dsr.GetDsrOp) for operand in (op.destination, *op.sources))
 
 
 def _microthread(op: dsd.DsdOperation) -> int | None:

@@ -25,6 +25,7 @@ from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
 from .analysis.memory_layout import Allocation, lay_out
 from .analysis.numbering import number
+from .pe_program import descriptor_makers
 
 BUFFERS_LISTED = 8
 """How many buffers the error about full memory names."""
@@ -168,6 +169,13 @@ class _PeLowering:
         self.colors = colors
         self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
+        self.queue_ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
+        self.kept_registers = {
+            (result.type.file(), result.type.number)
+            for op in pe.walk()
+            for result in op.results
+            if isinstance(result.type, dsr.DescriptorRegisterType) and _is_kept(result)
+        }
         self.fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
         self.params = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.ParamOp)}
         self.addresses: dict[str, int] = {}
@@ -363,7 +371,7 @@ class _Registers:
         """Raise LoomError if a register that `op` reads may hold another descriptor than the one it asks for."""
         for operand in (op.destination, *op.sources):
             load = operand.owner
-            if not isinstance(load, dsr.LoadOp):
+            if not isinstance(load, dsr.LoadOp) or _is_kept(operand):
                 continue
             holder = self.holders.get(self._register(load))
             if holder is None or (holder is not load and holder.descriptor is not load.descriptor):
@@ -681,12 +689,14 @@ class _BodyLowering:
     # Operations --------------------------------------------------------------------------------
 
     def _register(self, op: Operation) -> None:
-        """Registers vanish: the result of a load is the stream that was loaded."""
+        """Registers vanish: the result of a load is the stream that was loaded. Only those that other tasks read, or
+        that operations move on, stay."""
         match op:
             case dsr.LoadOp():
-                for setting in ("save_address", "single_step"):
-                    if op.properties.get(setting) is not None:
-                        raise _refuse(op, f"dsr.load with {setting} has no counterpart in flow yet; remove {setting}")
+                if op.single_step is not None:
+                    raise _refuse(op, "dsr.load with single_step has no counterpart in flow yet; remove single_step")
+                if op.save_address is not None and isinstance(op.descriptor.type, dsd.CircbufType):
+                    raise _refuse(op, "dsr.load keeps the address of a circbuf, which flow cannot express yet")
                 for register in (op.result, *op.operands[1:]):
                     type = register.type
                     if isinstance(type, dsr.RegisterType) and not type.is_allocated:
@@ -697,13 +707,41 @@ class _BodyLowering:
                         )
                 self.registers.load(op)
                 self.values[op.result] = self._value(op, op.descriptor)
-            case dsr.GetXdsrOp() | dsr.GetSrOp():
-                # Names a register for a load, and holds nothing by itself.
+                if (op.register.file(), op.register.number) in self.pe.kept_registers:
+                    self._load_register(op)
+            case dsr.GetXdsrOp() | dsr.GetSrOp() | dsr.GetDsrOp():
+                # Names a register for a load or an operation, and holds nothing by itself.
                 pass
             case _:
                 raise _refuse(
                     op, f"{op.name} has no counterpart in flow, which has no registers; load the descriptor here"
                 )
+
+    def _load_register(self, op: dsr.LoadOp) -> None:
+        properties: dict[str, Attribute | None] = {}
+        settings = op.asynchronous
+        if settings is not None:
+            number = settings.microthread
+            if number is None:
+                # The queue gives the microthread (DSD-223, AMB-14).
+                makers = [m for m in descriptor_makers(op.descriptor) if isinstance(m, dsd.FabricDescriptorOp)]
+                name = makers[0].queue_name if makers else None
+                number = None if name is None else self.pe.queue_ids.get(name)
+            if number is None:
+                raise _refuse(op, "dsr.load is asynchronous and its queue has no id; run dsd-assign-queues before")
+            properties = self._settings(op, settings, number, None)
+        number = op.register.number
+        assert number is not None
+        self._append(
+            op,
+            flow.LoadRegisterOp(
+                op.register.file(),
+                number,
+                self.values[op.result],
+                save_address=op.save_address is not None,
+                settings=properties,
+            ),
+        )
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
         self.registers.check(op)
@@ -711,30 +749,32 @@ class _BodyLowering:
         if isinstance(op.destination.type, MemRefType):
             streams[0] = self._pointer(op, streams[1:])
         settings = op.settings
-        if settings is None:
-            self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:]))
-            return
-        if settings.microthread is None:
+        # An operation on a register that is loaded elsewhere is what that load makes of it.
+        unknown = any(isinstance(operand.owner, dsr.GetDsrOp) for operand in (op.destination, *op.sources))
+        if settings is not None and settings.microthread is None and not unknown:
             raise _refuse(
                 op,
                 f"{op.name} is asynchronous and has no microthread; run dsd-assign-microthreads before lower-to-flow",
             )
+        if settings is None or settings.microthread is None:
+            self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:]))
+            return
+        properties = self._settings(op, settings, settings.microthread, _priority(op, settings))
+        self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:], properties))
+
+    def _settings(
+        self, op: Operation, settings: dsd.AsyncAttr, microthread: int, priority: str | None
+    ) -> dict[str, Attribute | None]:
         unblocked = settings.unblocked
-        self._emit(
-            op,
-            flow.ApplyOp(
-                op.definition.name,
-                streams[0],
-                streams[1:],
-                microthread=settings.microthread,
-                activate=settings.activated,
-                unblock=None if unblocked is None else self.pe.unblocked(op, unblocked),
-                on_control=self._on_control(op, settings),
-                priority=_priority(op, settings),
-            ),
+        return flow.AsynchronousOp.settings(
+            microthread,
+            settings.activated,
+            None if unblocked is None else self.pe.unblocked(op, unblocked),
+            self._on_control(op, settings),
+            priority,
         )
 
-    def _on_control(self, op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> tuple[str, str | None] | None:
+    def _on_control(self, op: Operation, settings: dsd.AsyncAttr) -> tuple[str, str | None] | None:
         control = settings.control
         if control is None:
             return None
@@ -747,7 +787,12 @@ class _BodyLowering:
         """An operand's scalar or stream, moved by the operation's index if its descriptor asks for that."""
         if isinstance(operand.type, MemRefType):
             return operand
-        value = self._value(op, operand)
+        register = operand.type
+        if isinstance(register, dsr.DescriptorRegisterType) and _is_kept(operand):
+            assert register.number is not None
+            value = self._make(op, flow.RegisterOp(register.file(), register.number, register.element_type))
+        else:
+            value = self._value(op, operand)
         if op.index is None or not isinstance(value.type, flow.StreamType):
             return value
         descriptor = op.descriptor_of(operand)
@@ -773,6 +818,12 @@ class _BodyLowering:
         walks = any(isinstance(source.type, flow.StreamType) for source in sources)
         type = cast("MemRefType[Attribute]", op.destination.type).element_type
         return self._make(op, flow.StreamOp(array, 0, [0], [flow.POINTER_EXTENT if walks else 1], type))
+
+
+def _is_kept(operand: SSAValue) -> bool:
+    """Whether an operand is a register that another body has loaded, or one that operations move on."""
+    owner = operand.owner
+    return isinstance(owner, dsr.GetDsrOp) or (isinstance(owner, dsr.LoadOp) and owner.save_address is not None)
 
 
 def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:

@@ -65,7 +65,7 @@ class Executor:
 
     def execute(self, warp: Warp, application: Application, destination: Any, sources: list[Any]) -> int | None:
         """Run or start an operation for the units of a warp."""
-        count = self._count(destination, sources)
+        count = self.count(destination, sources)
         inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
             warp.elapsed += self.timing.dsd_setup
@@ -78,7 +78,7 @@ class Executor:
             return self._receive(warp, application, destination, sources, inputs, count)
         return self._send(warp, application, destination, sources, count)
 
-    def _count(self, destination: Any, sources: list[Any]) -> int:
+    def count(self, destination: Any, sources: list[Any]) -> int:
         """Iterations: the shortest of the streams that have a length; a sending queue counts only if there is no
         other (AMB-01), and a FIFO never (AMB-16)."""
         streams = [stream for stream in (destination, *sources) if type(stream) in (MemoryStream, QueueStream)]

@@ -412,7 +412,7 @@ def _changed_by(op: Operation) -> list[SymbolRefAttr]:
     match op:
         case flow.BlockOp() | flow.UnblockOp():
             return [op.symbol]
-        case flow.ApplyOp():
+        case flow.AsynchronousOp():
             found = [op.unblock]
             if op.on_control is not None and op.on_control.data == "unblock":
                 found.append(op.control_task)

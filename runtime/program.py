@@ -8,7 +8,7 @@ cycles of straight-line code are summed here and charged by the next instruction
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, prod
@@ -29,6 +29,7 @@ from .codegen import Generated, assertion, can_generate, division_by_zero, gener
 from .fifos import FifoStream
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
+from .registers import Held, behind
 from .resources import Resource
 from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
@@ -41,24 +42,49 @@ if TYPE_CHECKING:
     from .unit_class import UnitClass
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How an operation runs on a microthread: what happens at its end, and when a control wavelet comes."""
+
+    microthread: int | None = None
+    thread: Resource | None = None
+    """The microthread of every unit."""
+    activate: Task | None = None
+    unblock: Task | None = None
+    on_control: bool = False
+    """Whether a control wavelet ends it."""
+    control_activate: Task | None = None
+    control_unblock: Task | None = None
+
+
 @dataclass(eq=False)
 class Application:
     """A compiled `flow.apply`: what it computes and what happens at its end."""
 
     entry: DsdOperation
     kernel: Kernel
-    microthread: int | None
-    activate: Task | None
-    unblock: Task | None
     where: str | None
     task: str
     text: str
-    thread: Resource | None
-    """The microthread of every unit."""
-    on_control: bool = False
-    """Whether a control wavelet ends it."""
-    control_activate: Task | None = None
-    control_unblock: Task | None = None
+    settings: Settings
+    variants: dict[Settings, Application] = field(default_factory=dict["Settings", "Application"])
+    """The same operation as registers that were loaded with other settings make it."""
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self.microthread = settings.microthread
+        self.thread = settings.thread
+        self.activate, self.unblock = settings.activate, settings.unblock
+        self.on_control = settings.on_control
+        self.control_activate, self.control_unblock = settings.control_activate, settings.control_unblock
+
+    def variant(self, settings: Settings) -> Application:
+        """The operation with other settings."""
+        found = self.variants.get(settings)
+        if found is None:
+            found = Application(self.entry, self.kernel, self.where, self.task, self.text, settings)
+            self.variants[settings] = found
+        return found
 
     @property
     def is_async(self) -> bool:
@@ -956,6 +982,68 @@ class _Body:
             slot for slot, value in zip(operands, op.operands, strict=True) if isinstance(value.type, flow.StreamType)
         ]
         self.part_mixed(streams)
+        application = Application(
+            entry, kernel(entry, self.machine.scratch), location_of(op), self.code.name,
+            f"{entry.name} in @{self.code.name}", self.settings(op),
+        )  # fmt: skip
+        cost = self.charge()
+        executor = self.machine.executor
+        destination, *sources = [
+            slot if slot in streams else self.as_kind(slot, value, kind)
+            for slot, value, kind in zip(operands, op.operands, (entry.destination, *entry.sources), strict=True)
+        ]
+        place = self.here
+        if any(isinstance(value.owner, flow.RegisterOp) for value in op.operands):
+            self.emit(self.apply_to_registers(application, destination, sources, cost, place))
+            return
+
+        def apply(warp: Warp) -> int | None:
+            # An operation that waits leaves the warp here.
+            warp.pc = place
+            warp.elapsed += cost
+            slots = warp.slots
+            return executor.execute(warp, application, slots[destination], [slots[source] for source in sources])
+
+        self.emit(apply)
+
+    def apply_to_registers(
+        self, application: Application, destination: int, sources: Sequence[int], cost: int, place: int
+    ) -> Instruction:
+        """An operation some operands of which are registers: they say how it runs, and may move on."""
+        executor = self.machine.executor
+
+        def apply(warp: Warp) -> int | None:
+            warp.pc = place
+            warp.elapsed += cost
+            slots, chosen = warp.slots, application
+            values: list[Any] = []
+            moving: list[Held] = []
+            for slot, kind in zip(
+                (destination, *sources), (application.entry.destination, *application.entry.sources), strict=True
+            ):
+                value = slots[slot]
+                if type(value) is Held:
+                    held, value = value, value.stream
+                    if (value.kind in WIDE) != (kind in WIDE):
+                        raise LoomError(
+                            f"{application.text} takes {kind} from {held.register.name}, which was loaded with "
+                            f"elements of {value.kind} on {warp.cls.describe(warp.units)}", application.where,
+                        )  # fmt: skip
+                    if held.settings is not None and not chosen.is_async:
+                        chosen = application.variant(held.settings)
+                    if held.save_address:
+                        moving.append(held)
+                values.append(value)
+            if moving:
+                count = executor.count(values[0], values[1:])
+                for held in moving:
+                    held.register.load(warp.units, behind(held.stream, count), save_address=True, settings=None)
+            return executor.execute(warp, chosen, values[0], values[1:])
+
+        return apply
+
+    def settings(self, op: flow.AsynchronousOp) -> Settings:
+        """How an operation runs, with the tasks that its end starts."""
         early = None if op.on_control is None else op.on_control.data
         tasks = [
             None if symbol is None else self.target_task(op, symbol.root_reference.data)
@@ -967,29 +1055,38 @@ class _Body:
         for task, activate in zip(tasks, (True, False, True, False), strict=True):
             if task is not None:
                 task.expect_completions(activate=activate)
-        application = Application(
-            entry, kernel(entry, self.machine.scratch),
-            None if op.microthread is None else op.microthread.value.data, tasks[0], tasks[1], location_of(op),
-            self.code.name, f"{entry.name} in @{self.code.name}",
-            None if op.microthread is None else self.cls.microthread(op.microthread.value.data), early is not None,
-            tasks[2], tasks[3],
-        )  # fmt: skip
-        cost = self.charge()
-        executor = self.machine.executor
-        destination, *sources = [
-            slot if slot in streams else self.as_kind(slot, value, kind)
-            for slot, value, kind in zip(operands, op.operands, (entry.destination, *entry.sources), strict=True)
-        ]
-        place = self.here
+        if op.microthread is None:
+            return Settings()
+        number = op.microthread.value.data
+        return Settings(number, self.cls.microthread(number), tasks[0], tasks[1], early is not None, tasks[2], tasks[3])
 
-        def apply(warp: Warp) -> int | None:
-            # An operation that waits leaves the warp here.
-            warp.pc = place
-            warp.elapsed += cost
-            slots = warp.slots
-            return executor.execute(warp, application, slots[destination], [slots[source] for source in sources])
+    def load_register(self, op: flow.LoadRegisterOp) -> None:
+        stream = self.use(op.stream)
+        self.part_mixed([stream])
+        register = self.cls.register(op.file.data, op.number.value.data)
+        save_address = op.save_address is not None
+        settings = self.settings(op) if op.is_async else None
+        self.pending += self.timing.instruction
 
-        self.emit(apply)
+        def load(warp: Warp) -> None:
+            register.load(warp.units, warp.slots[stream], save_address=save_address, settings=settings)
+
+        self.emit(load)
+
+    def register(self, op: flow.RegisterOp) -> None:
+        register = self.cls.register(op.file.data, op.number.value.data)
+        result = self.define(op.result)
+        where = location_of(op)
+        here = self.here
+
+        def read(warp: Warp) -> int | None:
+            held = register.read(warp.units, where)
+            if type(held) is Mixed:
+                return part_ways(warp, [units for units, _ in held.parts], here)
+            warp.slots[result] = held
+            return None
+
+        self.emit(read)
 
 
 def part_ways(warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Warp], None] | None = None) -> int:
@@ -1084,5 +1181,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
     flow.PrintOp: _Body.print_,
     flow.TimestampOp: _Body.timestamp,
     flow.IndexedOp: _Body.indexed,
+    flow.LoadRegisterOp: _Body.load_register,
+    flow.RegisterOp: _Body.register,
     flow.ApplyOp: _Body.apply,
 }

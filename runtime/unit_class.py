@@ -13,6 +13,7 @@ from .fifos import Fifo
 from .memory import Memory
 from .placement import Placement
 from .queues import InputQueue, OutputQueue
+from .registers import Register
 from .resources import Resource
 from .streams import Buffer
 from .tasks import Task
@@ -62,6 +63,7 @@ class UnitClass:
         self.params: dict[str, Any] = {}
         self.functions: dict[str, flow.FuncOp] = {}
         self.microthreads: dict[int, Resource] = {}
+        self.registers: dict[tuple[str, int], Register] = {}
         self.tasks: dict[str, Task] = {}
         self.control_tasks: dict[int, Task] = {}
         """The control task of each id."""
@@ -85,6 +87,10 @@ class UnitClass:
             remedy = "give them different ids (ut) or start the second when the first has completed (DSD-209)"
             found = self.microthreads[number] = Resource(self, f"microthread {number}", remedy)
         return found
+
+    def register(self, file: str, number: int) -> Register:
+        """The register of a file and number, of every unit."""
+        return self.registers.setdefault((file, number), Register(self, file, number))
 
     # Places
 
