@@ -77,8 +77,9 @@ def _run_all(directory: Path, scripts: list[Path], jobs: int, time_limit: float)
     console = Console(stderr=True)
     outside = imported_folders(directory)
     done = 0
+    running = Running()
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run_one, directory, script, outside, time_limit) for script in scripts]
+        futures = [pool.submit(run_one, directory, script, outside, time_limit, running) for script in scripts]
         try:
             if not console.is_terminal:
                 return [future.result() for future in futures]
@@ -92,6 +93,7 @@ def _run_all(directory: Path, scripts: list[Path], jobs: int, time_limit: float)
         except BaseException:
             for future in futures:
                 future.cancel()
+            running.end()
             raise
 
 
@@ -119,7 +121,33 @@ def _imports(folder: Path) -> Iterable[Path]:
                 yield path
 
 
-def run_one(directory: Path, script: Path, outside: Iterable[Path], time_limit: float) -> Result:
+class Running:
+    """The programs that run now, to be ended when the suite is."""
+
+    def __init__(self) -> None:
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def add(self, process: subprocess.Popen[bytes]) -> None:
+        """A program has started."""
+        self._processes.add(process)
+        if self._ended:
+            _end(process)
+
+    def remove(self, process: subprocess.Popen[bytes]) -> None:
+        """A program has ended."""
+        self._processes.discard(process)
+
+    def end(self) -> None:
+        """Ends all there are, and those that were about to start."""
+        self._ended = True
+        for process in list(self._processes):
+            _end(process)
+
+
+def run_one(
+    directory: Path, script: Path, outside: Iterable[Path], time_limit: float, running: Running | None = None
+) -> Result:
     """Runs one program in a copy of the tree."""
     root = directory.resolve()
     name = script.resolve().relative_to(root)
@@ -132,7 +160,7 @@ def run_one(directory: Path, script: Path, outside: Iterable[Path], time_limit: 
             shutil.copytree(folder, target, ignore=SKIPPED, symlinks=True, dirs_exist_ok=True)
         copy = base / root.relative_to(root.anchor) / name
         start = time.perf_counter()
-        status, output = _execute(copy, time_limit)
+        status, output = _execute(copy, time_limit, running or Running())
         seconds = round(time.perf_counter() - start, 3)
     if status is None:
         return Result(program, name.name, False, seconds, f"takes longer than {time_limit:g} s")
@@ -140,7 +168,7 @@ def run_one(directory: Path, script: Path, outside: Iterable[Path], time_limit: 
     return Result(program, name.name, status == 0, seconds, error.replace(f"{copy.parent}{os.sep}", ""))
 
 
-def _execute(script: Path, time_limit: float) -> tuple[int | None, str]:
+def _execute(script: Path, time_limit: float, running: Running) -> tuple[int | None, str]:
     """The exit status of a script, None if it takes too long, and what it printed."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -151,6 +179,7 @@ def _execute(script: Path, time_limit: float) -> tuple[int | None, str]:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that ending it ends what it has started
         )
+        running.add(process)
         status = None
         try:
             status = process.wait(time_limit)
@@ -159,6 +188,7 @@ def _execute(script: Path, time_limit: float) -> tuple[int | None, str]:
         finally:
             if status is None:
                 _end(process)
+            running.remove(process)
         output.seek(0)
         return status, output.read().decode(errors="replace")
 

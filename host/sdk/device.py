@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Sequence
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from ...runtime.trace import TracingMachine
 from ..garbage import uncollected
 from .artifact import COMMAND_STREAM, Artifact, Export, read_program
 from .errors import SdkError
+
+if TYPE_CHECKING:
+    from ...runtime.unit_class import UnitClass
 
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
@@ -41,6 +44,11 @@ class Device:
     def log(self) -> Sequence[tuple[int, int, int, str]]:
         """What the program has printed: (cycle, x, y, text), by cycle."""
         return self.machine.log
+
+    @property
+    def log_length(self) -> int:
+        """How many entries the log has, which costs less than to ask for it."""
+        return len(self.machine.print_log)
 
     def settle(self) -> Deadlock | None:
         """Runs until nothing can happen any more without the host; returns who waits for what never comes.
@@ -144,6 +152,13 @@ class Device:
         missing = self._listening() & ~grown
         if not missing.any():
             return
+        without = missing & ~self._exporting(name)
+        if without.any():
+            verb = "does" if without.sum() == 1 else "do"
+            raise SdkError(
+                f"launch of '{name}' never completes: {_places(without)} {verb} not export '{name}'; export it on "
+                "every PE, if only to call unblock_cmd_stream()"
+            )
         waits = hang or explain(self.machine, allow_pending=False)
         message = (
             f"launch of '{name}' never completes: {_places(missing)} never called unblock_cmd_stream(); call it on "
@@ -159,9 +174,16 @@ class Device:
 
     def _listening(self) -> NDArray[np.bool_]:
         """PEs that have a command stream, [height, width]."""
+        return self._where([place.cls for place in self.machine.exports[COMMAND_STREAM].places])
+
+    def _exporting(self, name: str) -> NDArray[np.bool_]:
+        """PEs that export a function, [height, width]."""
+        return self._where([cls for cls, _ in self.machine.exports[name].launchers])
+
+    def _where(self, classes: Sequence[UnitClass]) -> NDArray[np.bool_]:
         mask = np.zeros((self.machine.height, self.machine.width), np.bool_)
-        for place in self.machine.exports[COMMAND_STREAM].places:
-            mask |= place.cls.placement.on_grid(np.ones(place.cls.shape, np.bool_))
+        for cls in classes:
+            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
         return mask
 
 

@@ -115,7 +115,7 @@ class SdkRuntime:
         self._state = "new"
         self._pending: list[Task] = []
         self._questions = 0
-        self._log_lines = 0
+        self._log_lines = -1
         self._failed: str | None = None
 
     def coord_logical_to_physical(self, logical_coords: tuple[int, int]) -> tuple[int, int]:
@@ -465,7 +465,10 @@ class SdkRuntime:
         return _Reporting(self, what)
 
     def _write_log(self) -> None:
-        self._log_lines = write_log(self._machine.log, self._log_lines)
+        entries = self._machine.log_length
+        if entries != self._log_lines or not os.path.exists(SIM_LOG):
+            write_log(self._machine.log)
+            self._log_lines = entries
 
     def _end(self) -> None:
         """The machine has stopped: leaves behind what others read."""
@@ -569,13 +572,11 @@ def dtype_of(kind: str, what: str) -> np.dtype[Any]:
     return np.dtype(names[kind])
 
 
-def write_log(log: Sequence[tuple[int, int, int, str]], written: int) -> int:
-    """Brings sim.log up to date with what programs have printed; returns how many entries it holds.
+def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
+    """Writes sim.log: each line of each PE's text, after the cycle of its last piece.
 
-    An entry is (cycle, x, y, text). A line of the file is a line of one PE's text, with the cycle of its last piece.
+    An entry of the log is (cycle, x, y, text). A line that has not ended is not written.
     """
-    if len(log) == written and os.path.exists(SIM_LOG):
-        return written
     open_lines: dict[tuple[int, int], str] = {}
     lines: list[str] = []
     for cycle, x, y, text in log:
@@ -587,7 +588,6 @@ def write_log(log: Sequence[tuple[int, int, int, str]], written: int) -> int:
             file.writelines(lines)
     except OSError as error:
         print(f"warning: {SIM_LOG} cannot be written: {error.strerror}", file=sys.stderr)
-    return len(log)
 
 
 def _open_trace() -> Any:

@@ -16,7 +16,8 @@ from loomir.tools import loom
 
 LAYOUT = """
 param width: i16;
-const memcpy = @import_module("<memcpy/get_params>", .{ .width = width, .height = 1 });
+const LAUNCH: color = @get_color(8);
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = width, .height = 1, .LAUNCH = LAUNCH });
 layout {
   @set_rectangle(width, 1);
   for (@range(i16, width)) |x| {
@@ -72,7 +73,7 @@ comptime {
   @export_symbol(fn_foo);
   @export_symbol(forgets);
   @export_symbol(ptr_timer_buf, "timer_buf");
-  RPC
+  @rpc(@get_data_task_id(sys_mod.LAUNCH));
 }
 """
 
@@ -84,7 +85,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The artifact of the program above on 3 x 1 PEs."""
     monkeypatch.chdir(tmp_path)
     Path("layout.csl").write_text(LAYOUT)
-    Path("pe.csl").write_text(PE.replace("RPC", "@rpc(@get_data_task_id(sys_mod.LAUNCH));"))
+    Path("pe.csl").write_text(PE)
     assert loom.main(["cslc", "layout.csl", *FLAGS]) == 0
     return tmp_path / "out"
 
@@ -157,3 +158,13 @@ def test_missing_parameter(compiled: Path, capsys: pytest.CaptureFixture[str]) -
     error = capsys.readouterr().err
     assert "layout.csl:" in error and "error: " in error and "width" in error
     assert not Path("other").exists()
+
+
+def test_function_that_some_pes_do_not_export(compiled: Path) -> None:
+    """A launch reaches every PE, so every PE needs the function."""
+    Path("pe.csl").write_text(PE.replace("@export_symbol(forgets);", "if (!is_last) { @export_symbol(forgets); }"))
+    assert loom.main(["cslc", "layout.csl", *FLAGS, "-o", "partly"]) == 0
+    runner = start(Path("partly"))
+    with pytest.raises(SdkError, match=r"launch of 'forgets' never completes: PE \(2, 0\) does not export 'forgets'"):
+        runner.launch("forgets", nonblock=False)
+    take_unstopped()
