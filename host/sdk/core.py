@@ -18,8 +18,9 @@ from .errors import SdkError
 
 if TYPE_CHECKING:
     from ...runtime import Machine
+    from ...runtime.unit_class import UnitClass
 
-MAX_FILE = 1 << 28
+MAX_FILE = 1 << 26
 """Bytes of the largest core that stop() writes by itself; dump_core writes any."""
 
 _kept: dict[str, Core] = {}
@@ -85,14 +86,20 @@ def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:
     words: dict[str, NDArray[np.uint16]] = {}
     positions: dict[str, dict[tuple[int, int], int]] = {}
     for cls in machine.classes:
-        rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
-        image = cls.memory.raw["i16"][rows, :, columns, :]
-        words[cls.name] = image.reshape(len(rows), -1)
-        positions[cls.name] = {
-            cls.grid_position(row, column): number
-            for number, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True))
-        }
+        words[cls.name], points = _image(cls)
+        positions[cls.name] = _numbered(points)
     return Core(artifact, words, positions)
+
+
+def _image(cls: UnitClass) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+    """The memory of the PEs of a class, [PEs, words], and where they are, [PEs, (x, y)]."""
+    rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
+    axes = [cls.placement.coordinates(axis, np.dtype(np.int32))[rows, columns] for axis in ("x", "y")]
+    return cls.memory.raw["i16"][rows, :, columns, :].reshape(len(rows), -1), np.stack(axes, 1)
+
+
+def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
+    return {(x, y): number for number, (x, y) in enumerate(points.tolist())}
 
 
 def size(machine: Machine) -> int:
@@ -126,10 +133,7 @@ def write(path: Path, machine: Machine) -> None:
     """Writes the memory of all PEs to a file: for each class the words, and the position of each PE."""
     arrays: dict[str, NDArray[Any]] = {}
     for number, cls in enumerate(machine.classes):
-        rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
-        arrays[f"words_{number}"] = cls.memory.raw["i16"][rows, :, columns, :].reshape(len(rows), -1)
-        points = [cls.grid_position(row, column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
-        arrays[f"positions_{number}"] = np.array(points, np.int32).reshape(-1, 2)
+        arrays[f"words_{number}"], arrays[f"positions_{number}"] = _image(cls)
         arrays[f"name_{number}"] = np.array(cls.name)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -157,8 +161,7 @@ def find(artifact: artifacts.Artifact) -> Core:
             for number in range(len(file.files) // 3):
                 name = str(file[f"name_{number}"])
                 words[name] = file[f"words_{number}"]
-                points = file[f"positions_{number}"].tolist()
-                positions[name] = {(x, y): at for at, (x, y) in enumerate(points)}
+                positions[name] = _numbered(file[f"positions_{number}"])
             return Core(artifact, words, positions)
     except FileNotFoundError:
         raise SdkError(
