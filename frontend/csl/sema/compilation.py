@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects import func as _func  # noqa: F401  (registers nothing; FunctionType lives in builtin)
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from ....diagnostics import LoomError
@@ -24,6 +23,7 @@ from ..source import Diagnostic
 from . import (
     builtins,  # noqa: F401  (registers its rules)
     calls,
+    configuration,  # noqa: F401
     emit,
     expressions,
     functional,  # noqa: F401
@@ -36,10 +36,9 @@ from .core import Evaluator, Options, Session, split_lanes
 from .emit import Builder
 from .exports import Export, Name
 from .frames import Frame
-from .layout import ColorConfig, Tiles
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
-from .regions import regions
+from .rectangle import Places, Routers, check_tiles, placement
 from .tasks import task_arguments
 from .values import Lanes, Split, Value, boolean, string
 
@@ -117,17 +116,17 @@ class _Compiler:
         self.path = path
         self.params = params
         self.colors = colors
-        self.routes: dict[ColorConfig, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+        self.routers = Routers(session)
         self.used_colors: set[int] = set()
-        self.streams: dict[tuple[int, str], list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+        self.streams: dict[tuple[int, str], list[Places]] = {}
 
     def compile(self) -> CompiledLayout:
         ev, module = self._layout()
         tiles = [effect.arguments[0] for effect in ev.effects if effect.name == "tile"]
-        self._check_places(tiles)
+        check_tiles(self.session, tiles)
         for effect in ev.effects:
             if effect.name == "color":
-                self._route(*effect.arguments)
+                self.routers.add(effect)
         session = self.session
         assert session.rectangle is not None
         pes: list[wse.PeOp] = []
@@ -178,16 +177,22 @@ class _Compiler:
             raise CslError([Diagnostic(module.file.source, at.start, min(at.end, at.start + 1), message)])
         self._infer_bindings(ev, module)
         ev.in_layout = True
-        for declaration in module.file.declarations:
-            if isinstance(declaration, syntax.Layout | syntax.ComptimeBlock):
-                with ev.framed(Frame(module, comptime=True)), ev.scope():
-                    statements.run(ev, declaration.body.statements)
+        for kind in (syntax.Layout, syntax.ComptimeBlock):
+            for declaration in module.file.declarations:
+                if isinstance(declaration, kind) and not (kind is syntax.ComptimeBlock and self._is_code(ev)):
+                    with ev.framed(Frame(module, comptime=True)), ev.scope():
+                        statements.run(ev, declaration.body.statements)
         if self.session.rectangle is None:
             ev.frames.append(Frame(module))
             ev.frame = ev.frames[-1]
             ev.fail(blocks[0], "the layout sets no rectangle; call @set_rectangle first")
         ev.frame = Frame(module, comptime=True)
         return ev, module
+
+    def _is_code(self, ev: Evaluator) -> bool:
+        """Whether the layout file is the code of PEs too; its comptime blocks are theirs then."""
+        paths = {effect.arguments[0].path for effect in ev.effects if effect.name == "tile"}
+        return any(path.samefile(self.path) for path in paths)
 
     def _bindings(self) -> dict[str, Value]:
         bindings: dict[str, Value] = {}
@@ -235,45 +240,14 @@ class _Compiler:
                 result[name] = value.data.decode(errors="replace")
         return result
 
-    def _check_places(self, tiles: list[Tiles]) -> None:
-        """No PE is given code twice."""
-        assert self.session.rectangle is not None
-        width, height = self.session.rectangle
-        taken = np.full((height, width), -1, np.int64)
-        for number, item in enumerate(tiles):
-            flat = item.rows * width + item.columns
-            before = taken[item.rows, item.columns]
-            again = before >= 0
-            counts = np.bincount(flat)
-            if counts.max() > 1:
-                place = int(np.argmax(counts > 1))
-                self._twice(item, item, place % width, place // width)
-            if again.any():
-                lane = int(np.argmax(again))
-                self._twice(item, tiles[int(before[lane])], int(item.columns[lane]), int(item.rows[lane]))
-            taken[item.rows, item.columns] = number
-
-    def _twice(self, item: Tiles, before: Tiles, x: int, y: int) -> None:
-        from ..source import Note
-
-        node, source = item.effect.node, item.effect.source
-        note = Note(before.effect.source, before.effect.node.start, before.effect.node.end, "first here")
-        raise CslError([Diagnostic(source, node.start, node.end, f"PE ({x}, {y}) is given code twice", [note])])
-
     # The fabric
 
-    def _route(self, config: ColorConfig | None, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        if config is not None:
-            self.routes.setdefault(config, []).append((columns, rows))
-            self.used_colors.add(config.color)
-
     def _fabric(self) -> list[Operation]:
-        operations: list[Operation] = [wse.ColorOp(color_symbol(number), number) for number in sorted(self.used_colors)]
-        for config, places in self.routes.items():
-            placement = _placement(places)
-            operations.append(wse.RouteOp(color_symbol(config.color), placement, config.inputs, config.outputs))
+        colors = sorted(self.used_colors | self.routers.colors())
+        operations: list[Operation] = [wse.ColorOp(color_symbol(number), number) for number in colors]
+        operations += self.routers.operations()
         for (number, way), places in self.streams.items():
-            operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), _placement(places)))
+            operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), placement(places)))
         return operations
 
     # PEs
@@ -300,12 +274,12 @@ class _Compiler:
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
         for late in pe.effects:
-            self._route(*late.arguments)
+            self.routers.add(late)
         for stream in pe.host_streams:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
         self.used_colors |= pe.colors
-        placement = ArrayAttr(regions(unit_class.columns, unit_class.rows))
-        op = wse.PeOp(name, placement, Region(Block(operations)))
+        where = placement([(unit_class.columns, unit_class.rows)])
+        op = wse.PeOp(name, where, Region(Block(operations)))
         op.location = location(module.file.source, module.file)
         return pe, op
 
@@ -499,17 +473,6 @@ def _fresh(name: str, names: set[str]) -> str:
         count += 1
         result = f"{name}_{count}"
     return result
-
-
-def _placement(places: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Any:
-    """The PEs of several sets, each once."""
-    width = max(int(columns.max()) for columns, _ in places) + 1
-    height = max(int(rows.max()) for _, rows in places) + 1
-    taken = np.zeros((height, width), np.bool_)
-    for columns, rows in places:
-        taken[rows, columns] = True
-    rows, columns = np.nonzero(taken)
-    return ArrayAttr(regions(columns, rows))
 
 
 def _from_command_line(name: str, given: Any) -> Value:

@@ -64,6 +64,8 @@ class Session:
         self.files = Files()
         self.steps = 0
         self.rectangle: tuple[int, int] | None = None
+        self.rectangle_set: tuple[Source, syntax.Node] | None = None
+        """Where @set_rectangle is called."""
         self.colors: dict[str, int] = {}
         """Ids the command line gives to color params."""
         self.printed: set[tuple[str, int, str]] = set()

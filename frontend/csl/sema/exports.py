@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
 
 from .. import syntax
 from ..source import Source
 from . import emit, types
 from .core import Evaluator, builtin
 from .expressions import GlobalVariable, place
+from .modules import Global
 from .operations import expect
 from .pe import Export
-from .places import Memory, Place
+from .places import Held, Memory, Place, Temporary
 from .tasks import pe_of
 from .types import Type
-from .values import VOID, Address, Callable, Value
+from .values import VOID, Address, Callable, Value, boolean
 
 PRIVATE = "loom."
 """What exported names of the libraries start with; the layout need not name them."""
@@ -105,11 +109,15 @@ def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         function: Callable = target.load(ev, arguments[0]).data
         if declared is not None and declared.type != type:
             ev.fail(node, f"the layout exports '{name}' as '{declared.type}', but it is '{type}'")
-        pe.exports[name] = Export(name, "", type, node, ev.source, function=function)
+        pe.exports[name] = Export(
+            name, "", type, node, ev.source, function=function, target=target, identity=_identity(target)
+        )
         return VOID
     if declared is not None:
         _check_declared(ev, node, declared, target)
-    pe.exports[name] = _exported(ev, name, target, type, node, arguments[0])
+    export = _exported(ev, name, target, type, node, arguments[0])
+    export.target, export.identity = target, _identity(target)
+    pe.exports[name] = export
     return VOID
 
 
@@ -154,14 +162,109 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
         count = (where.buffer.count or 1) if where.buffer is not None else DYNAMIC_INDEX
         pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))
         return Export(name, memory.buffer.symbol, type, node, ev.source, pointer)
+    if isinstance(target, Held) and _is_plain(type):
+        target = Memory(target.address(ev, argument), type, const=True)
     if isinstance(target, Memory) and target.where.buffer is not None:
         element = type.element if isinstance(type, types.Array) else type
         return Export(name, target.where.buffer.symbol, types.Pointer(element, many=True), node, ev.source)
-    ev.fail(node, f"'{name}' is of type '{type}'; export a function or a pointer to a variable")
+    ev.fail(argument, f"this is of type '{type}'; export a function, a variable or a pointer to one")
+
+
+# What a program knows of its own exports
 
 
 @builtin("@rpc")
 def _rpc(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    expect(ev, node, 1)
+    (argument,) = expect(ev, node, 1)
+    pe = pe_of(ev, node)
+    if ev.builder is not None:
+        ev.fail(node, "@rpc stands in a comptime block, not in code for run time")
+    value = ev.expr(argument)
+    if value.type is not types.DATA_TASK_ID:
+        ev.fail(argument, f"@rpc takes a 'data_task_id', not '{value.type}'")
+    if "rpc" in pe.state:
+        ev.fail(node, "@rpc is called twice; a PE has one server", ev.note(*pe.state["rpc"]))
     # The host launches functions by their names; the server's task id carries nothing more.
+    pe.state["rpc"] = (node, "first here", ev.source)
     return VOID
+
+
+def _ids(ev: Evaluator) -> dict[str, int]:
+    """The number of each name the layout exports: its position there."""
+    return {name: number for number, name in enumerate(ev.session.exports)}
+
+
+@builtin("@get_symbol_id")
+def _get_symbol_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    pe = pe_of(ev, node)
+    wanted = _identity(place(ev, argument))
+    ids = _ids(ev)
+    for name, export in pe.exports.items():
+        if name in ids and wanted is not None and export.identity == wanted:
+            return Value(types.U16, ids[name])
+    ev.fail(argument, "this symbol is not exported; export it with @export_symbol in a comptime block")
+
+
+def _identity(target: Place) -> Hashable:
+    """What a global symbol is, whichever way it is named."""
+    if isinstance(target, GlobalVariable):
+        return id(target.variable)
+    if isinstance(target, Held) and isinstance(target.holder, Global) and not target.path:
+        return id(target.holder)
+    if isinstance(target, Temporary) and isinstance(target.value.data, Callable):
+        return (id(target.value.data.module), id(target.value.data.node))
+    return None
+
+
+def _chosen(ev: Evaluator, node: syntax.Builtin, id: syntax.Expression, values: list[tuple[int, SSAValue]]) -> SSAValue:
+    """The value with a number known at run time; any other number gives the first."""
+    assert ev.builder is not None
+    number = ev.ssa(ev.coerce(ev.expr(id), types.U16, id), id)
+    ev.builder.at(ev.source, node.start)
+    result = values[0][1]
+    for candidate, value in values[1:]:
+        same = emit.binary(ev.builder, "==", types.U16, number, ev.builder.constant(types.U16, candidate))
+        result = ev.builder.value(arith.SelectOp(same, value, result))
+    return result
+
+
+def _exports_of(ev: Evaluator, node: syntax.Builtin, type: Type | None) -> list[tuple[int, SSAValue]]:
+    """The numbers and values of the exported symbols of a type, or of all that are pointers."""
+    pe = pe_of(ev, node)
+    if ev.builder is None:
+        ev.fail(node, f"@{node.name} is for run time only")
+    ids = _ids(ev)
+    found: list[tuple[int, SSAValue]] = []
+    for name, export in pe.exports.items():
+        if name not in ids or export.target is None:
+            continue
+        if isinstance(export.target.type, types.Pointer) if type is None else export.target.type == type:
+            found.append((ids[name], ev.ssa(export.target.load(ev, node), node)))
+    if not found:
+        ev.fail(node, "no tensor pointer is exported" if type is None else f"no symbol of type '{type}' is exported")
+    return found
+
+
+@builtin("@get_symbol_value")
+def _get_symbol_value(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    type = ev.type_of(arguments[0])
+    return Value(type, _chosen(ev, node, arguments[1], _exports_of(ev, node, type)))
+
+
+@builtin("@get_tensor_ptr")
+def _get_tensor_ptr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = expect(ev, node, 1)
+    word = _chosen(ev, node, argument, _exports_of(ev, node, None))
+    return Value(types.Pointer(types.U16, many=True), Address(None, 0, 1, word))
+
+
+@builtin("@has_exported_tensors")
+def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    expect(ev, node, 0)
+    pe = pe_of(ev, node)
+    if ev.frame.function is None:
+        ev.fail(node, "@has_exported_tensors is called in functions; comptime blocks still export")
+    ids = _ids(ev)
+    return boolean(any(name in ids and isinstance(e.type, types.Pointer) for name, e in pe.exports.items()))

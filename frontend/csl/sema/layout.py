@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from ....dialects.wse import Direction
 from .. import syntax
-from ..source import Source
 from . import types
 from .core import Effect, Evaluator, builtin
 from .operations import Fields, expect
-from .places import index_word
 from .tasks import pe_of
 from .types import Type
 from .values import VOID, Column, Value
@@ -23,7 +21,7 @@ from .values import VOID, Column, Value
 
 @dataclass(frozen=True)
 class ColorConfig:
-    """How a router treats a color."""
+    """How a router treats a color; without ports it is left alone."""
 
     color: int
     inputs: tuple[Direction, ...]
@@ -65,6 +63,7 @@ def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
                     "give larger --fabric-dims",
                 )
     ev.session.rectangle = size
+    ev.session.rectangle_set = (ev.source, node)
     return VOID
 
 
@@ -96,12 +95,14 @@ def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.i
 
 @builtin("@set_tile_code")
 def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 3, 4)
+    arguments = expect(ev, node, 2, 3, 4)
     _in_layout(ev, node)
     if ev.session.rectangle is None:
         ev.fail(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
-    path = ev.find_file(arguments[2], ev.text(arguments[2], "the name of a file"))
+    path = ev.frame.module.path
+    if len(arguments) > 2:
+        path = ev.find_file(arguments[2], ev.text(arguments[2], "the name of a file"))
     params = Value(types.Struct((), ()), ())
     if len(arguments) == 4:
         params = ev.expr(arguments[3])
@@ -138,8 +139,8 @@ def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | No
     return VOID
 
 
-def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig | None:
-    """The configuration of a color; None if it says nothing about routes."""
+def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig:
+    """The configuration of a color."""
     value = ev.expr(color)
     if value.type is not types.COLOR:
         ev.fail(color, f"this must be a color, not '{value.type}'")
@@ -151,7 +152,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
             ev.fail(node, f"'.{later}' of a color is not supported yet")
     fields.end()
     if routes is None:
-        return None
+        ev.fail(node, "the configuration of a color needs '.routes'; '.routes = .{}' leaves the router as it is")
     parts = Fields(ev, routes, node, "'.routes'")
     rx, tx = parts.take("rx"), parts.take("tx")
     for later in ("color_swap_x", "color_swap_y", "pos1", "pos2", "pos3"):
@@ -160,7 +161,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
             ev.fail(node, f"'.{later}' of a color is not supported yet")
     parts.end()
     inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
-    if not inputs or not outputs:
+    if bool(inputs) != bool(outputs):
         missing = "rx" if not inputs else "tx"
         ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
     return ColorConfig(number, inputs, outputs)
@@ -183,6 +184,3 @@ def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[
         number = ev.data(item, node, "a direction")
         found.append(Direction(types.DIRECTIONS[number].lower()))
     return tuple(dict.fromkeys(found))
-
-
-__all__ = ["ColorConfig", "Source", "Tiles", "index_word"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -32,7 +33,7 @@ from .emit import Builder, has_one_register, memref, scalar, stored
 from .modules import Global, Module
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value
+from .values import Address, Buffer, Callable, Column, Value
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -67,6 +68,10 @@ class Export:
     source: Source
     pointer: MemRefType | None = None
     function: Callable | None = None
+    target: Any = None
+    """The `places.Place` of the symbol."""
+    identity: Hashable = None
+    """Tells whether two exports are of one symbol."""
 
 
 @dataclass
@@ -422,10 +427,7 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
         array = np.asarray(numbers, _FLOATS[element.name])
     if array.size > 1 and (array == array[0]).all():
         array = array[:1]
-    return DenseIntOrFPElementsAttr(tensor, BytesAttr(array.tobytes()))
+    return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))
 
 
 _FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
-
-
-__all__ = ["Binding", "Export", "Lanes", "PeProgram", "Reference", "buffer_shape", "color_symbol", "dense", "location"]
