@@ -8,7 +8,7 @@ mean is left to subclasses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
@@ -69,6 +69,12 @@ class Code:
     def place_of(self, user: Operation, value: SSAValue) -> Place:
         """The array or variable a memref is."""
         raise NotImplementedError
+
+    def element_of(self, user: Operation, array: SSAValue, indices: Sequence[SSAValue]) -> Place:
+        """The element of an array, or the variable that a memref of rank 0 is."""
+        place = self.place_of(user, array)
+        expression = tree.index(place.expression, [self.value(index) for index in indices])
+        return replace(place, expression=expression)
 
     def library(self, name: str) -> str:
         """How the file calls a library it imports, such as `math`."""
@@ -218,16 +224,16 @@ class Code:
     def _load(self, op: memref.LoadOp) -> None:
         if not self._uses(op.res):
             return
-        place = self.place_of(op, op.memref)
-        expression = tree.index(place.expression, [self.value(index) for index in op.indices])
+        place = self.element_of(op, op.memref, op.indices)
+        expression = place.expression
         type = self.type_text(op, op.res.type)
         if place.holds is not None or place.element != type:
             expression = tree.builtin("bitcast", tree.name(type), expression)
         self.bind(op, expression, pure=False)
 
     def _store(self, op: memref.StoreOp) -> None:
-        place = self.place_of(op, op.memref)
-        target = tree.index(place.expression, [self.value(index) for index in op.indices])
+        place = self.element_of(op, op.memref, op.indices)
+        target = place.expression
         if place.holds is not None:
             # An address becomes a pointer only as an unsigned number.
             address = tree.builtin("bitcast", tree.name("u16"), self.value(op.value, typed=True))

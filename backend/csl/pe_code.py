@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, memref, scf
@@ -40,6 +40,7 @@ class PeCode(Code):
         super().__init__(Names(program.names))
         self.program = program
         self._places: dict[SSAValue, Place] = {}
+        self._elements: dict[SSAValue, list[Place]] = {}
         self._counter = program.command_stream
 
     def type_text(self, user: Operation, type: Attribute) -> str:
@@ -56,12 +57,20 @@ class PeCode(Code):
             raise refuse(user, message)
         return self._places[value]
 
+    def element_of(self, user: Operation, array: SSAValue, indices: Sequence[SSAValue]) -> Place:
+        if (elements := self._elements.get(array)) is not None:
+            return elements[int(self.constant(indices[0]))]
+        return super().element_of(user, array, indices)
+
     def write_operation(self, op: Operation) -> bool:
         match op:
             case wse.GetBufferOp():
                 buffer = self.program.member(op, op.buffer.string_value())
                 assert isinstance(buffer, wse.BufferOp), "verified: it is a buffer"
-                self._places[op.result] = self.program.place(buffer)
+                if (elements := self.program.split.get(buffer.sym_name.data)) is not None:
+                    self._elements[op.result] = elements
+                else:
+                    self._places[op.result] = self.program.place(buffer)
             case wse.AddressOfOp():
                 buffer = self.program.member(op, op.buffer.string_value())
                 assert isinstance(buffer, wse.BufferOp), "verified: it is a buffer"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -95,6 +96,8 @@ class PeProgram:
         self._queue_colors: dict[str, str] = {}
         self._pointers: dict[wse.ExportOp, str] = {}
         self._initial: dict[str, list[wse.InitializeOp]] = {}
+        self.split: dict[str, list[Place]] = {}
+        """The elements of the buffers that are written as a variable for each."""
         self._pointees: dict[str, str] = {}
         self._pointed_from: dict[str, list[wse.ExportOp]] = {}
         self._extents: dict[wse.Axis, str] = {}
@@ -209,7 +212,9 @@ class PeProgram:
         """How a buffer is written where its elements are meant."""
         expression: Expression = tree.name(self.called[buffer.sym_name.data])
         if (pointee := self._pointees.get(buffer.sym_name.data)) is not None:
-            return Place(expression, "", holds=tree.many_pointer_type(tree.name(pointee)))
+            symbol = buffer.sym_name.data
+            initial = next(iter(self._initial.get(symbol, [])), None)
+            return Place(expression, "", holds=self._pointer_type(symbol, pointee, initial))
         if self._is_array_of_one(buffer):
             expression = tree.index(expression, [tree.integer(0)])
         return Place(expression, self.element_of(buffer))
@@ -258,15 +263,57 @@ class PeProgram:
         buffer, target = self.member(op, symbol), self.member(op, cast(Any, op.target).string_value())
         assert isinstance(buffer, wse.BufferOp) and isinstance(target, wse.BufferOp), "verified: they are buffers"
         if buffer.type.get_shape():
-            raise refuse(
-                op, f"@{symbol} is an array that holds addresses, which cannot be written in CSL; use variables"
-            )
+            if not self._is_split(buffer):
+                raise refuse(
+                    op,
+                    f"@{symbol} is an array that holds addresses, which CSL can only say where each element is used by "
+                    "itself; hold them in variables of their own",
+                )
+            self.split.setdefault(symbol, [])
+            return
         exports = [export for export in self._exports.get(symbol, []) if export.points_to is not None]
         self._pointed_from.setdefault(target.sym_name.data, []).extend(exports)
         if not exports:
             element = scalar_type(target.type.element_type)
             if element is not None:
                 self._pointees[symbol] = element
+
+    def _is_split(self, buffer: wse.BufferOp) -> bool:
+        """Whether every use of a buffer of rank 1 is a load or store of one known element."""
+        symbol = buffer.sym_name.data
+        if len(buffer.type.get_shape()) != 1 or symbol in self._exports:
+            return False
+        for op in self.pe.walk():
+            if _names_address_of(op, symbol):
+                return False
+            if isinstance(op, wse.GetBufferOp) and op.buffer.string_value() == symbol:
+                if not all(_is_known_element(use.operation, op.result) for use in op.result.uses):
+                    return False
+        return True
+
+    def _split_buffer(self, op: wse.BufferOp) -> None:
+        """A variable for each element: a pointer for an address, a number for what is none."""
+        symbol, (count,) = op.sym_name.data, op.type.get_shape()
+        element = self.element_of(op)
+        values = [0] * count if op.value is None else numbers_of(op.value)
+        values = values * (count // len(values))
+        initial = {item.element.value.data: item for item in self._initial[symbol]}
+        for position in range(count):
+            name = self.names.new(f"{self.called[symbol]}_{position}")
+            item = initial.get(position)
+            if item is not None and item.target is not None:
+                target = self.member(item, item.target.string_value())
+                assert isinstance(target, wse.BufferOp), "verified: it is a buffer"
+                pointee = self.element_of(target)
+                pointer = self._pointer_type(symbol, pointee, item)
+                self._globals.append(tree.declare("var", name, pointer, self._address(item, op, target)))
+                self.split[symbol].append(Place(tree.name(name), "", holds=pointer))
+                continue
+            value = literal_of(element, values[position])
+            if item is not None and item.param is not None:
+                value = self._converted(item, item.param.string_value(), element)
+            self._globals.append(tree.declare("var", name, tree.name(element), value))
+            self.split[symbol].append(Place(tree.name(name), element))
 
     def _pointer_value(self, buffer: wse.BufferOp, pointee: str) -> Expression | None:
         """The initial value of a variable that holds an address; None if it holds none at first."""
@@ -284,14 +331,39 @@ class PeProgram:
                 f"@{buffer.sym_name.data} points to {pointee}, but @{target.sym_name.data} holds "
                 f"{self.element_of(target)}, which CSL refuses in an initial value; store the address at run time",
             )
-        if op.words_on:
-            # The address of an element is no pointer to many, and a cast is refused in an initial value.
+        return self._address(op, buffer, target)
+
+    def _address(self, op: wse.InitializeOp, buffer: wse.BufferOp, target: wse.BufferOp) -> Expression:
+        """The address that a variable holds at first."""
+        name = tree.name(self.called[target.sym_name.data])
+        if not op.words_on:
+            return tree.unary("&", name)
+        bits = int(self.element_of(target)[1:])
+        position, rest = divmod(16 * op.words_on, bits)
+        if rest or not 0 <= position < target.element_count:
             raise refuse(
                 op,
-                f"@{buffer.sym_name.data} points into the middle of @{target.sym_name.data}, which CSL cannot say in "
-                "an initial value; store the address at run time",
+                f"@{buffer.sym_name.data} points {op.words_on} words into @{target.sym_name.data}, where none of its "
+                "elements begins; point to an element",
             )
-        return tree.unary("&", tree.name(self.called[target.sym_name.data]))
+        indices: list[Expression] = []
+        for extent in reversed(target.type.get_shape()):
+            position, index = divmod(position, extent)
+            indices.insert(0, tree.integer(index))
+        return tree.unary("&", tree.index(name, indices))
+
+    def _pointer_type(self, symbol: str, pointee: str, initial: wse.InitializeOp | None) -> Expression:
+        """The type of a variable that holds addresses: an array's address points to many, an element's to one."""
+        type = tree.name(pointee)
+        if initial is None or not initial.words_on:
+            return tree.many_pointer_type(type)
+        if symbol in self._exports:
+            raise refuse(
+                initial,
+                f"@{symbol} is exported and points into the middle of an array, which CSL cannot say in an initial "
+                "value; store the address at run time",
+            )
+        return tree.pointer_type(type)
 
     # Parts of the file
 
@@ -319,8 +391,12 @@ class PeProgram:
         if op.sym_name.data == self.command_stream:
             return
         name = self.called[op.sym_name.data]
+        if op.sym_name.data in self.split:
+            self._split_buffer(op)
+            return
         if (pointee := self._pointees.get(op.sym_name.data)) is not None:
-            pointer = tree.many_pointer_type(tree.name(pointee))
+            initial = next(iter(self._initial.get(op.sym_name.data, [])), None)
+            pointer = self._pointer_type(op.sym_name.data, pointee, initial)
             self._globals.append(tree.declare("var", name, pointer, self._pointer_value(op, pointee)))
             for export in self._exports.get(op.sym_name.data, []):
                 self._export_pointer(op, export, pointee)
@@ -551,6 +627,22 @@ def _import(name: str, module: str, parameters: Expression | None = None) -> syn
     if parameters is not None:
         arguments.append(parameters)
     return tree.declare("const", name, None, tree.builtin("import_module", *arguments))
+
+
+def _names_address_of(op: Operation, symbol: str) -> bool:
+    """Whether an operation takes the address of a buffer."""
+    if isinstance(op, wse.AddressOfOp):
+        return op.buffer.string_value() == symbol
+    return isinstance(op, wse.InitializeOp) and op.target is not None and op.target.string_value() == symbol
+
+
+def _is_known_element(user: Operation, array: SSAValue) -> bool:
+    """Whether an operation loads or stores one element of an array that is known here."""
+    if isinstance(user, memref.LoadOp) or (isinstance(user, memref.StoreOp) and user.value is not array):
+        indices = user.indices
+    else:
+        return False
+    return all(isinstance(index.owner, arith.ConstantOp) for index in indices)
 
 
 def numbers_of(value: DenseIntOrFPElementsAttr) -> list[int | float]:
