@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from ....dialects import wse
 from .. import syntax
 from . import types
 from .conversion import bitcast, cast, coerce, describe, extremes
 from .core import Evaluator, builtin
+from .emit import Builder
 from .expressions import place
-from .frames import Frame
 from .modules import LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
@@ -48,7 +48,17 @@ def _ptrcast(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @builtin("@type_of")
 def _type_of(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
-    return Value(types.TYPE, place(ev, argument).type)
+    if ev.frame.returned is None:
+        return Value(types.TYPE, place(ev, argument).type)
+    # The argument may be code for run time: it is emitted, and thrown away.
+    before = [(local, local.value) for local in ev.live]
+    builder, ev.builder = ev.builder, Builder(Block())
+    try:
+        return Value(types.TYPE, place(ev, argument).type)
+    finally:
+        ev.builder = builder
+        for local, value in before:
+            local.value = value
 
 
 @builtin("@is_same_type")
@@ -435,6 +445,8 @@ def _shared_call(ev: Evaluator, library: str, name: str, node: syntax.Builtin) -
     from .values import Callable
 
     pe_of(ev, node)
+    if ev.builder is None:
+        ev.fail(node, f"@{node.name} is for run time only")
     module = shared_module(ev, library)
     declaration = module.globals[name].node
     assert isinstance(declaration, syntax.Function)
@@ -495,6 +507,8 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
                     if types.is_float(type):
                         return Value(type, ev.fitted(type, float(data)))
                     if type is types.COLOR:
+                        if not 0 <= data < ev.session.target.routable_colors:
+                            ev.fail(node, f"there is no color {data}, which the file has")
                         return Value(type, data)
                     return coerce(ev, Value(types.COMPTIME_INT, data), type, node)
     ev.fail(node, f"the file has {json.dumps(data)[:40]} where '{type}' is needed")
@@ -620,6 +634,3 @@ def _host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     pe.color(number)
     pe.host_streams[number, ev.text(way, "a direction")] = None
     return VOID
-
-
-__all__ = ["Frame", "shared_module"]

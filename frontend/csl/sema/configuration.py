@@ -25,6 +25,10 @@ NOT_YET: dict[str, tuple[tuple[int, ...], str]] = {
     "@queue_flush": ((1,), "flushing queues is"),
     "@set_empty_queue_handler": ((2,), "flushing queues is"),
     "@bind_rotating_tasks": ((4,), "task rotation is"),
+    "@get_xdsr": ((1,), "extended DSRs are"),
+    "@get_sr": ((1,), "stride registers are"),
+    "@load_to_dsr_xdsr": ((3, 4), "extended DSRs are"),
+    "@load_to_dsr_xdsr_sr": ((4, 5), "extended DSRs are"),
 }
 """How many arguments each takes, and what it needs."""
 
