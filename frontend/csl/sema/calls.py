@@ -228,6 +228,3 @@ def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> 
                 ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
         frame.result_type = _result_type(ev, function.node)
         return _emitted(ev, frame, function.node)
-
-
-__all__ = ["call", "control", "emit_function", "in_memory", "signature"]

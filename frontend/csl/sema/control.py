@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from .. import syntax
 from . import types
 from .core import Evaluator
 from .emit import has_one_register, scalar
-from .places import word_address, word_of
+from .places import word_address
 from .types import Type
 from .values import Address, Local, Value
 
@@ -446,6 +445,3 @@ def _counted(
     builder.at(ev.source, node.start)
     builder(op)
     put(op.results)
-
-
-__all__ = ["branch", "counted", "i1", "leaves", "loop", "negated", "rebuild", "word_of", "zero"]

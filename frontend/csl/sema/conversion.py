@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from .. import syntax
 from . import types
 from .core import Evaluator
-from .emit import has_one_register, scalar
+from .emit import scalar
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits
 from .types import Type
@@ -324,6 +324,3 @@ def equal(left: Value, right: Value) -> Any:
     if isinstance(left.data, np.ndarray) or isinstance(right.data, np.ndarray):
         return bool(np.array_equal(left.data, right.data))
     return left.type == right.type and left.data == right.data
-
-
-__all__ = ["bitcast", "cast", "coerce", "describe", "equal", "extend", "extremes", "has_one_register", "peer", "show"]

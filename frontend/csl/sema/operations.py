@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Attribute, MemRefType, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import MemRefType, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 
 from ....dialects import dsd, dsd_table, wse
 from .. import syntax
@@ -15,9 +15,9 @@ from .conversion import coerce, extend
 from .core import Evaluator, builtin
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .expressions import TENSOR_ACCESS, place
-from .places import Memory, array_at, index_word, moved, plus, scaled, word_address
+from .places import Memory, array_at, index_word, moved, word_address
 from .types import Type
-from .values import VOID, Address, Callable, Column, Value
+from .values import VOID, Address, Column, Value
 
 # Making and changing descriptors
 
@@ -568,7 +568,3 @@ def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array
     destination, _, row = _whole(ev, where, type)
     origin, _, _ = _whole(ev, source, type)
     ev.builder(dsd.OPERATIONS[row.name](destination, [origin]))
-
-
-__all__ = ["DYNAMIC_INDEX", "Callable", "Fields", "Memory", "asynchronous", "copy_array", "expect", "fill_array",
-           "materialize", "plus", "scaled"]  # fmt: skip

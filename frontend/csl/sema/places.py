@@ -14,11 +14,10 @@ from .. import syntax
 from . import types
 from .conversion import extend
 from .core import Evaluator, Serial
-from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .emit import binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import VOID, Address, Buffer, Callable, Column, Local, Value
+from .values import Address, Buffer, Callable, Column, Local, Value
 
 
 class Place:
@@ -450,10 +449,3 @@ def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[sy
             ev.fail(node, f"index {index} is outside the array, which has {extent} here (indices 0 to {extent - 1})")
         result = plus(ev, scaled(ev, result, extent), index)
     return result
-
-
-__all__ = [
-    "DESCRIPTORS", "VOID", "Address", "Buffer", "CircularDescriptor", "FabricDescriptor", "FifoDescriptor", "Held",
-    "Memory", "MemoryDescriptor", "Place", "Temporary", "array_at", "index_word", "linear", "moved", "plus", "scaled",
-    "word_address", "word_of",
-]  # fmt: skip

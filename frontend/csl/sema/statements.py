@@ -12,10 +12,10 @@ from xdsl.ir import SSAValue
 
 from .. import syntax
 from . import control, emit, types
-from .conversion import coerce, show
+from .conversion import coerce
 from .core import Evaluator, Serial, expression, split_lanes, statement
 from .expressions import assign, binary, body, place
-from .frames import Break, Continue, Frame, Return, Target, flag
+from .frames import Break, Continue, Return, Target, flag
 from .places import Memory, Temporary
 from .scalars import column
 from .types import Type
@@ -51,9 +51,9 @@ def has_left(ev: Evaluator) -> bool | SSAValue:
         state = local.value.data
         if state is True:
             return True
-        if state is not False:
+        if isinstance(state, SSAValue):
             assert ev.builder is not None
-            result = state if result is False else ev.builder.value(arith.OrIOp(result, state))
+            result = ev.builder.value(arith.OrIOp(result, state)) if isinstance(result, SSAValue) else state
     return result
 
 
@@ -713,6 +713,3 @@ def _over(ev: Evaluator, node: syntax.For, count: int, inner: Function[[Value], 
         control.loop(ev, _candidates(ev, node, [counter, target.broken]), condition, one_stepped, node)
     finally:
         ev.frame.targets.pop()
-
-
-__all__ = ["Frame", "has_left", "numbers", "run", "show"]

@@ -10,7 +10,6 @@ from ....dialects import wse
 from .. import syntax
 from . import control, emit, types
 from .core import Evaluator, builtin
-from .emit import scalar
 from .operations import Fields, expect
 from .pe import TASK_KINDS, Binding, PeProgram
 from .types import Type
@@ -38,7 +37,7 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
     if not isinstance(task.data, Callable) or not task.data.is_task:
         ev.fail(arguments[0], f"@{node.name} binds a task, not a value of type '{task.type}'")
-    if TASK_KINDS.get(id.type) is not kind:  # pyright: ignore[reportArgumentType]
+    if _kind(id.type) is not kind or id.type not in TASK_KINDS:
         ev.fail(arguments[1], f"@{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
     number = ev.data(id, arguments[1], "the id of a task")
     count = len(task.data.node.parameters)
@@ -61,11 +60,16 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
+def _kind(type: Type) -> wse.TaskKind | None:
+    """The kind of the tasks an identifier speaks of."""
+    if type in (types.COLOR, types.INPUT_QUEUE):
+        return wse.TaskKind.DATA
+    return TASK_KINDS.get(type) if isinstance(type, types.Identifier) else None
+
+
 def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.TaskKind, int] | None:
     """The kind and number of a task an id stands for; None where it is known at run time only."""
-    kind = TASK_KINDS.get(value.type)  # pyright: ignore[reportArgumentType]
-    if kind is None and value.type in (types.COLOR, types.INPUT_QUEUE):
-        kind = wse.TaskKind.DATA
+    kind = _kind(value.type)
     if kind is None:
         ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
     if isinstance(value.data, SSAValue):
@@ -133,7 +137,7 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.builder.at(ev.source, node.start)
         ev.builder(make(symbol))
         return VOID
-    kind = TASK_KINDS.get(value.type, wse.TaskKind.DATA)  # pyright: ignore[reportArgumentType]
+    kind = _kind(value.type)
     for binding in [binding for (k, _), binding in pe.bindings.items() if k is kind]:
         same = emit.binary(ev.builder, "==", types.U16, value.data, ev.builder.constant(types.U16, binding.id))
 
@@ -193,6 +197,3 @@ def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
                 ev.fail(parameter, f"a task is given numbers of 16 or 32 bits, not '{type}'")
             result.append(type)
     return result
-
-
-__all__ = ["pe_of", "scalar", "task_arguments", "told"]
