@@ -1,9 +1,10 @@
-"""Wall time of every program of a tree, from the shell script on: compiling, running, and the tools' start-up.
+"""Time of every program of a tree, from the shell script on: compiling, running, and the tools' start-up.
 
     python bench/suite.py [DIR] [--arch wse2|wse3] [--only TEXT] [--repeat N]
 
 DIR is examples/csl if not given. Each commands_*.sh runs by itself in a copy of the tree, with cslc and cs_python on
-PATH as `loom sdk` puts them there, and has to succeed. Times are the best of the repetitions.
+PATH as `loom sdk` puts them there, and has to succeed. Times are the best of the repetitions, on the wall; those of the
+processor, user and system, tell how much of that was waiting.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -48,27 +50,42 @@ def loom(arguments: list[str]) -> list[str]:
 
 
 def write_timed_commands(folder: Path, log: Path) -> None:
-    """The SDK's commands, which append their name and their seconds to a file."""
+    """The SDK's commands, which append their name, their start and end and processor times to a file."""
     for name, command in COMMANDS.items():
         run = shlex.join(loom([command]))
         (folder / name).write_text(
             f'#!/bin/sh\nstart=$(date +%s.%N)\n{run} "$@"\nstatus=$?\n'
-            f"echo {name} $start $(date +%s.%N) >> {shlex.quote(str(log))}\nexit $status\n"
+            f"{{ echo {name} $start $(date +%s.%N); times; }} >> {shlex.quote(str(log))}\nexit $status\n"
         )
         (folder / name).chmod(0o755)
 
 
-def measure(directory: Path, script: Path, log: Path) -> tuple[float, float, float]:
-    """Seconds of one run: compiling, running, all. Raises LoomError if the program fails."""
+class Times(NamedTuple):
+    """Seconds of one run: compiling and running, the whole script, and of the processor."""
+
+    compile: float
+    run: float
+    all: float
+    processor: float
+
+
+def measure(directory: Path, script: Path, log: Path) -> Times:
+    """Runs a program. Raises LoomError if it fails."""
     log.unlink(missing_ok=True)
     result = run_one(directory, script, imported_folders(directory), 600)
     if not result.passed:
         raise LoomError(result.error, str(script))
     spent = dict.fromkeys(COMMANDS, 0.0)
-    for line in log.read_text().splitlines():
-        name, start, end = line.split()
+    processor = 0.0
+    lines = log.read_text().splitlines()
+    # Three lines a command: name, start, end; then user and system time of the shell; and of what it has run.
+    for command, _, children in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        name, start, end = command.split()
         spent[name] += float(end) - float(start)
-    return spent["cslc"], spent["cs_python"], result.seconds
+        for time_used in children.split():
+            minutes, _, seconds = time_used.rstrip("s").partition("m")
+            processor += 60 * float(minutes) + float(seconds)
+    return Times(spent["cslc"], spent["cs_python"], result.seconds, processor)
 
 
 def start_times(repeat: int) -> None:
@@ -86,17 +103,17 @@ def start_times(repeat: int) -> None:
 def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -> bool:
     """Prints the table; whether every program ran in the time wanted."""
     scripts = find_scripts(directory, arch, only)
-    table = Table("program", "script", "compile s", "run s", "all s", box=None)
-    totals = [0.0, 0.0, 0.0]
+    table = Table("program", "script", "compile s", "run s", "all s", "processor s", box=None)
+    totals = [0.0] * len(Times._fields)
     slowest = 0.0
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         write_timed_commands(Path(folder), log)
         os.environ["PATH"] = folder + os.pathsep + os.environ.get("PATH", os.defpath)
         for script in scripts:
-            best = min((measure(directory, script, log) for _ in range(repeat)), key=lambda times: times[2])
+            best = min((measure(directory, script, log) for _ in range(repeat)), key=lambda times: times.all)
             totals = [total + seconds for total, seconds in zip(totals, best, strict=True)]
-            slowest = max(slowest, best[2])
+            slowest = max(slowest, best.all)
             table.add_row(script.parent.name, script.name, *(f"{seconds:.2f}" for seconds in best))
     table.add_row("all", f"{len(scripts)} scripts", *(f"{seconds:.2f}" for seconds in totals))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
