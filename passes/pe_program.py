@@ -108,7 +108,7 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
     """
     exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
     called = {op.callee.string_value() for op in pe.walk() if isinstance(op, wse.CallOp)}
-    reader = _Reader(_unblocked_tasks(pe))
+    reader = _Reader(_unblocked_tasks(pe), _silent_functions(pe))
     result = skeleton.Program()
     for op in pe.body.block.ops:
         if isinstance(op, wse.TaskOp):
@@ -124,6 +124,27 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
                 reader.body(op.body), exported=name in exported or name not in called
             )
     return result
+
+
+def _silent_functions(pe: wse.PeOp) -> set[str]:
+    """The functions that start no operation and signal no task, neither by themselves nor by what they call."""
+    callers: dict[str, set[str]] = {}
+    speaking: list[str] = []
+    functions = {cast(wse.FuncOp, op).sym_name.data: op for op in members(pe, wse.FuncOp)}
+    for name, function in functions.items():
+        inside = list(function.walk())
+        if any(isinstance(op, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp) for op in inside):
+            speaking.append(name)
+        for op in inside:
+            if isinstance(op, wse.CallOp):
+                callers.setdefault(op.callee.string_value(), set()).add(name)
+    silent = set(functions)
+    while speaking:
+        name = speaking.pop()
+        if name in silent:
+            silent.remove(name)
+            speaking.extend(callers.get(name, ()))
+    return silent
 
 
 def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
@@ -144,8 +165,11 @@ def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
 
 
 class _Reader:
-    def __init__(self, tasks: Mapping[str, list[str]]):
+    """Reads bodies; what neither starts an operation nor signals a task is left out."""
+
+    def __init__(self, tasks: Mapping[str, list[str]], silent: set[str]):
         self._tasks = tasks
+        self._silent = silent
 
     def body(self, region: Region) -> tuple[skeleton.Statement, ...]:
         return tuple(statement for block in region.blocks for op in block.ops for statement in self._statements(op))
@@ -165,18 +189,24 @@ class _Reader:
             case wse.UnblockOp():
                 yield from self._signals("unblock", op.symbol.string_value())
             case wse.CallOp():
-                yield skeleton.Call(op.callee.string_value())
+                if op.callee.string_value() not in self._silent:
+                    yield skeleton.Call(op.callee.string_value())
             case scf.IfOp() | scf.IndexSwitchOp():
-                yield skeleton.Branch(tuple(self.body(region) for region in op.regions))
+                arms = tuple(self.body(region) for region in op.regions)
+                if any(arms):
+                    yield skeleton.Branch(arms)
             case scf.ForOp():
-                yield skeleton.Loop(self.body(op.body), _least_trips(op), op)
+                if body := self.body(op.body):
+                    yield skeleton.Loop(body, _least_trips(op), op)
             case scf.WhileOp():
-                # The condition's region runs once more than the body's.
-                again = skeleton.Branch((self.body(op.after_region), ()), separate=True)
-                yield skeleton.Loop((*self.body(op.before_region), again), 1, op)
+                before, after = self.body(op.before_region), self.body(op.after_region)
+                if before or after:
+                    # The condition's region runs once more than the body's.
+                    yield skeleton.Loop((*before, skeleton.Branch((after, ()), separate=True)), 1, op)
             case _ if op.regions:
                 arms = tuple(self.body(region) for region in op.regions)
-                yield skeleton.Loop((skeleton.Branch(arms, separate=True),), 0, op)
+                if any(arms):
+                    yield skeleton.Loop((skeleton.Branch(arms, separate=True),), 0, op)
             case _:
                 pass
 

@@ -8,7 +8,7 @@ here and numbers, never text from the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -46,24 +46,111 @@ class Generated:
 
 
 _STRUCTURED: tuple[type[Operation], ...] = (scf.IfOp, scf.ForOp, scf.WhileOp)
-_TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp)
+_TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp, flow.ReturnOp)
 _OWN_VALUES: tuple[type[Operation], ...] = (
     flow.CoordinateOp, flow.GetParamOp, flow.ExtentOp, arith.ConstantOp,
 )  # fmt: skip
 """What is known, or read when the task starts."""
 
 
-def can_generate(op: Operation, *, memory: bool = True) -> bool:
+INLINE_LIMIT = 256
+"""Operations, with those of the functions it calls, of the largest function whose code stands where it is called."""
+
+
+CALL_SIZE = 8
+"""What a call adds to that, so that inlined calls do not stand deep inside one another."""
+
+
+class Functions:
+    """The functions of a class of units, and which of them are small enough to stand where they are called."""
+
+    def __init__(self, functions: Mapping[str, flow.FuncOp], owner: str):
+        self._functions = functions
+        self._owner = owner
+        self._sizes: dict[str, int] = {}
+
+    def called(self, op: flow.CallOp) -> flow.FuncOp:
+        """The function a call names. Raises LoomError if there is none, or if it leads back to itself."""
+        callee = self._named(op)
+        if callee.sym_name.data not in self._sizes:
+            self._measure(op)
+        return callee
+
+    def is_inlined(self, op: flow.CallOp) -> bool:
+        """Whether the code of the function stands at the call."""
+        return self._sizes[self.called(op).sym_name.data] <= INLINE_LIMIT
+
+    def _named(self, op: flow.CallOp) -> flow.FuncOp:
+        name = op.callee.root_reference.data
+        callee = self._functions.get(name)
+        if callee is None:
+            raise LoomError(f"@{name} is no function of {self._owner}", location_of(op))
+        return callee
+
+    def _measure(self, op: flow.CallOp) -> None:
+        """Find the size of a function, which calls may follow one another in any depth."""
+        active: dict[str, tuple[list[flow.CallOp], Iterator[flow.CallOp], int]] = {}
+
+        def enter(call: flow.CallOp) -> None:
+            callee = self._named(call)
+            name = callee.sym_name.data
+            if name in active:
+                raise LoomError(f"@{name} calls itself; functions of a unit do not recurse", location_of(call))
+            if name not in self._sizes:
+                inside = list(callee.body.walk())
+                calls = [inner for inner in inside if type(inner) is flow.CallOp]
+                active[name] = calls, iter(calls), len(inside)
+
+        enter(op)
+        while active:
+            name, (calls, rest, own) = next(reversed(active.items()))
+            following = next(rest, None)
+            if following is not None:
+                enter(following)
+                continue
+            self._sizes[name] = own + sum(CALL_SIZE + self._sizes[call.callee.root_reference.data] for call in calls)
+            del active[name]
+
+    def reachable(self, block: Block) -> list[flow.FuncOp]:
+        """Every function that code may call, once."""
+        found: dict[str, flow.FuncOp] = {}
+        pending = [block]
+        while pending:
+            for op in pending.pop().walk():
+                if type(op) is flow.CallOp and (name := op.callee.root_reference.data) not in found:
+                    found[name] = self.called(op)
+                    pending.append(found[name].body.block)
+        return list(found.values())
+
+
+@dataclass
+class Inlined:
+    """The slots of a function's values where its code stands, and those of the calls inside it."""
+
+    slots: dict[SSAValue, int]
+    calls: dict[flow.CallOp, Inlined]
+
+
+def can_generate(op: Operation, functions: Functions, *, memory: bool = True) -> bool:
     """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores."""
     # By exact type: this is asked several times of each operation.
     kind = type(op)
     if kind in _STRUCTURED:
         return all(
-            type(inner) in _TERMINATORS or can_generate(inner, memory=memory)
+            type(inner) in _TERMINATORS or can_generate(inner, functions, memory=memory)
             for region in op.regions
             for block in region.blocks
             for inner in block.ops
         ) and all(kind_of(result.type) is not None for result in op.results)
+    if type(op) is flow.CallOp:
+        return (
+            functions.is_inlined(op)
+            and all(kind_of(value.type) is not None for value in (*op.operands, *op.results))
+            and all(
+                type(inner) in _TERMINATORS or can_generate(inner, functions, memory=memory)
+                for inner in functions.called(op).body.block.ops
+            )
+        )
     if kind is flow.LoadOp or kind is flow.StoreOp:
         return memory
     return kind in _OWN_VALUES or kind is flow.AssertOp or function_of(op) is not None
@@ -72,7 +159,7 @@ def can_generate(op: Operation, *, memory: bool = True) -> bool:
 def worth_generating(ops: Sequence[Operation]) -> bool:
     """Whether a run is more than a few cheap operations."""
     work = [op for op in ops if type(op) not in _OWN_VALUES]
-    return len(work) > 2 or any(type(op) is scf.ForOp or type(op) is scf.WhileOp for op in ops)
+    return len(work) > 2 or any(type(op) in (scf.ForOp, scf.WhileOp, flow.CallOp) for op in ops)
 
 
 def generate(
@@ -81,22 +168,30 @@ def generate(
     template: list[Any],
     known: set[int],
     cls: UnitClass,
-    machine: Machine,
-    name: str,
+    functions: Functions,
+    calls: dict[flow.CallOp, Inlined],
 ) -> Generated:
-    """The function of a run of operations whose values have the given slots."""
-    return _Writer(slots, template, known, cls, machine).write(ops, name)
+    """The function of a run of operations whose values, and those of the calls among them, have the given slots."""
+    return _Writer(slots, template, known, cls, functions, calls).write(ops)
 
 
 class _Writer:
     def __init__(
-        self, slots: dict[SSAValue, int], template: list[Any], known: set[int], cls: UnitClass, machine: Machine
+        self,
+        slots: dict[SSAValue, int],
+        template: list[Any],
+        known: set[int],
+        cls: UnitClass,
+        functions: Functions,
+        calls: dict[flow.CallOp, Inlined],
     ):
         self.slots = slots
         self.template = template
         self.known = known
         self.cls = cls
-        self.machine = machine
+        self.machine = machine = cls.machine
+        self.functions = functions
+        self.calls = calls
         self.timing = machine.target.timing
         self.lines: list[str] = []
         self.depth = 1
@@ -106,7 +201,7 @@ class _Writer:
         self.inputs: list[int] = []
         self.memory = False
 
-    def write(self, ops: Sequence[Operation], name: str) -> Generated:
+    def write(self, ops: Sequence[Operation]) -> Generated:
         inside = set(ops)
         for op in ops:
             self.operation(op)
@@ -130,7 +225,6 @@ class _Writer:
         source += "\n".join(self.lines) + "\n"
         namespace = dict(self.bound)
         exec(compile(source, f"<generated {len(self.lines)} lines>", "exec"), namespace)
-        del name
         return Generated(namespace["generated"], self.inputs, self.memory)
 
     # Text
@@ -384,12 +478,28 @@ class _Writer:
 
     def block(self, block: Block) -> None:
         for op in block.ops:
-            if not isinstance(op, scf.YieldOp | scf.ConditionOp):
+            if type(op) not in _TERMINATORS:
                 self.operation(op)
 
     def copies(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         if targets:
             self.line(f"{', '.join(targets)} = {', '.join(sources)}")
+
+    def call(self, op: flow.CallOp) -> None:
+        """A call stands as the function's code, on the slots it has here."""
+        body = self.functions.called(op).body.block
+        sources = [self.use(value) for value in op.arguments]
+        inlined = self.calls[op]
+        outer = self.slots, self.calls
+        self.slots, self.calls = inlined.slots, inlined.calls
+        self.copies(sources, [self.define(argument) for argument in body.args])
+        self.pending += self.timing.branch_taken
+        self.block(body)
+        returned = body.last_op
+        values = [self.use(value) for value in returned.values] if isinstance(returned, flow.ReturnOp) else []
+        self.slots, self.calls = outer
+        if op.results:
+            self.copies(values, [self.define(result) for result in op.results])
 
     def step(self) -> None:
         self.line("n += 1")
@@ -478,6 +588,7 @@ _WRITERS: dict[type[Operation], Callable[[_Writer, Any], None]] = {
     flow.LoadOp: _Writer.load,
     flow.StoreOp: _Writer.store,
     flow.AssertOp: _Writer.check,
+    flow.CallOp: _Writer.call,
 }
 
 

@@ -25,7 +25,16 @@ from ..dialects.dsd_table import DsdOperation
 from ..dialects.print_format import split_format
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
-from .codegen import Generated, assertion, can_generate, division_by_zero, generate, worth_generating
+from .codegen import (
+    Functions,
+    Generated,
+    Inlined,
+    assertion,
+    can_generate,
+    division_by_zero,
+    generate,
+    worth_generating,
+)
 from .fifos import FifoStream
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
@@ -34,7 +43,7 @@ from .resources import Resource
 from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .units import UnitSet, every, from_mask, some
-from .warp import REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
+from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -55,6 +64,19 @@ class Settings:
     """Whether a control wavelet ends it."""
     control_activate: Task | None = None
     control_unblock: Task | None = None
+
+
+@dataclass(eq=False)
+class _Subroutine:
+    """A function that stands once in a code: where it begins, and the slots it communicates through."""
+
+    function: flow.FuncOp
+    slots: dict[SSAValue, int]
+    arguments: list[int]
+    results: list[int]
+    back: int
+    """Holds the program counter to return to."""
+    entry: int = 0
 
 
 @dataclass(eq=False)
@@ -104,6 +126,7 @@ class Compiler:
         self.machine = machine
         self.cls = cls
         self.timing: Timing = machine.target.timing
+        self.functions = Functions(cls.functions, cls.name)
 
     def compile(self, name: str, block: Block) -> Code:
         """The code of a task or function body. Raises LoomError for an operation the engine does not know."""
@@ -124,7 +147,12 @@ class _Body:
         self.static: set[SSAValue] = set()
         """Values that depend on nothing but constants, coordinates and parameters."""
         self.pending = 0
-        self.calls: list[str] = []
+        self.functions = compiler.functions
+        self.calls: dict[flow.CallOp, Inlined] = {}
+        """The calls whose functions stand in this code, for the code being compiled now."""
+        self.own: dict[SSAValue, int] = {}
+        """What a unit knows of itself."""
+        self.subroutines: dict[str, _Subroutine] = {}
         self.inside_generated = False
         self.whole: tuple[Sequence[Operation], Generated] | None = None
 
@@ -189,8 +217,9 @@ class _Body:
             return -1
 
         self.emit(finish)
+        self.write_subroutines()
         body = [op for op in block.ops if not isinstance(op, flow.ReturnOp)]
-        self.code.isolated = all(can_generate(op) for op in body)
+        self.code.isolated = all(can_generate(op, self.functions) for op in body)
         if self.whole is not None and self.code.isolated and list(self.whole[0]) == body:
             self.code.alone = (self.whole[1].function, cost)
         self.code.variable = [slot for slot in range(len(self.code.template)) if slot not in self.known]
@@ -201,7 +230,10 @@ class _Body:
         if not top:
             self.sequence(ops)
             return
-        self.own_values(block)
+        before = set(self.slots)
+        for body in (block, *(function.body.block for function in self.functions.reachable(block))):
+            self.own_values(body)
+        self.own = {value: slot for value, slot in self.slots.items() if value not in before}
         if len(self.cls.blocks) > 1:
             received = False
             for position, op in enumerate(ops):
@@ -225,7 +257,7 @@ class _Body:
         position = 0
         while position < len(ops):
             end = position
-            while end < len(ops) and can_generate(ops[end], memory=not self.inside_generated):
+            while end < len(ops) and can_generate(ops[end], self.functions, memory=not self.inside_generated):
                 end += 1
             if worth_generating(ops[position:end]):
                 self.generated(ops[position:end])
@@ -240,7 +272,7 @@ class _Body:
         """A run of scalar operations, as generated code for single units and as instructions for the rest."""
         cost = self.charge()
         place = self.emit(_nothing)
-        if self.inside_generated or all(can_generate(op, memory=False) for op in ops):
+        if self.inside_generated or all(can_generate(op, self.functions, memory=False) for op in ops):
             for op in ops:
                 self.operation(op)
         else:
@@ -251,9 +283,7 @@ class _Body:
         # Nested runs charge what came before them, so both ways must have charged everything when they meet.
         self.settle()
         after = self.here
-        part = generate(
-            ops, self.slots, self.code.template, self.known, self.cls, self.machine, f"{self.code.name}_{place}"
-        )
+        part = generate(ops, self.slots, self.code.template, self.known, self.cls, self.functions, self.calls)
         scheduler = self.machine.scheduler
         function, inputs, memory = part.function, part.inputs, self.cls.memory if part.uses_memory else None
 
@@ -505,26 +535,78 @@ class _Body:
         """Terminators of structured regions are handled by their parents."""
 
     def call(self, op: flow.CallOp) -> None:
-        name = op.callee.root_reference.data
-        callee = self.cls.functions.get(name)
-        if callee is None:
-            raise LoomError(f"@{name} is no function of {self.cls.name}", location_of(op))
-        if name in self.calls:
-            raise LoomError(f"@{name} calls itself; functions of a unit do not recurse", location_of(op))
-        self.calls.append(name)
-        block = callee.body.block
+        """A small function stands where it is called; a large one stands once, and is jumped to."""
+        function = self.functions.called(op)
+        if not self.functions.is_inlined(op):
+            self.jump_to(op, self.subroutine(function))
+            return
+        block = function.body.block
         targets = [self.define(argument) for argument in block.args]
         self.emit(self.copies([self.use(value) for value in op.arguments], targets))
         self.pending += self.timing.branch_taken
         results = [self.define(result) for result in op.results_]
         outer, self.slots = self.slots, {**self.slots}
-        self.own_values(block)
+        calls, self.calls = self.calls, {}
         self.block(block)
+        self.give(block, results)
+        calls[op] = Inlined(self.slots, self.calls)
+        self.slots, self.calls = outer, calls
+
+    def give(self, block: Block, results: Sequence[int]) -> None:
+        """Copy what a function returns."""
         terminator = block.last_op
         if isinstance(terminator, flow.ReturnOp) and results:
             self.emit(self.copies([self.use(value) for value in terminator.values], results))
-        self.slots = outer
-        self.calls.pop()
+
+    def subroutine(self, function: flow.FuncOp) -> _Subroutine:
+        found = self.subroutines.get(function.sym_name.data)
+        if found is None:
+            outer, self.slots = self.slots, {**self.own}
+            arguments = [self.define(argument) for argument in function.body.block.args]
+            results = [
+                self.new_slot(None, DTYPES[kind] if (kind := kind_of(type)) else None)
+                for type in function.function_type.outputs
+            ]
+            found = _Subroutine(function, self.slots, arguments, results, self.new_slot(None, CLOCK))
+            self.subroutines[function.sym_name.data] = found
+            self.slots = outer
+        return found
+
+    def jump_to(self, op: flow.CallOp, subroutine: _Subroutine) -> None:
+        self.pending += self.timing.branch_taken
+        cost = self.charge()
+        copy = self.copies([self.use(value) for value in op.arguments], subroutine.arguments)
+        back, after = subroutine.back, self.here + 1
+
+        def enter(warp: Warp) -> int:
+            warp.elapsed += cost
+            copy(warp)
+            warp.slots[back] = after
+            return subroutine.entry
+
+        self.emit(enter)
+        self.emit(self.copies(subroutine.results, [self.define(result) for result in op.results_]))
+
+    def write_subroutines(self) -> None:
+        """The functions that are jumped to, behind the body; they may ask for more of them."""
+        written: set[str] = set()
+        while missing := [name for name in self.subroutines if name not in written]:
+            subroutine = self.subroutines[missing[0]]
+            written.add(missing[0])
+            block = subroutine.function.body.block
+            subroutine.entry = self.here
+            self.slots, self.calls = subroutine.slots, {}
+            self.block(block)
+            self.give(block, subroutine.results)
+            self.settle()
+            back = subroutine.back
+            # Warps that met in the function may have come from different calls.
+            self.uniform([back])
+
+            def leave(warp: Warp, back: int = back) -> int:
+                return warp.slots[back]
+
+            self.emit(leave)
 
     # Units and memory
 
