@@ -39,7 +39,7 @@ from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
 from .rectangle import Places, Routers, check_tiles, placement
-from .tasks import task_arguments
+from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
 
 RECURSION_LIMIT = 60_000
@@ -323,6 +323,7 @@ class _Bodies:
     def emit(self) -> list[Operation]:
         """The operations of the PE, in order."""
         pe = self.pe
+        check_ids(self.ev)
         while True:
             pending = [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]
             if not pending:
@@ -341,6 +342,11 @@ class _Bodies:
                 if not output:
                     with self.ev.framed(Frame(self.ev.instances[0])):
                         pe.queue(self.ev, False, number, color, self.ev.instances[0].file)
+        if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
+            for number, (module, node) in pe.unblocked_queues.items():
+                if (wse.TaskKind.DATA, number) not in pe.bindings:
+                    with self.ev.framed(Frame(module, comptime=True)):
+                        pe.unblock_queue(self.ev, number, node)
         fifos: list[Operation] = []
         for symbol, buffer, push, pop, source, node in pe.state.get("fifos", []):
             op = wse.FifoOp(symbol, buffer, activate_push=push, activate_pop=pop)

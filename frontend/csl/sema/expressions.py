@@ -15,7 +15,7 @@ from .core import BUILTINS, EXPRESSIONS, Evaluator, expression
 from .descriptors import MemoryDescriptor
 from .frames import Frame
 from .modules import Global, Module
-from .places import Held, Memory, Place, Temporary, index_word, linear, moved
+from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
 from .values import VOID, Address, Callable, Column, Local, Value, boolean, string
 
@@ -204,9 +204,11 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
             if len(indices) != 1:
                 ev.fail(node, f"'{type}' takes one index, not {len(indices)}")
             where = base.load(ev, node.base).data
+            if isinstance(where, HeldAddress):
+                return _held(ev, where, node).element(ev, indices[0], node)
             return _pointed(ev, moved(ev, _as_address(where), indices[0], types.words(type.target)), type)
         if isinstance(type.target, types.Array):
-            base = Memory(_as_address(base.load(ev, node.base).data), type.target, type.const)
+            base = _pointee(ev, base.load(ev, node.base).data, type, node)
             type = type.target
     if isinstance(type, types.Struct) and type.names is None:
         index = ev.data(Value(types.COMPTIME_INT, indices[0]), node.indices[0], "an index of a tuple")
@@ -243,7 +245,20 @@ def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
         ev.fail(node, f"'{type}' points to an unknown number of elements; name one of them with [index]")
     if isinstance(type.target, types.Function):
         return Temporary(Value(type.target, _function_at(value.data)))
-    return Memory(_as_address(value.data), type.target, type.const)
+    return _pointee(ev, value.data, type, node)
+
+
+def _pointee(ev: Evaluator, data: Any, type: types.Pointer, node: syntax.Node) -> Place:
+    """What a pointer points to."""
+    if isinstance(data, HeldAddress):
+        return _held(ev, data, node)
+    return Memory(_as_address(data), type.target, type.const)
+
+
+def _held(ev: Evaluator, where: HeldAddress, node: syntax.Node) -> Held:
+    if where.place is None or where.offset != 0:
+        ev.fail(node, "this pointer leaves the variable it was made from, which exists at compile time only")
+    return where.place
 
 
 def _field(ev: Evaluator, node: syntax.Field) -> Place:
@@ -267,7 +282,7 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
         base = Temporary(base.load(ev, node))
         type = base.type
     if isinstance(type, types.Pointer) and isinstance(type.target, types.Struct) and not type.many:
-        base = Memory(_as_address(base.load(ev, node).data), type.target, type.const)
+        base = _pointee(ev, base.load(ev, node).data, type, node)
         type = type.target
     if type is types.TYPE:
         enum = base.load(ev, node).data

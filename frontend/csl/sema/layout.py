@@ -134,6 +134,8 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
 def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 2)
     pe = pe_of(ev, node)
+    if ev.builder is not None:
+        ev.fail(node, "@set_local_color_config stands in a comptime block, not in code for run time")
     config = _config(ev, arguments[0], arguments[1])
     pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows)))
     return VOID

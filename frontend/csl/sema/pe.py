@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     TensorType,
+    UnitAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -54,6 +55,8 @@ class Binding:
     symbol: str
     active: bool = False
     blocked: bool = False
+    order: int = 0
+    """How many tasks of the PE were bound before."""
 
 
 @dataclass
@@ -101,9 +104,11 @@ class PeProgram:
     queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
     """The color @initialize_queue gave a queue, by (is output, id)."""
     initialized: set[tuple[bool, int]] = field(default_factory=set)
-    active: set[tuple[wse.TaskKind, int]] = field(default_factory=set)
-    blocked: set[tuple[wse.TaskKind, int]] = field(default_factory=set)
-    unblocked_queues: set[int] = field(default_factory=set)
+    active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    """Tasks active from the start, and where that is said."""
+    blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    unblocked_queues: dict[int, tuple[Module, syntax.Node]] = field(default_factory=dict)
+    """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
     colors: set[int] = field(default_factory=set)
     effects: list[Effect] = field(default_factory=list)
     host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
@@ -382,6 +387,20 @@ class PeProgram:
         if symbol is None:
             symbol = self.dispatchers[type] = self.unique("call_pointer")
         return symbol
+
+    def unblock_queue(self, ev: Evaluator, number: int, node: syntax.Node) -> None:
+        """Lets control wavelets of a color (WSE-2) or input queue (WSE-3) that has no data task start control tasks."""
+        by_color = self.session.target.data_tasks_by_color
+        found = [
+            symbol
+            for (output, id, color), symbol in self._queues.items()
+            if not output and (color if by_color else id) == number
+        ]
+        wanted = (None, number) if by_color else (number, None)
+        symbols = found or [self.queue(ev, False, *wanted, node)]
+        for op in self.operations:
+            if isinstance(op, wse.InputQueueOp) and op.sym_name.data in symbols:
+                op.unblocked = UnitAttr()
 
     # Tasks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects import arith, memref
@@ -142,6 +142,8 @@ class Held(Place):
         return Held(self.holder, self._value().data[position].type, (*self.path, position))
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        if ev.builder is None and (not self.is_const or ev.pe is None or types.is_comptime_only(self.type)):
+            return HeldAddress(None, place=self)
         if not self.is_const or ev.pe is None or types.is_comptime_only(self.type):
             ev.fail(node, f"'{self._name}' exists at compile time only; it has no address")
         if isinstance(self.holder, Global) and not self.path:
@@ -160,6 +162,16 @@ class Held(Place):
             return not self.holder.mutable
         node = self.holder.node
         return not (isinstance(node, syntax.Variable) and node.kind == "var")
+
+
+@dataclass
+class HeldAddress(Address):
+    """What a pointer holds while a function is evaluated at compile time: the variable itself."""
+
+    place: Held | None = None
+
+    def is_known(self) -> bool:
+        return True
 
 
 class Memory(Place):
@@ -364,6 +376,8 @@ def word_address(ev: Evaluator, where: Address) -> SSAValue:
 
 def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
     """A pointer's data as one word."""
+    if isinstance(where, HeldAddress):
+        ev.fail(node, "this points to a variable that exists at compile time only")
     if isinstance(where, Callable):
         assert ev.builder is not None and ev.pe is not None
         return ev.builder.constant(types.U16, ev.pe.function_number(where))

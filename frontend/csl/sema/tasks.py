@@ -8,6 +8,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import wse
 from .. import syntax
+from ..errors import CslError
+from ..source import Diagnostic, Note
 from . import control, emit, types
 from .core import Evaluator, builtin
 from .operations import Fields, expect
@@ -55,8 +57,11 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             "choose another id",
             ev.note(previous.node, "first bound here", previous.source),
         )
+    if kind is wse.TaskKind.LOCAL and number in ev.session.target.reserved_local_task_ids:
+        name = ev.session.target.name
+        ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} keeps for the system; choose another")
     symbol = pe.unique(task.data.module.symbol(task.data.name))
-    pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol)
+    pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol, order=len(pe.bindings))
     return VOID
 
 
@@ -72,6 +77,9 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
     kind = _kind(value.type)
     if kind is None:
         ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
+    if value.type is (types.INPUT_QUEUE if ev.session.target.data_tasks_by_color else types.COLOR):
+        name, other = ("WSE-2", "color") if value.type is types.INPUT_QUEUE else ("WSE-3", "input queue")
+        ev.fail(node, f"tasks are blocked and unblocked by their {other} on {name}, not by '{value.type}'")
     if isinstance(value.data, SSAValue):
         return None
     return kind, ev.data(value, node)
@@ -119,7 +127,7 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         symbol = told(ev, value, argument)
         if ev.builder is None:
             binding = next(b for b in pe.bindings.values() if b.symbol == symbol)
-            _initially(pe, node.name, (binding.kind, binding.id))
+            _initially(ev, pe, node, (binding.kind, binding.id))
             return VOID
         ev.builder.at(ev.source, node.start)
         ev.builder(make(symbol))
@@ -130,7 +138,9 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if ev.builder is None:
         if state is None:
             ev.fail(argument, "the id must be known at compile time")
-        _initially(pe, node.name, state)
+        _initially(ev, pe, node, state)
+        if node.name == "unblock" and state[0] is wse.TaskKind.DATA:
+            pe.unblocked_queues[state[1]] = (ev.frame.module, argument)
         return VOID
     if state is not None:
         symbol = _symbol(ev, value, *state, argument)
@@ -150,14 +160,14 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
-def _initially(pe: PeProgram, name: str, state: tuple[wse.TaskKind, int]) -> None:
+def _initially(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:
     """The state of a task when the program starts."""
-    if name == "activate":
-        pe.active.add(state)
-    elif name == "block":
-        pe.blocked.add(state)
+    if node.name == "activate":
+        pe.active[state] = (ev.source, node)
+    elif node.name == "block":
+        pe.blocked[state] = (ev.source, node)
     else:
-        pe.blocked.discard(state)
+        pe.blocked.pop(state, None)
 
 
 @builtin("@initialize_queue")
@@ -173,16 +183,56 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     if (output, number) in pe.initialized:
         ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice")
     pe.initialized.add((output, number))
-    if len(arguments) == 1:
+    keeps_color = ev.session.target.queues_keep_color
+    if output and not keeps_color:
+        if len(arguments) == 2:
+            ev.fail(node, "@initialize_queue of an output queue takes no configuration on WSE-2")
         return VOID
+    if len(arguments) == 1:
+        ev.fail(node, "@initialize_queue needs a configuration with '.color'")
     fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "the configuration of a queue")
     color = fields.identifier("color", types.COLOR)
-    fields.choice("priority")
-    fields.number("ctrl_table_id")
+    priority, table = fields.choice("priority"), fields.number("ctrl_table_id")
     fields.end()
-    if color is not None:
-        pe.queue_colors[output, number] = color
+    if color is None:
+        ev.fail(arguments[1], "the configuration of a queue needs a field '.color'")
+    if priority not in (None, "high", "medium", "low"):
+        ev.fail(arguments[1], f"'.priority' is one of high, medium and low, not '{priority}'")
+    if priority is not None and keeps_color:
+        ev.fail(arguments[1], "'.priority' of a queue exists on WSE-2 only; give it to a fabric DSD")
+    if table is not None and not keeps_color:
+        ev.fail(arguments[1], "'.ctrl_table_id' exists on WSE-3 only")
+    if table is not None and output:
+        ev.fail(arguments[1], "'.ctrl_table_id' is for input queues only")
+    if table:
+        ev.fail(arguments[1], "'.ctrl_table_id' other than 0 is not supported yet")
+    pe.queue_colors[output, number] = color
     return VOID
+
+
+def check_ids(ev: Evaluator) -> None:
+    """Raises CslError for ids without a task, and for two tasks with one id.
+
+    Control tasks share one table with the others, unless @set_control_task_table parts them.
+    """
+    assert ev.pe is not None
+    for state, (source, node) in (*ev.pe.active.items(), *ev.pe.blocked.items()):
+        kind, number = state
+        if kind is wse.TaskKind.LOCAL and state not in ev.pe.bindings:
+            message = f"no task is bound to local task id {number}; bind one with @bind_local_task"
+            raise CslError([Diagnostic(source, node.start, node.end, message)])
+    if "control_task_table" in ev.pe.state:
+        return
+    for (kind, number), binding in ev.pe.bindings.items():
+        other = ev.pe.bindings.get((wse.TaskKind.CONTROL, number))
+        if kind is wse.TaskKind.CONTROL or other is None:
+            continue
+        first, last = (binding, other) if binding.order < other.order else (other, binding)
+        names = f"{kind.value} task '{binding.task.name}' and control task '{other.task.name}'"
+        advice = "" if ev.session.target.data_tasks_by_color else ", or call @set_control_task_table"
+        message = f"{names} have the same id {number}; choose another{advice}"
+        note = Note(first.source, first.node.start, first.node.end, "first bound here")
+        raise CslError([Diagnostic(last.source, last.node.start, last.node.end, message, [note])])
 
 
 def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
