@@ -8,6 +8,4 @@ from ..backend import get_all_targets
 from ..dialects import get_all_dialects
 from ..passes import get_all_passes
 
-LOOM_UNIVERSE = Universe(
-    all_dialects=get_all_dialects(), all_passes=get_all_passes(), all_targets=get_all_targets()
-)
+LOOM_UNIVERSE = Universe(all_dialects=get_all_dialects(), all_passes=get_all_passes(), all_targets=get_all_targets())

@@ -278,6 +278,17 @@ class PeProgram:
             if element is not None:
                 self._pointees[symbol] = element
 
+    def _is_changed(self, buffer: wse.BufferOp) -> bool:
+        """Whether the program may write a buffer."""
+        symbol = buffer.sym_name.data
+        for op in self.pe.walk():
+            if _names_address_of(op, symbol):
+                return True
+            if isinstance(op, wse.GetBufferOp) and op.buffer.string_value() == symbol:
+                if not all(isinstance(use.operation, memref.LoadOp) for use in op.result.uses):
+                    return True
+        return False
+
     def _is_split(self, buffer: wse.BufferOp) -> bool:
         """Whether every use of a buffer of rank 1 is a load or store of one known element."""
         symbol = buffer.sym_name.data
@@ -397,7 +408,9 @@ class PeProgram:
         if (pointee := self._pointees.get(op.sym_name.data)) is not None:
             initial = next(iter(self._initial.get(op.sym_name.data, [])), None)
             pointer = self._pointer_type(op.sym_name.data, pointee, initial)
-            self._globals.append(tree.declare("var", name, pointer, self._pointer_value(op, pointee)))
+            shown = self._exports.get(op.sym_name.data, [])
+            kind = "const" if any(export.read_only is not None for export in shown) else "var"
+            self._globals.append(tree.declare(kind, name, pointer, self._pointer_value(op, pointee)))
             for export in self._exports.get(op.sym_name.data, []):
                 self._export_pointer(op, export, pointee)
             return
@@ -445,7 +458,7 @@ class PeProgram:
         if export.points_to is None:
             message = "holds an address and is exported itself, which CSL cannot say; export it with points_to"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}")
-        if export.read_only is not None:
+        if export.read_only is not None and self._is_changed(buffer):
             message = "is a variable that holds an address, exported read_only, which CSL cannot say"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}; export it without read_only")
         shown = export.exported_name

@@ -52,6 +52,7 @@ def import_modules(
                 import_paths=(directory,),
             )
         except LoomError as error:
+            error.message = error.message.replace(written, str(directory))
             raise origins.error(error) from None
     for op in compiled.module.walk():
         op.location = cast(Any, origins.location(op.location))

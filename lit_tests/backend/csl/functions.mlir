@@ -66,7 +66,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
 // CHECK-NEXT: var count: i16 = 7;
 // A host copies arrays, so an exported scalar is an array of one.
 // CHECK-NEXT: var steps = @zeros([1]u32);
-// CHECK-NEXT: var steps_ptr: [*]u32 = &steps;
+// CHECK-NEXT: const steps_ptr: [*]u32 = &steps;
 // CHECK:      fn square(x: f32) f32 {
 // CHECK-NEXT:   return x * x;
 // CHECK-NEXT: }
