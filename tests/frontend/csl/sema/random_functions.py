@@ -130,7 +130,7 @@ class Writer:
         self.depth -= 1
 
     def for_loop(self) -> None:
-        name, position, label = self.fresh("i"), self.fresh("p"), self.fresh("loop")
+        name, position, label = self.fresh("item"), self.fresh("p"), self.fresh("loop")
         if self.random.random() < 0.6:
             iterable = self.random.choice(["@range(i16, 4)", "@range(u16, 2, 9, 3)", "@range(i16, 5, 0, -2)"])
         else:

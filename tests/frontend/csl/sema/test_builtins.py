@@ -11,139 +11,26 @@ from loomir.frontend.csl.sema.core import BUILTINS
 
 from .harness import Csl
 
-REFERENCE = [
-    "activate",
-    "allocate_fifo",
-    "as",
-    "assert",
-    "bind_control_task",
-    "bind_data_task",
-    "bind_local_task",
-    "bind_rotating_tasks",
-    "bitcast",
-    "block",
-    "comptime_assert",
-    "comptime_print",
-    "concat_structs",
-    "constants",
-    "dfilt",
-    "dimensions",
-    "element_count",
-    "element_type",
-    "export_name",
-    "export_symbol",
-    "field",
-    "fp16",
-    "get_array",
-    "get_color",
-    "get_config",
-    "get_config_unchecked",
-    "get_control_task_id",
-    "get_data_task_id",
-    "get_dsd",
-    "get_dsr",
-    "get_filter_id",
-    "get_input_queue",
-    "get_int",
-    "get_local_task_id",
-    "get_output_queue",
-    "get_rectangle",
-    "get_string_from_byte",
-    "get_symbol_id",
-    "get_symbol_value",
-    "get_tensor_ptr",
-    "get_ut_id",
-    "has_exported_tensors",
-    "has_field",
-    "import_comptime_value",
-    "import_module",
-    "increment_dsd_offset",
-    "initialize_queue",
-    "is_arch",
-    "is_comptime",
-    "is_same_type",
-    "load_to_dsr",
-    "map",
-    "ptrcast",
-    "queue_flush",
-    "random16",
-    "range",
-    "range_start",
-    "range_step",
-    "range_stop",
-    "rank",
-    "rpc",
-    "set_active_prng",
-    "set_color_config",
-    "set_config",
-    "set_config_unchecked",
-    "set_control_task_table",
-    "set_dsd_base_addr",
-    "set_dsd_length",
-    "set_dsd_stride",
-    "set_empty_queue_handler",
-    "set_fifo_read_length",
-    "set_fifo_write_length",
-    "set_local_color_config",
-    "set_rectangle",
-    "set_teardown_handler",
-    "set_tile_code",
-    "strcat",
-    "strlen",
-    "type_of",
-    "unblock",
-    "zeros",
-    "add16",
-    "addc16",
-    "and16",
-    "clz",
-    "ctz",
-    "fabsh",
-    "fabss",
-    "faddh",
-    "faddhs",
-    "fadds",
-    "fh2s",
-    "fh2xp16",
-    "fmach",
-    "fmachs",
-    "fmacs",
-    "fmaxh",
-    "fmaxs",
-    "fmovh",
-    "fmovs",
-    "fmulh",
-    "fmuls",
-    "fnegh",
-    "fnegs",
-    "fnormh",
-    "fnorms",
-    "fs2h",
-    "fs2xp16",
-    "fscaleh",
-    "fscales",
-    "fsubh",
-    "fsubs",
-    "mov16",
-    "mov32",
-    "or16",
-    "popcnt",
-    "sar16",
-    "sll16",
-    "slr16",
-    "sub16",
-    "xor16",
-    "xp162fh",
-    "xp162fs",
-    "get_sr",
-    "get_xdsr",
-    "load_to_dsr_xdsr",
-    "load_to_dsr_xdsr_sr",
-]
+REFERENCE = """
+activate allocate_fifo as assert bind_control_task bind_data_task bind_local_task bind_rotating_tasks bitcast block
+comptime_assert comptime_print concat_structs constants dfilt dimensions element_count element_type export_name
+export_symbol field fp16 get_array get_color get_config get_config_unchecked get_control_task_id get_data_task_id
+get_dsd get_dsr get_filter_id get_input_queue get_int get_local_task_id get_output_queue get_rectangle
+get_string_from_byte get_symbol_id get_symbol_value get_tensor_ptr get_ut_id has_exported_tensors has_field
+import_comptime_value import_module increment_dsd_offset initialize_queue is_arch is_comptime is_same_type load_to_dsr
+map ptrcast queue_flush random16 range range_start range_step range_stop rank rpc set_active_prng set_color_config
+set_config set_config_unchecked set_control_task_table set_dsd_base_addr set_dsd_length set_dsd_stride
+set_empty_queue_handler set_fifo_read_length set_fifo_write_length set_local_color_config set_rectangle
+set_teardown_handler set_tile_code strcat strlen type_of unblock zeros
+add16 addc16 and16 clz ctz fabsh fabss faddh faddhs fadds fh2s fh2xp16 fmach fmachs fmacs fmaxh fmaxs fmovh fmovs fmulh
+fmuls fnegh fnegs fnormh fnorms fs2h fs2xp16 fscaleh fscales fsubh fsubs mov16 mov32 or16 popcnt sar16 sll16 slr16
+sub16 xor16 xp162fh xp162fs
+get_sr get_xdsr load_to_dsr_xdsr load_to_dsr_xdsr_sr
+"""
 """Every builtin of the reference, of both versions."""
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", REFERENCE.split())
 def test_every_builtin_is_known(name: str) -> None:
     assert f"@{name}" in BUILTINS
 
@@ -391,9 +278,10 @@ def test_assert_at_run_time(csl: Csl) -> None:
 
 
 VALUES = [
-    ("f32", "-2.75", "i16"), ("f32", "70000.0", "u32"), ("i16", "-3", "u32"), ("u16", "65535", "i16"), ("i32", "70000", "u16"),
-    ("i16", "-7", "f32"), ("u16", "40000", "f32"), ("f32", "0.1", "f16"), ("f16", "0.1", "f32"), ("i8", "-5", "i32"),
-    ("u8", "200", "i8"), ("f32", "0.0", "bool"), ("i16", "3", "bool"), ("u32", "0xffffffff", "f32"),
+    ("f32", "-2.75", "i16"), ("f32", "70000.0", "u32"), ("i16", "-3", "u32"), ("u16", "65535", "i16"),
+    ("i32", "70000", "u16"), ("i16", "-7", "f32"), ("u16", "40000", "f32"), ("f32", "0.1", "f16"),
+    ("f16", "0.1", "f32"), ("i8", "-5", "i32"), ("u8", "200", "i8"), ("f32", "0.0", "bool"), ("i16", "3", "bool"),
+    ("u32", "0xffffffff", "f32"),
 ]  # fmt: skip
 
 
@@ -567,15 +455,9 @@ def test_import_comptime_value(csl: Csl) -> None:
         ("u16", "{", "'value.json' is no JSON"),
         ("u16", "[" * 100_000, "'value.json' is no JSON"),
         ("color", "99", "there is no color 99"),
-        ("f32", "NaN", ""),
     ],
 )
 def test_import_comptime_value_refuses(csl: Csl, type: str, content: str, message: str) -> None:
-    if type == "f32":
-        csl.comptime(
-            "_ = value;", f'const value = @import_comptime_value({type}, "value.json");', files={"value.json": content}
-        )
-        return
     text = f'const value = @import_comptime_value({type}, «"value.json"»);\ncomptime {{ _ = value; }}'
     csl.refuses(text, message, files={"value.json": content})
 
