@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...dialects import wse
 from ...dialects.region_overlap import first_common
@@ -151,15 +153,35 @@ class Layout:
         values = numbers_of(op.value)
         if len(values) == 1:
             return literal_of(type, values[0])
-        key = f"{pe.pe.sym_name.data}_{name}"
-        table = self._table_names.get(op)
-        if table is None:
-            table = self._table_names[op] = self._names.new(key)
-            width, height = self.size
+        width, height = self.size
+        table = np.array(values).reshape(height, width)
+        if type[0] in "iu" and (formula := _linear(table, type, x, y)) is not None:
+            return formula
+        # Bits, for numbers that are not equal to themselves.
+        same = table.view(np.int64) if table.dtype.kind == "f" else table
+        if (same == same[:1]).all():
+            return self._element(pe, name, op, type, values[:width], (width,), [x])
+        if (same == same[:, :1]).all():
+            return self._element(pe, name, op, type, values[::width], (height,), [y])
+        return self._element(pe, name, op, type, values, (height, width), [y, x])
+
+    def _element(
+        self,
+        pe: PrintedPe,
+        name: str,
+        op: wse.ParamOp,
+        type: str,
+        values: Sequence[int | float],
+        shape: tuple[int, ...],
+        indices: Sequence[Expression],
+    ) -> Expression:
+        """An element of a table of the values."""
+        if op not in self._table_names:
+            self._table_names[op] = self._names.new(f"{pe.pe.sym_name.data}_{name}")
             elements = [literal_of(type, value) for value in values]
-            array = tree.sequence(elements, tree.array_type((height, width), tree.name(type)))
-            self._tables.append(tree.declare("const", table, None, array))
-        return tree.index(tree.name(table), [y, x])
+            array = tree.sequence(elements, tree.array_type(shape, tree.name(type)))
+            self._tables.append(tree.declare("const", self._table_names[op], None, array))
+        return tree.index(tree.name(self._table_names[op]), indices)
 
     def _queue_color(self, queue: wse.QueueOp, x: Expression, y: Expression, region: Rectangle) -> Expression:
         """The color a queue serves on the PE (x, y) of a region."""
@@ -232,6 +254,33 @@ class Layout:
 
 def _color(name: str, number: int) -> syntax.Variable:
     return tree.declare("const", name, tree.name("color"), tree.builtin("get_color", tree.integer(number)))
+
+
+def _linear(table: NDArray[Any], type: str, x: Expression, y: Expression) -> Expression | None:
+    """The numbers of a table [height, width] as `a * x + b * y + c`, if they are that."""
+    height, width = table.shape
+    first = int(table[0, 0])
+    across = int(table[0, 1]) - first if width > 1 else 0
+    down = int(table[1, 0]) - first if height > 1 else 0
+    rows, columns = np.indices(table.shape)
+    if not (table == first + across * columns + down * rows).all():
+        return None
+    formula: Expression | None = None
+    for factor, coordinate in ((across, x), (down, y)):
+        if factor == 0:
+            continue
+        term = coordinate if type == "i16" else tree.builtin("as", tree.name(type), coordinate)
+        if abs(factor) != 1:
+            term = tree.binary("*", tree.integer(abs(factor)), term)
+        if formula is None:
+            formula = tree.unary("-", term) if factor < 0 else term
+        else:
+            formula = tree.binary("-" if factor < 0 else "+", formula, term)
+    if formula is None:
+        return tree.integer(first)
+    if first == 0:
+        return formula
+    return tree.binary("-" if first < 0 else "+", formula, tree.integer(abs(first)))
 
 
 def _described(export: Export) -> str:

@@ -10,7 +10,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
     wse.buffer @count : memref<i16> = dense<7>
     wse.buffer @steps : memref<i32>
     wse.param @scale : f32 = dense<0.1>
-    wse.param @column : i16 over 3 x 1 = dense<[[5, 6, 7]]>
+    wse.param @column : i16 over 3 x 1 = dense<[[5, 6, 9]]>
     wse.export @u
     wse.export @steps as "number of steps" unsigned read_only
     wse.export @main
@@ -38,7 +38,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
 
 // CHECK:      // FILE: layout.csl
 // CHECK-NEXT: const memcpy = @import_module("<memcpy/get_params>", .{ .width = 3, .height = 1 });
-// CHECK-NEXT: const cell_column = [1, 3]i16{5, 6, 7};
+// CHECK-NEXT: const cell_column = [3]i16{5, 6, 9};
 // CHECK:      layout {
 // CHECK-NEXT:   @set_rectangle(3, 1);
 // CHECK-NEXT:   for (@range(i16, 3)) |x| {
@@ -46,7 +46,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
 // CHECK-NEXT:       x,
 // CHECK-NEXT:       0,
 // CHECK-NEXT:       "cell.csl",
-// CHECK-NEXT:       .{ .memcpy_params = memcpy.get_params(x), .scale = 0.1, .column = cell_column[0, x] },
+// CHECK-NEXT:       .{ .memcpy_params = memcpy.get_params(x), .scale = 0.1, .column = cell_column[x] },
 // CHECK-NEXT:     );
 // CHECK-NEXT:   }
 // CHECK-NEXT:   @export_name("u", [*]f32, true);

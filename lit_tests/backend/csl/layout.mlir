@@ -155,3 +155,28 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK-NEXT:   @bind_local_task(pushed, pushed_id);
 // CHECK-NEXT:   @block(pushed_id);
 // CHECK-NEXT:   @bind_control_task(end, end_id);
+
+// -----
+
+// Parameters that follow from the place are written so; others are looked up in tables that are no larger than need be.
+
+wse.program @p target "wse3" rectangle 3 x 2 {
+  wse.pe @cell on [:, :] {
+    wse.param @a : i16 over 3 x 2 = dense<[[0, 1, 2], [0, 1, 2]]>
+    wse.param @b : i32 over 3 x 2 = dense<[[7, 5, 3], [10, 8, 6]]>
+    wse.param @c : f32 over 3 x 2 = dense<[[1.5, 2.5, -0.0], [1.5, 2.5, -0.0]]>
+    wse.param @d : f16 over 3 x 2 = dense<[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]>
+    wse.param @e : i16 over 3 x 2 = dense<[[1, 2, 3], [4, 5, 7]]>
+    wse.param @f : i16 over 3 x 2 = dense<8>
+  }
+}
+
+// CHECK:      const cell_c = [3]f32{1.5, 2.5, -0.0};
+// CHECK-NEXT: const cell_d = [2]f16{1.0, 2.0};
+// CHECK-NEXT: const cell_e = [2, 3]i16{1, 2, 3, 4, 5, 7};
+// CHECK:          .a = x,
+// CHECK-NEXT:     .b = -(2 * @as(i32, x)) + 3 * @as(i32, y) + 7,
+// CHECK-NEXT:     .c = cell_c[x],
+// CHECK-NEXT:     .d = cell_d[y],
+// CHECK-NEXT:     .e = cell_e[y, x],
+// CHECK-NEXT:     .f = 8,
