@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from .. import syntax
 from . import calls, control, emit, scalars, types
-from .conversion import cast, coerce, equal, peer
+from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression
 from .descriptors import MemoryDescriptor
 from .frames import Frame
@@ -188,7 +188,14 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
 def _bound(ev: Evaluator, value: Value, type: Type, declaration: syntax.Variable) -> Value:
     """What a param is given, in its own type: numbers convert if they fit."""
     source = value.type
-    if type is types.COLOR and types.is_integer(source):
+    if type is types.COLOR and (types.is_integer(source) or source is type):
+        count = ev.session.target.routable_colors
+        for number in extremes(value.data):
+            if not 0 <= number < count:
+                ev.fail(
+                    declaration,
+                    f"there is no color {number}, which '{declaration.name}' is given; use 0 to {count - 1}",
+                )
         return Value(type, value.data)
     if types.is_float(type) and types.is_integer(source):
         return cast(ev, value, type, declaration)

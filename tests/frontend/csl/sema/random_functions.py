@@ -60,7 +60,11 @@ class Writer:
         choice = self.random.random()
         if depth == 0 or choice < 0.3:
             pool = [*self.variables, *self.constants]
-            return self.random.choice(pool) if self.random.random() < 0.75 else str(self.random.randint(0, 9))
+            return (
+                self.random.choice(pool)
+                if self.random.random() < 0.75
+                else f"@as({self.type}, {self.random.randint(0, 9)})"
+            )
         left, right = self.expression(depth - 1), self.expression(depth - 1)
         if choice < 0.7:
             return f"({left} {self.random.choice('+-*&|^')} {right})"

@@ -134,38 +134,38 @@ def test_blocked_data_task(csl: Csl) -> None:
 
 
 def test_control_task(csl: Csl) -> None:
-    text = f"""
+    text = """
     const control = @import_module("<control>");
-    const wire = @get_dsd(fabout_dsd, .{{ .extent = 1, .fabric_color = @get_color(3), .control = true }});
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = @get_color(3), .control = true });
     const entry = @get_control_task_id(35);
     var out = @zeros([2]u16);
-    task arrived(data: u16) void {{ out[0] += 1; out[1] = data; }}
-    comptime {{ @bind_control_task(arrived, entry); @unblock(@get_color(3)); }}
+    task arrived(data: u16) void { out[0] += 1; out[1] = data; }
+    comptime { @bind_control_task(arrived, entry); @unblock(@get_color(3)); }
     const payload = control.encode_single_payload(control.opcode.NOP, false, entry, 77);
-    fn main() void {{ @mov32(wire, payload); }}
+    fn main() void { @mov32(wire, payload); }
     """
     assert csl.run(text, {"out": "u16"}, layout=ROUTE_TO_SELF)["out"].tolist() == [1, 77]
 
 
 def test_operation_activates_when_it_ends(csl: Csl) -> None:
-    text = f"""
+    text = """
     const c = @get_color(3);
-    const wire = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) }});
-    const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
-    var given = [4]i16{{ 1, 2, 3, 4 }};
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) });
+    const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) });
+    var given = [4]i16{ 1, 2, 3, 4 };
     var out = @zeros([5]i16);
-    const all = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> given[i] }});
-    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
-    task done() void {{ out[4] += out[3]; }}
+    const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> given[i] });
+    const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+    task done() void { out[4] += out[3]; }
     const done_id = @get_local_task_id(12);
-    comptime {{
+    comptime {
       @bind_local_task(done, done_id);
-      @initialize_queue(@get_input_queue(1), .{{ .color = @get_color(3) }});
-    }}
-    fn main() void {{
-      @mov16(wire, all, .{{ .async = true }});
-      @add16(into, from, 10, .{{ .async = true, .activate = HOW }});
-    }}
+      @initialize_queue(@get_input_queue(1), .{ .color = @get_color(3) });
+    }
+    fn main() void {
+      @mov16(wire, all, .{ .async = true });
+      @add16(into, from, 10, .{ .async = true, .activate = HOW });
+    }
     """
     for number, how in enumerate(("done", "done_id")):
         (csl.directory / str(number)).mkdir()
