@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.utils.hints import isa
 
-from ...dialects import dsd, wse
+from ...dialects import dsd, dsr, wse
 from ...dialects.print_format import split_format
 from ...frontend.csl import syntax
 from ...frontend.csl.syntax import Expression
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DSD_TYPES: Mapping[str, str] = {
     dsd.Mem1dType.name: "mem1d_dsd",
     dsd.Mem4dType.name: "mem4d_dsd",
+    dsd.CircbufType.name: "circbuf_dsd",
     dsd.FabinType.name: "fabin_dsd",
     dsd.FaboutType.name: "fabout_dsd",
 }
@@ -84,6 +85,10 @@ class PeCode(Code):
                 self._print(op)
             case wse.TimestampOp():
                 self._timestamp(op)
+            case dsr.LoadOp():
+                self._load_register(op)
+            case dsr.GetDsrOp() | dsr.GetXdsrOp() | dsr.GetSrOp():
+                self.set_value(op.result, self._register(op.result.type))
             case dsd.FifoOp():
                 self.set_value(op.result, tree.name(self.program.called[op.fifo.string_value()]))
             case wse.GetParamOp():
@@ -289,8 +294,12 @@ class PeCode(Code):
                 if op.strides_attr is not None:
                     fields["stride"] = tree.sequence(map(tree.integer, op.strides))
                 fields["extent"] = tree.sequence(map(tree.integer, op.extents))
+            case dsd.CircbufOp():
+                fields = {"base_address": self._address(op, base), "extent": tree.integer(op.extent)}
+                if op.wraparound_attr is not None:
+                    fields["wraparound"] = tree.integer(op.wraparound)
             case _:
-                raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
+                raise self.refuse_operation(op)
         if op.properties.get("wavelet_index_offset") is not None:
             fields["wavelet_index_offset"] = tree.name("true")
         self._get_dsd(op, fields)
@@ -361,11 +370,48 @@ class PeCode(Code):
                 raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
         self._describe(op, descriptor)
 
+    # Registers
+
+    def _register(self, type: dsr.RegisterType) -> Expression:
+        """A physical register; without a number, none that could be named."""
+        number = tree.integer(-1 if type.number is None else type.number)
+        file = type.file()
+        if isinstance(type, dsr.DescriptorRegisterType):
+            return tree.builtin("get_dsr", tree.name(f"dsr_{file}"), number)
+        return tree.builtin(f"get_{file}", number)
+
+    def _load_register(self, op: dsr.LoadOp) -> None:
+        if not op.register.is_allocated:
+            # The compiler chooses a register for a descriptor that stands in an operation.
+            self.set_value(op.result, self.value(op.descriptor))
+            return
+        extensions = [value for value in (op.xdsr, *op.srs) if value is not None]
+        if any(isinstance(value.type, dsr.RegisterType) and not value.type.is_allocated for value in extensions):
+            raise refuse(
+                op, f"{op.name} names a DSR and leaves open which registers go with it; run dsr-allocate first"
+            )
+        register = self._register(op.register)
+        arguments: list[Expression] = [register]
+        name = "load_to_dsr"
+        if op.xdsr is not None:
+            name += "_xdsr"
+            arguments.append(self.value(op.xdsr))
+        if isinstance(op.descriptor.type, dsd.Mem4dType):
+            name += "_sr"
+            arguments.append(tree.sequence([self.value(value) for value in op.srs]))
+        arguments.append(self.value(op.descriptor))
+        fields = {} if op.asynchronous is None else self._asynchronous(op, op.asynchronous)
+        for setting in ("save_address", "single_step"):
+            if op.properties.get(setting) is not None:
+                fields[setting] = tree.name("true")
+        if fields:
+            arguments.append(tree.structure(fields))
+        self.emit(tree.builtin(name, *arguments))
+        self.set_value(op.result, register)
+
     # Operations
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
-        if op.dialect_name() != "dsd":
-            raise refuse(op, f"{op.name} works on registers; print the program before dsr-allocate")
         row = op.definition
         arguments = [self._destination(op, row.destination)]
         arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, row.sources, strict=True)]
@@ -385,7 +431,7 @@ class PeCode(Code):
         return tree.builtin("ptrcast", tree.pointer_type(tree.name(needed)), address)
 
     def _source(self, op: dsd.DsdOperation, value: SSAValue, needed: str) -> Expression:
-        if isinstance(value.type, dsd.DescriptorType):
+        if isinstance(value.type, dsd.DescriptorType | dsr.RegisterType):
             return self.value(value)
         given = scalar_type(value.type)
         scalar = self.value(value, typed=True)
@@ -393,25 +439,26 @@ class PeCode(Code):
         return scalar if given == needed else tree.builtin("bitcast", tree.name(needed), scalar)
 
     def _settings(self, op: dsd.DsdOperation) -> dict[str, Expression]:
-        fields: dict[str, Expression] = {}
-        settings = op.settings
-        if settings is not None:
-            fields["async"] = tree.name("true")
-            if settings.activated is not None:
-                fields["activate"] = self._task(op, settings.activated)
-            if settings.unblocked is not None:
-                fields["unblock"] = self.program.blockable(op, settings.unblocked)
-            if (control := settings.control) is not None:
-                fields["on_control"] = tree.structure({control.control_action.value: self._on_control(op, control)})
-            if (number := settings.microthread) is not None and not self.program.target.microthread_of_queue:
-                fields["ut_id"] = tree.builtin("get_ut_id", tree.integer(number))
-            if settings.microthread_priority is not None:
-                fields["priority"] = _flag(settings.microthread_priority)
+        fields = {} if op.settings is None else self._asynchronous(op, op.settings)
         if op.index is not None:
             fields["index"] = self._unsigned(op.index)
         return fields
 
-    def _on_control(self, op: dsd.DsdOperation, control: dsd.OnControlAttr) -> Expression:
+    def _asynchronous(self, op: Operation, settings: dsd.AsyncAttr) -> dict[str, Expression]:
+        fields: dict[str, Expression] = {"async": tree.name("true")}
+        if settings.activated is not None:
+            fields["activate"] = self._task(op, settings.activated)
+        if settings.unblocked is not None:
+            fields["unblock"] = self.program.blockable(op, settings.unblocked)
+        if (control := settings.control) is not None:
+            fields["on_control"] = tree.structure({control.control_action.value: self._on_control(op, control)})
+        if (number := settings.microthread) is not None and not self.program.target.microthread_of_queue:
+            fields["ut_id"] = tree.builtin("get_ut_id", tree.integer(number))
+        if settings.microthread_priority is not None:
+            fields["priority"] = _flag(settings.microthread_priority)
+        return fields
+
+    def _on_control(self, op: Operation, control: dsd.OnControlAttr) -> Expression:
         if control.task is None:
             return tree.name("true")
         if control.control_action is dsd.ControlAction.ACTIVATE:

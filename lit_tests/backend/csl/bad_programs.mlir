@@ -16,30 +16,15 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// CHECK: bad_programs.mlir:[[# @LINE + 7]]:7: error: dsr.load cannot be written in CSL; replace it before printing
+// CHECK: bad_programs.mlir:[[# @LINE + 8]]:7: error: dsr.load names a DSR and leaves open which registers go with it; run dsr-allocate first
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @y : memref<4xf32>
     wse.func @main() {
       %y = wse.get_buffer @y : memref<4xf32>
-      %d = dsd.mem1d %y extent 4 : memref<4xf32>
-      %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.dest<f32>
-      %one = arith.constant 1.0 : f32
-      dsr.fmovs %r, %one : !dsr.dest<f32>, f32
-      wse.return
-    }
-  }
-}
-
-// -----
-
-// CHECK: bad_programs.mlir:[[# @LINE + 6]]:7: error: dsd.circbuf cannot be written in CSL; replace it before printing
-wse.program @p target "wse3" rectangle 1 x 1 {
-  wse.pe @cell on [:, :] {
-    wse.buffer @y : memref<4xf32>
-    wse.func @main() {
-      %y = wse.get_buffer @y : memref<4xf32>
-      %c = dsd.circbuf %y extent 8 : memref<4xf32>
+      %d = dsd.circbuf %y extent 8 : memref<4xf32>
+      %x = dsr.get_xdsr : !dsr.xdsr
+      %r = dsr.load %d xdsr %x : !dsd.circbuf<f32>, !dsr.xdsr -> !dsr.dest<f32, 2>
       wse.return
     }
   }
