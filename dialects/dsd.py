@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    bf16,
     f16,
     f32,
     i16,
@@ -1779,7 +1780,7 @@ class DsdOperation(SymbolUser, ABC):
         if given == expected:
             return
         bits_only = self.definition.function in ("move", "and", "or", "xor") and needed in ("i16", "i32")
-        if bits_only and (given in (f16, i16)) == (needed == "i16") and given in ELEMENT_TYPES:
+        if bits_only and (given in (f16, bf16, i16)) == (needed == "i16") and given in ELEMENT_TYPES:
             return
         raise VerifyException(
             f"{noun} of {self.definition.name} has elements of {given}, but {expected} is needed; use that"

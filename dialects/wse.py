@@ -19,6 +19,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
@@ -31,6 +32,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    bf16,
     f16,
     f32,
     i1,
@@ -108,7 +110,7 @@ from .region import RegionAttr, parse_region_list, print_region_list
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
-ELEMENT_TYPES: tuple[Float16Type | Float32Type | IntegerType, ...] = (f16, f32, i16, i32)
+ELEMENT_TYPES: tuple[BFloat16Type | Float16Type | Float32Type | IntegerType, ...] = (f16, bf16, f32, i16, i32)
 """What buffers, parameters and wavelets hold; integers are signless, operations give the sign."""
 
 EVERYWHERE = ArrayAttr([RegionAttr.get()])
@@ -1048,7 +1050,7 @@ class InitializeOp(SymbolUser):
 def _parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
     element = next((element for element in ELEMENT_TYPES if element == element_type), None)
     if element is None:
-        parser.raise_error(f"{element_type} takes no initial value; use f16, f32, i16 or i32")
+        parser.raise_error(f"{element_type} takes no initial value; use f16, bf16, f32, i16 or i32")
     parser.parse_keyword("dense")
     return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
 
@@ -1058,7 +1060,7 @@ def parse_element_type(parser: AttrParser, owner: str) -> Attribute:
     position = parser.pos
     type = parser.parse_type()
     if type not in ELEMENT_TYPES:
-        parser.raise_error(f"{owner} cannot hold {type}; use f16, f32, i16 or i32", position)
+        parser.raise_error(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32", position)
     return type
 
 
@@ -1074,7 +1076,7 @@ def _parse_memref(parser: AttrParser, owner: str) -> MemRefType:
 def verify_element_type(type: Attribute, owner: str) -> None:
     """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
     if type not in ELEMENT_TYPES:
-        raise VerifyException(f"{owner} cannot hold {type}; use f16, f32, i16 or i32")
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
 
 
 def element_count(type: MemRefType) -> int:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 import loomir
 from loomir.diagnostics import LoomError
 from loomir.runtime import program
 from loomir.runtime.machine import Machine
+from loomir.runtime.memory import DTYPES
 
 INTEGERS = ("i8", "i16", "i32", "i64")
 BINARY = (
@@ -339,5 +341,42 @@ def test_buffers_hold_16_or_32_bits(type: str) -> None:
         wse.buffer @u : memref<3x{type}>
       }}
     }}"""
-    with pytest.raises(LoomError, match=f"a buffer cannot hold {type}; use f16, f32, i16 or i32"):
+    with pytest.raises(LoomError, match=f"a buffer cannot hold {type}; use f16, bf16, f32, i16 or i32"):
         loomir.compile(text)
+
+
+BFLOAT = """wse.program @p target "wse3" rectangle 3 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @u : memref<3xbf16> = dense<[1.0, 2.5, -3.0]>
+    wse.buffer @v : memref<3xbf16>
+    wse.param @c : bf16 = dense<0.5>
+    wse.export @v
+    wse.export @main
+    wse.func @main(%k: bf16) {
+      %u = wse.get_buffer @u : memref<3xbf16>
+      %v = wse.get_buffer @v : memref<3xbf16>
+      %d = dsd.mem1d %u extent 3 : memref<3xbf16>
+      %e = dsd.mem1d %v extent 3 : memref<3xbf16>
+      dsd.mov16 %e, %d : !dsd.mem1d<bf16>, !dsd.mem1d<bf16>
+      %c = wse.get_param @c : bf16
+      %i = arith.constant 1 : index
+      %x = memref.load %v[%i] : memref<3xbf16>
+      %y = arith.mulf %x, %c : bf16
+      %z = arith.addf %y, %k : bf16
+      memref.store %z, %v[%i] : memref<3xbf16>
+      wse.return
+    }
+  }
+}"""
+
+
+@pytest.mark.parametrize("block", [None, 1])
+def test_bfloat_in_memory(block: int | None) -> None:
+    made = Machine(loomir.compile(BFLOAT).module, block_units=block)
+    made.launch("main", [0.1])
+    made.run()
+    bf16 = DTYPES["bf16"].type
+    middle = bf16(bf16(1.25) + bf16(0.1))
+    assert made.read_symbol("v").astype(float)[0].tolist() == [[1.0, float(middle), -3.0]] * 3
+    made.write_region("v", 0, 0, 3, 1, 2, np.array([[[1, 2]]], DTYPES["bf16"]))
+    assert made.read_region("v", 0, 0, 3, 1, 3).astype(float)[0, 0].tolist() == [1, 2, -3]

@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
 // Text that is no descriptor or DSD operation, each with its error.
 
-// CHECK: a descriptor cannot hold i64; use f16, f32, i16 or i32{{$}}
+// CHECK: a descriptor cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<i64>
 // -----
 // CHECK: a descriptor is made of a memref, for example memref<16xf32>{{$}}

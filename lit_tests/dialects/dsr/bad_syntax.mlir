@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
 // Text that is no register, each with its error.
 
-// CHECK: a register cannot hold i64; use f16, f32, i16 or i32{{$}}
+// CHECK: a register cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
 %r = "test.op"() : () -> !dsr.dest<i64>
 // -----
 // DSR-022

@@ -53,7 +53,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: memory cannot hold i8; use f16, f32, i16 or i32{{$}}
+// CHECK: error: memory cannot hold i8; use f16, bf16, f32, i16 or i32{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
