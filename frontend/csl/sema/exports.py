@@ -144,7 +144,7 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
             # A variable: the host follows it wherever it points at the time.
             assert target.where.buffer is not None
             count = DYNAMIC_INDEX
-            first = target.load(ev, argument).data
+            first = target.initial().data
             if isinstance(first, Address) and first.buffer is not None:
                 count = first.buffer.count or 1
             pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))

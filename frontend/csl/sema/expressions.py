@@ -114,11 +114,12 @@ class GlobalVariable(Memory):
         self.variable = variable
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
-        if ev.builder is None:
-            if self.variable.value is None:
-                return Value(self.type, control.zero(self.type))
-            return self.variable.value
         return super().load(ev, node)
+
+    def initial(self) -> Value:
+        """What the variable holds when the program starts."""
+        value = self.variable.value
+        return Value(self.type, control.zero(self.type)) if value is None else value
 
 
 def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
