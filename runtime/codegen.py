@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, prod
+from math import isfinite, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SIMPLE = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 _BITWISE = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}
 _FLOAT = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*"}
-_ROUNDED = frozenset({*_FLOAT, "arith.divf", "arith.sitofp", "arith.uitofp"})
+_ROUNDED = frozenset({*_FLOAT, "arith.divf", "math.sqrt", "arith.sitofp", "arith.uitofp"})
 """Operations whose expression still has to be rounded to f32."""
 _INTEGERS = ("i8", "i16", "i32", "i64", "index")
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -312,6 +312,9 @@ class _Writer:
                 return f"{operands[0]} / {operands[1]} if {operands[1]} else {self.bind('f', function_of(op))}" + (
                     f"({operands[0]}, {operands[1]})"
                 )
+            if name == "math.sqrt":
+                root, function = self.bind("q", sqrt), self.bind("f", function_of(op))
+                return f"{root}({operands[0]}) if {operands[0]} > 0 else {function}({operands[0]})"
             if name in ("arith.sitofp", "arith.uitofp"):
                 source = str(kind_of(op.operands[0].type))
                 unsigned = name == "arith.uitofp" and source != "i1"
@@ -319,6 +322,8 @@ class _Writer:
                     return f"float({operands[0]} & {_mask(source)})" if unsigned else f"float({operands[0]})"
         if name == "arith.negf":
             return f"-{operands[0]}"
+        if name == "math.absf":
+            return f"abs({operands[0]})"
         if name == "arith.extf":
             return operands[0]
         if name == "arith.select":
