@@ -10,7 +10,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects import dsd, wse
+from ...dialects import wse
 from ...frontend.csl import syntax
 from ...frontend.csl.source import Source
 from ...frontend.csl.syntax import Declaration, Expression, Statement
@@ -157,8 +157,6 @@ class PeProgram:
                     self._task(op)
                 case _:
                     raise refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
-        if any(isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.CONTROL for op in self.members.values()):
-            self._open_control_channels()
         for symbol, exports in self._exports.items():
             if isinstance(self.member(exports[0], symbol), wse.FuncOp):
                 for export in exports:
@@ -510,6 +508,8 @@ class PeProgram:
         if self.target.queues_keep_color:
             fields = tree.structure({"color": tree.name(color)})
             self._comptime.append(tree.builtin("initialize_queue", tree.name(name), fields))
+        if isinstance(op, wse.InputQueueOp) and op.unblocked is not None:
+            self._comptime.append(tree.builtin("unblock", self.blockable(op, op.sym_name.data)))
 
     def _parameter_types(self, op: wse.FuncOp) -> list[str]:
         return [self._scalar(op, type) for type in op.function_type.inputs]
@@ -596,15 +596,6 @@ class PeProgram:
             self._comptime.append(tree.builtin("block", id))
         if op.active is not None:
             self._comptime.append(tree.builtin("activate", id))
-
-    def _open_control_channels(self) -> None:
-        """Unblock the queues that bring control wavelets: those that no data task and no operation reads."""
-        read = {
-            op.queue.string_value() for op in self.pe.walk() if isinstance(op, wse.TaskOp | dsd.FabinOp) and op.queue
-        }
-        for name, op in self.members.items():
-            if isinstance(op, wse.InputQueueOp) and name not in read:
-                self._comptime.append(tree.builtin("unblock", self.blockable(op, name)))
 
     def _command_stream(self) -> str | None:
         for symbol, exports in self._exports.items():

@@ -112,6 +112,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xf32>
     wse.input_queue @in color @a
+    wse.input_queue @commands color @a unblocked
     wse.output_queue @out color @a
     wse.fifo @f on @memory activate_push @pushed
     wse.task @pushed local blocked {
@@ -132,6 +133,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 
 // CHECK:      const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1, .MEMCPYH2D_1 = a });
 // CHECK:      const in: input_queue = @get_input_queue(7);
+// CHECK-NEXT: const commands: input_queue = @get_input_queue({{.*}});
 // CHECK-NEXT: const out: output_queue = @get_output_queue(7);
 // CHECK-NEXT: const f = @allocate_fifo(memory, .{ .activate_push = pushed_id });
 // CHECK-NEXT: const pushed_id: local_task_id = @get_local_task_id(8);
@@ -151,6 +153,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK:        @mov32(out_1, @as(i32, 7), .{ .async = true, .on_control = .{ .terminate = true } });
 // CHECK:      comptime {
 // CHECK-NEXT:   @initialize_queue(in, .{ .color = a });
+// CHECK-NEXT:   @initialize_queue(commands, .{ .color = a });
+// CHECK-NEXT:   @unblock(commands);
 // CHECK-NEXT:   @initialize_queue(out, .{ .color = a });
 // CHECK-NEXT:   @bind_local_task(pushed, pushed_id);
 // CHECK-NEXT:   @block(pushed_id);

@@ -426,7 +426,8 @@ def test_tasks_and_classes(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
-def test_control_wavelets_and_fifos(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_data", [True, False])
+def test_control_wavelets(target: str, with_data: bool, tmp_path: Path) -> None:
     text = """
       wse.program @p target "TARGET" rectangle 2 x 1 {
         wse.color @c
@@ -445,14 +446,66 @@ def test_control_wavelets_and_fifos(target: str, tmp_path: Path) -> None:
         wse.pe @receiver on [1, 0] {
           wse.buffer @y : memref<4xi16>
           wse.export @y
-          wse.input_queue @in color @c
-          wse.task @word data @in (%v: i32) {
-            wse.return
-          }
+          wse.input_queue @in color @c UNBLOCKED
+          DATA
           wse.task @got control id 40 (%v: i16) {
             %y = wse.get_buffer @y : memref<4xi16>
             %i = arith.constant 1 : index
             memref.store %v, %y[%i] : memref<4xi16>
+            wse.return
+          }
+        }
+      }
+    """
+    data = "wse.task @word data @in (%v: i32) {\nwse.return\n}" if with_data else ""
+    assert_same(
+        text.replace("TARGET", target).replace("DATA", data).replace("UNBLOCKED", "" if with_data else "unblocked"),
+        tmp_path,
+    )
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_fifos_and_registers(target: str, tmp_path: Path) -> None:
+    text = """
+      wse.program @p target "TARGET" rectangle 2 x 1 {
+        wse.color @c
+        wse.route @c on [0, 0] from [ramp] to [east]
+        wse.route @c on [1, 0] from [west] to [ramp]
+        wse.pe @sender on [0, 0] {
+          wse.buffer @x : memref<8xf32>
+          wse.export @x
+          wse.export @main
+          wse.output_queue @out color @c
+          wse.func @main() {
+            %x = wse.get_buffer @x : memref<8xf32>
+            %d = dsd.mem1d %x extent 8 : memref<8xf32>
+            %o = dsd.fabout @out extent 8 : !dsd.fabout<f32>
+            dsd.fmovs %o, %d async : !dsd.fabout<f32>, !dsd.mem1d<f32>
+            wse.return
+          }
+        }
+        wse.pe @receiver on [1, 0] {
+          wse.buffer @memory : memref<8xf32>
+          wse.buffer @y : memref<8xf32>
+          wse.export @y
+          wse.export @main
+          wse.input_queue @in color @c
+          wse.fifo @f on @memory
+          wse.func @main() {
+            %i = dsd.fabin @in extent 8 : !dsd.fabin<f32>
+            %f = dsd.fifo @f : !dsd.fifo<f32>
+            dsd.fmovs %f, %i async(activate = @pop) : !dsd.fifo<f32>, !dsd.fabin<f32>
+            wse.return
+          }
+          wse.task @pop local {
+            %y = wse.get_buffer @y : memref<8xf32>
+            %f = dsd.fifo @f : !dsd.fifo<f32>
+            %d = dsd.mem1d %y extent 8 : memref<8xf32>
+            dsd.fnegs %d, %f : !dsd.mem1d<f32>, !dsd.fifo<f32>
+            %half = dsd.mem1d %y stride 2 extent 4 : memref<8xf32>
+            %r = dsr.load %half : !dsd.mem1d<f32> -> !dsr.dest<f32, 3>
+            %two = arith.constant 2.0 : f32
+            dsr.fmovs %r, %two : !dsr.dest<f32, 3>, f32
             wse.return
           }
         }
