@@ -27,6 +27,7 @@ from . import (
     emit,
     expressions,
     functional,  # noqa: F401
+    loops,  # noqa: F401
     registers,  # noqa: F401
     statements,
     types,

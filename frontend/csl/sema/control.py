@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -267,6 +269,90 @@ def negated(ev: Evaluator, condition: SSAValue) -> SSAValue:
     return ev.builder.value(arith.XOrIOp(condition, ev.builder.constant(types.BOOL, True)))
 
 
+class _Carried:
+    """The variables a loop carries from one iteration to the next, as SSA values."""
+
+    def __init__(
+        self, ev: Evaluator, candidates: list[Local], general: set[tuple[int, int]], node: syntax.Node
+    ) -> None:
+        self.ev = ev
+        self.node = node
+        self.candidates = candidates
+        self.general = general
+        self.slots: list[tuple[int, int, Leaf]] = []
+        """The number of the variable, the number of the leaf in it, and the leaf before the loop."""
+        for number, local in enumerate(candidates):
+            if local.value is None:
+                if isinstance(local.type, types.Descriptor):
+                    continue
+                local.value = Value(local.type, zero(local.type))
+            self.slots += [(number, position, leaf) for position, leaf in enumerate(leaves(local.value))]
+        self.shapes = [local.value for local in candidates]
+        self.initial = [self._one(leaf, (n, k) in general) for n, k, leaf in self.slots]
+        self.kinds = [value.type for value in self.initial]
+
+    def _one(self, leaf: Leaf, general: bool) -> SSAValue:
+        if isinstance(leaf.data, Address) and not general:
+            return _materialize(self.ev, Leaf(types.I16, leaf.data.offset), self.node)
+        return _materialize(self.ev, leaf, self.node)
+
+    def put(self, values: Sequence[SSAValue]) -> None:
+        """Gives the variables the values of a block's arguments or of the loop's results."""
+        data: dict[int, list[Any]] = {}
+        for (number, position, leaf), value in zip(self.slots, values, strict=True):
+            restored: Any = value
+            if isinstance(leaf.data, Address):
+                general = (number, position) in self.general
+                restored = Address(None, 0, 1, value) if general else replace(leaf.data, offset=value)
+            data.setdefault(number, []).append(restored)
+        for number, items in data.items():
+            shape = self.shapes[number]
+            assert shape is not None
+            self.candidates[number].value = rebuild(shape, items)
+
+    def take(self) -> list[SSAValue]:
+        """What the variables hold now. Raises _General if a pointer has left its buffer."""
+        values: list[SSAValue] = []
+        for number, position, leaf in self.slots:
+            value, shape = self.candidates[number].value, self.shapes[number]
+            assert value is not None and shape is not None
+            if isinstance(value.type, types.Descriptor) and not shape.data.like(value.data):
+                self.ev.fail(self.node, "a descriptor changes in this loop in what cannot change at run time")
+            now = leaves(value)[position]
+            general = (number, position) in self.general
+            if isinstance(leaf.data, Address) and not general and not _same_buffer(leaf.data, now.data):
+                raise _General((number, position))
+            values.append(self._one(now, general))
+        return values
+
+
+def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -> None:
+    """Emits a loop, again for each pointer that turns out to leave its buffer in it."""
+    general: set[tuple[int, int]] = set()
+    while True:
+        before = [(local, local.value) for local in ev.live]
+        try:
+            emit_loop(general)
+            return
+        except _General as problem:
+            for local, value in before:
+                local.value = value
+            general.add(problem.leaf)
+
+
+@contextmanager
+def _inside(ev: Evaluator, block: Block) -> Iterator[None]:
+    """Code emitted inside goes to a block that may run any number of times."""
+    assert ev.builder is not None
+    ev.branches += 1
+    ev.builder.enter(block)
+    try:
+        yield
+    finally:
+        ev.builder.leave()
+        ev.branches -= 1
+
+
 def loop(
     ev: Evaluator,
     candidates: list[Local],
@@ -275,107 +361,25 @@ def loop(
     node: syntax.Node,
 ) -> None:
     """Emits a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
-    general: set[tuple[int, int]] = set()
-    while True:
-        before = [(local, local.value) for local in ev.live]
-        try:
-            _loop(ev, candidates, condition, body, node, general)
-            return
-        except _General as problem:
-            for local, value in before:
-                local.value = value
-            general.add(problem.leaf)
-
-
-def _slots(ev: Evaluator, locals: list[Local], general: set[tuple[int, int]]) -> list[tuple[int, int, Leaf]]:
-    """Every leaf of the candidates, with the data a loop carries for it."""
-    slots: list[tuple[int, int, Leaf]] = []
-    for n, local in enumerate(locals):
-        if local.value is None:
-            if isinstance(local.type, types.Descriptor):
-                continue
-            local.value = Value(local.type, zero(local.type))
-        for k, leaf in enumerate(leaves(local.value)):
-            slots.append((n, k, leaf))
-    return slots
-
-
-def _carried(ev: Evaluator, leaf: Leaf, general: bool, node: syntax.Node) -> SSAValue:
-    if isinstance(leaf.data, Address) and not general:
-        return _materialize(ev, Leaf(types.I16, leaf.data.offset), node)
-    return _materialize(ev, leaf, node)
-
-
-def _restored(leaf: Leaf, general: bool, value: SSAValue) -> Any:
-    if isinstance(leaf.data, Address):
-        return Address(None, 0, 1, value) if general else replace(leaf.data, offset=value)
-    return value
-
-
-def _loop(
-    ev: Evaluator,
-    candidates: list[Local],
-    condition: Function[[], Value],
-    body: Function[[], None],
-    node: syntax.Node,
-    general: set[tuple[int, int]],
-) -> None:
     builder = ev.builder
     assert builder is not None
-    slots = _slots(ev, candidates, general)
-    initial = [_carried(ev, leaf, (n, k) in general, node) for n, k, leaf in slots]
-    kinds = [value.type for value in initial]
-    shapes = [local.value for local in candidates]
 
-    def put(values: Any) -> None:
-        data: dict[int, list[Any]] = {}
-        for (n, k, leaf), value in zip(slots, values, strict=True):
-            data.setdefault(n, []).append(_restored(leaf, (n, k) in general, value))
-        for n, items in data.items():
-            shape = shapes[n]
-            assert shape is not None
-            candidates[n].value = rebuild(shape, items)
-
-    def take() -> list[SSAValue]:
-        values: list[SSAValue] = []
-        for n, k, leaf in slots:
-            value = candidates[n].value
-            assert value is not None
-            now = leaves(value)[k]
-            if isinstance(leaf.data, Address) and (n, k) not in general and not _same_buffer(leaf.data, now.data):
-                raise _General((n, k))
-            if isinstance(value.type, types.Descriptor):
-                shape = shapes[n]
-                if shape is None or not shape.data.like(value.data):
-                    ev.fail(node, "a descriptor changes in this loop in what cannot change at run time")
-            values.append(_carried(ev, now, (n, k) in general, node))
-        return values
-
-    head, tail = Block(arg_types=kinds), Block(arg_types=kinds)
-    ev.branches += 1
-    try:
-        builder.enter(head)
-        try:
-            put(head.args)
-            value = condition()
-            go_on = ev.ssa(value, node)
-            builder(scf.ConditionOp(go_on, *take()))
-        finally:
-            builder.leave()
-        builder.enter(tail)
-        try:
-            put(tail.args)
+    def once(general: set[tuple[int, int]]) -> None:
+        carried = _Carried(ev, candidates, general, node)
+        head, tail = Block(arg_types=carried.kinds), Block(arg_types=carried.kinds)
+        with _inside(ev, head):
+            carried.put(head.args)
+            go_on = ev.ssa(condition(), node)
+            builder(scf.ConditionOp(go_on, *carried.take()))
+        with _inside(ev, tail):
+            carried.put(tail.args)
             body()
             builder.at(ev.source, node.start)
-            builder(scf.YieldOp(*take()))
-        finally:
-            builder.leave()
-    finally:
-        ev.branches -= 1
-    op = scf.WhileOp(initial, kinds, Region(head), Region(tail))
-    builder.at(ev.source, node.start)
-    builder(op)
-    put(op.results)
+            builder(scf.YieldOp(*carried.take()))
+        builder.at(ev.source, node.start)
+        carried.put(builder(scf.WhileOp(carried.initial, carried.kinds, Region(head), Region(tail))).results)
+
+    _emitted(ev, once)
 
 
 def counted(
@@ -385,63 +389,19 @@ def counted(
     body: Function[[SSAValue], None],
     node: syntax.Node,
 ) -> None:
-    """Emits a loop over a range nothing jumps out of."""
+    """Emits a loop over a range that nothing jumps out of; `body` gets the number it counts."""
     builder = ev.builder
     assert builder is not None
-    general: set[tuple[int, int]] = set()
-    while True:
-        before = [(local, local.value) for local in ev.live]
-        try:
-            _counted(ev, candidates, bounds, body, node, general)
-            return
-        except _General as problem:
-            for local, value in before:
-                local.value = value
-            general.add(problem.leaf)
 
+    def once(general: set[tuple[int, int]]) -> None:
+        carried = _Carried(ev, candidates, general, node)
+        block = Block(arg_types=[bounds[0].type, *carried.kinds])
+        with _inside(ev, block):
+            carried.put(block.args[1:])
+            body(block.args[0])
+            builder.at(ev.source, node.start)
+            builder(scf.YieldOp(*carried.take()))
+        builder.at(ev.source, node.start)
+        carried.put(builder(scf.ForOp(*bounds, carried.initial, Region(block))).results)
 
-def _counted(
-    ev: Evaluator,
-    candidates: list[Local],
-    bounds: tuple[SSAValue, SSAValue, SSAValue],
-    body: Function[[SSAValue], None],
-    node: syntax.Node,
-    general: set[tuple[int, int]],
-) -> None:
-    builder = ev.builder
-    assert builder is not None
-    slots = _slots(ev, candidates, general)
-    initial = [_carried(ev, leaf, (n, k) in general, node) for n, k, leaf in slots]
-    shapes = [local.value for local in candidates]
-
-    def put(values: Any) -> None:
-        data: dict[int, list[Any]] = {}
-        for (n, k, leaf), value in zip(slots, values, strict=True):
-            data.setdefault(n, []).append(_restored(leaf, (n, k) in general, value))
-        for n, items in data.items():
-            shape = shapes[n]
-            assert shape is not None
-            candidates[n].value = rebuild(shape, items)
-
-    block = Block(arg_types=[bounds[0].type, *[value.type for value in initial]])
-    ev.branches += 1
-    builder.enter(block)
-    try:
-        put(block.args[1:])
-        body(block.args[0])
-        values: list[SSAValue] = []
-        for n, k, leaf in slots:
-            value = candidates[n].value
-            assert value is not None
-            now = leaves(value)[k]
-            if isinstance(leaf.data, Address) and (n, k) not in general and not _same_buffer(leaf.data, now.data):
-                raise _General((n, k))
-            values.append(_carried(ev, now, (n, k) in general, node))
-        builder(scf.YieldOp(*values))
-    finally:
-        builder.leave()
-        ev.branches -= 1
-    op = scf.ForOp(*bounds, initial, Region(block))
-    builder.at(ev.source, node.start)
-    builder(op)
-    put(op.results)
+    _emitted(ev, once)

@@ -87,8 +87,8 @@ def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
                     ],
                 )
         case types.Struct():
-            if isinstance(source, types.Struct) and source.names == type.names and source.origin is None:
-                return Value(type, tuple(coerce(ev, v, t, node) for v, t in zip(value.data, type.types, strict=True)))
+            if isinstance(source, types.Struct) and source.origin is None and bool(source.names) == bool(type.names):
+                return _struct(ev, value, source, type, node)
         case types.Function():
             if isinstance(source, types.Function) and len(source.parameters) == len(type.parameters):
                 if source.is_task != type.is_task:
@@ -100,6 +100,31 @@ def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
         return value
     ev.fail(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
+
+
+def _struct(ev: Evaluator, value: Value, source: types.Struct, type: types.Struct, node: syntax.Node) -> Value:
+    """An anonymous struct as another one, its fields in any order."""
+    if source.names is None or type.names is None:
+        if len(source.types) != len(type.types):
+            ev.fail(node, f"'{type}' has {len(type.types)} elements, not {len(source.types)}")
+        return Value(type, tuple(coerce(ev, v, t, node) for v, t in zip(value.data, type.types, strict=True)))
+    for name in source.names:
+        if type.index(name) is None:
+            ev.fail(node, f"'{type}' has no field '{name}'")
+    members: list[Value] = []
+    for name, inner in zip(type.names, type.types, strict=True):
+        position = source.index(name)
+        if position is None:
+            ev.fail(node, f"field '{name}' of '{type}' is missing")
+        members.append(coerce(ev, value.data[position], inner, _member_node(node, name)))
+    return Value(type, tuple(members))
+
+
+def _member_node(node: syntax.Node, name: str) -> syntax.Node:
+    """Where a field is given, if it is in the text here."""
+    if isinstance(node, syntax.Aggregate):
+        return next((member.value for member in node.members if member.name == name), node)
+    return node
 
 
 def _advice(source: Type, target: Type) -> str:

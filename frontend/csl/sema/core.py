@@ -353,6 +353,8 @@ class Evaluator:
                         ]
                     )
                 module.globals[declaration.name] = Global(module, declaration)
+            if isinstance(declaration, syntax.Function):
+                _check_parameters(file.source, declaration)
         self.instances.append(module)
         return module
 
@@ -378,6 +380,15 @@ class Evaluator:
         from .calls import call
 
         return call(self, function, arguments, node)
+
+
+def _check_parameters(source: Source, function: syntax.Function) -> None:
+    names: set[str] = set()
+    for parameter in function.parameters:
+        if parameter.name is not None and parameter.name in names:
+            message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
+            raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
+        names.add(parameter.name or "")
 
 
 def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:

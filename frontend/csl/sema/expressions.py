@@ -180,10 +180,19 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
             value = _bound(ev, value, type, declaration)
         else:
             value = coerce(ev, value, type, declaration.value or declaration)
-    elif declaration.kind == "var" and value.type in (types.COMPTIME_INT, types.COMPTIME_FLOAT) and ev.pe is not None:
-        type = value.type
     found.value = value
     found.type = value.type if type is None or type is types.COMPTIME_STRUCT else type
+    if declaration.kind == "var":
+        _check_variable(ev, declaration, found.type)
+
+
+def _check_variable(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
+    """Variables that change at run time are of types that exist then."""
+    if types.is_comptime_only(type):
+        advice = "give it another type" if type in (types.COMPTIME_INT, types.COMPTIME_FLOAT) else "declare it 'const'"
+        ev.fail(
+            declaration, f"variable '{declaration.name}' is a '{type}', which exists at compile time only; {advice}"
+        )
 
 
 def _bound(ev: Evaluator, value: Value, type: Type, declaration: syntax.Variable) -> Value:
@@ -393,6 +402,8 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if symbol in scalars.BITWISE and not types.is_integer(type):
         ev.fail(node, f"'{symbol}' works on integers, not on '{type}'")
     result = types.BOOL if comparison else type
+    if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not isinstance(right.data, SSAValue):
+        ev.fail(node, "division by zero")
     if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
         assert ev.builder is not None
         if symbol == "%" and isinstance(type, types.Float):
@@ -401,9 +412,15 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         ev.builder.at(ev.source, node.start)
         return Value(result, emit.binary(ev.builder, symbol, type, a, b))
     try:
-        return Value(result, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
+        value = Value(result, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     except ZeroDivisionError:
         ev.fail(node, "division by zero")
+    if type is types.COMPTIME_FLOAT and not comparison:
+        if symbol == "/" and 0.0 in extremes(right.data):
+            ev.fail(node, "division by zero")
+        if any(number != number for number in extremes(value.data)):
+            ev.fail(node, f"'{symbol}' of these numbers is no number")
+    return value
 
 
 def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
@@ -685,6 +702,8 @@ def _converted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node
 @expression(syntax.Switch)
 def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     subject = ev.expr(node.subject)
+    if not isinstance(subject.type, types.Int | types.Enum):
+        ev.fail(node.subject, f"a switch is over an integer of known width or an enum, not over '{subject.type}'")
     otherwise: syntax.SwitchBranch | None = None
     cases: list[tuple[syntax.SwitchBranch, list[Value]]] = []
     seen: set[Any] = set()

@@ -1,0 +1,473 @@
+"""The rules of loops: at compile time, over lanes together, and emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from .. import syntax
+from . import control, emit, types
+from .conversion import coerce
+from .core import Evaluator, Serial, split_lanes, statement
+from .expressions import binary, body, place
+from .frames import Break, Continue, Target, flag
+from .places import Memory, Temporary, index_word
+from .scalars import column
+from .statements import guarded, has_left
+from .types import Type
+from .values import Lanes, Local, RangeData, Split, Value, boolean
+
+
+def _mine(jump: Break | Continue, label: str | None) -> bool:
+    return jump.label is None or jump.label == label
+
+
+def _assigned(ev: Evaluator, node: syntax.Node) -> frozenset[str]:
+    """Names that are assigned to somewhere in a loop."""
+    facts = ev.session.syntax_facts
+    key = ("assigned", id(node))
+    if key not in facts:  # pyright: ignore
+        names: set[str] = set()
+        for inner in syntax.walk(node):
+            if isinstance(inner, syntax.Assign):
+                root: syntax.Node = inner.target
+                while isinstance(root, syntax.Index | syntax.Field) or (
+                    isinstance(root, syntax.Builtin) and root.name == "field" and root.arguments
+                ):
+                    root = root.arguments[0] if isinstance(root, syntax.Builtin) else root.base
+                if isinstance(root, syntax.Name):
+                    names.add(root.name)
+        facts[key] = frozenset(names)  # pyright: ignore[reportArgumentType]
+    return facts[key]  # pyright: ignore
+
+
+def _jumps(ev: Evaluator, node: syntax.Node) -> frozenset[type[syntax.Node]]:
+    """The kinds of jumps in a loop."""
+    facts = ev.session.syntax_facts
+    key = ("jumps", id(node))
+    if key not in facts:  # pyright: ignore
+        kinds = (syntax.Return, syntax.Break, syntax.Continue)
+        facts[key] = frozenset(type(inner) for inner in syntax.walk(node) if isinstance(inner, kinds))  # pyright: ignore
+    return facts[key]  # pyright: ignore
+
+
+def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Local]:
+    """The variables of this function that a loop changes at run time."""
+    names = _assigned(ev, node)
+    found: list[Local] = []
+    for name in sorted(names):
+        local = ev.frame.find(name)
+        if local is not None and local.mutable and not local.comptime and local.memory is None:
+            found.append(local)
+    jumps = _jumps(ev, node)
+    if syntax.Return in jumps and ev.frame.returned is not None:
+        found.append(ev.frame.returned)
+        if ev.frame.result is not None:
+            result = ev.frame.result
+            if result.value is None:
+                result.value = Value(result.type, control.zero(result.type))
+            found.append(result)
+    if syntax.Break in jumps or syntax.Continue in jumps:
+        for target in ev.frame.targets:
+            if target.broken not in extra:
+                found.append(target.broken)
+            result = target.result
+            if result is not None and (result.value is not None or result.type is not types.VOID):
+                if result.value is None:
+                    result.value = Value(result.type, control.zero(result.type))
+                found.append(result)
+            if target.continued is not None and target is not ev.frame.targets[-1]:
+                found.append(target.continued)
+    return [*found, *extra]
+
+
+@statement(syntax.While)
+def _while(ev: Evaluator, node: syntax.While) -> None:
+    if ev.builder is None:
+        _while_known(ev, node)
+        return
+
+    def one() -> None:
+        with ev.scope():
+            body(ev, node.body)
+
+    def advance() -> None:
+        if node.update is not None:
+            ev.execute(node.update)
+
+    _emit_while(ev, node, [], lambda: _condition(ev, node), one, advance)
+
+
+def _emit_while(
+    ev: Evaluator,
+    node: syntax.While | syntax.For,
+    counters: list[Local],
+    condition: Function[[], Value],
+    one: Function[[], None],
+    advance: Function[[], None],
+) -> None:
+    """Emits a loop: `one` iteration and then `advance` as long as `condition` holds and nothing has left the loop."""
+    target = Target(node.label, True, flag("broken"), flag("continued"))
+    continued = target.continued
+    assert continued is not None
+    ev.live += [target.broken, continued]
+    ev.frame.targets.append(target)
+
+    def holds() -> Value:
+        left = has_left(ev)
+        if left is True:
+            return boolean(False)
+        return condition() if left is False else control.branch(ev, left, lambda: boolean(False), condition, node)
+
+    def whole() -> None:
+        one()
+        continued.value = boolean(False)
+        left = has_left(ev)
+        if left is False:
+            advance()
+        elif left is not True:
+            guarded(ev, left, advance, node)
+
+    try:
+        mine = [*counters, target.broken] if _jumps(ev, node) else counters
+        control.loop(ev, _candidates(ev, node, mine), holds, whole, node)
+    finally:
+        ev.frame.targets.pop()
+
+
+def _condition(ev: Evaluator, node: syntax.While) -> Value:
+    value = ev.expr(node.condition)
+    ev.truth(value, node.condition)
+    return value
+
+
+def _while_known(ev: Evaluator, node: syntax.While) -> None:
+    if ev.in_layout and _while_together(ev, node):
+        return
+    while True:
+        ev.step(node)
+        condition = ev.truth(ev.expr(node.condition), node.condition)
+        if not condition:
+            return
+        try:
+            with ev.scope():
+                body(ev, node.body)
+        except Break as jump:
+            if not _mine(jump, node.label):
+                raise
+            return
+        except Continue as jump:
+            if not _mine(jump, node.label):
+                raise
+        if node.update is not None:
+            ev.execute(node.update)
+
+
+@statement(syntax.For)
+def _for(ev: Evaluator, node: syntax.For) -> None:
+    iterable = ev.expr(node.iterable)
+    if isinstance(iterable.type, types.Range):
+        _for_range(ev, node, iterable.type.element, iterable.data)
+    elif isinstance(iterable.type, types.Array):
+        _for_array(ev, node, iterable)
+    else:
+        ev.fail(node.iterable, f"a loop runs over a @range or an array, not over '{iterable.type}'")
+
+
+def _bind(ev: Evaluator, name: syntax.Name | None, value: Value) -> None:
+    if name is not None and name.name != "_":
+        ev.declare(Local(name.name, value.type, value, mutable=False), name)
+
+
+def numbers(ev: Evaluator, data: RangeData, node: syntax.Node) -> range:
+    """A range known at compile time."""
+    start, stop, step = (ev.data(value, node, "the range") for value in (data.start, data.stop, data.step))
+    if step == 0:
+        ev.fail(node, "a range with step 0 never ends")
+    return range(start, stop, step)
+
+
+def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) -> None:
+    if ev.builder is not None:
+        _for_range_emitted(ev, node, element, data)
+        return
+    values = numbers(ev, data, node.iterable)
+
+    def bind(number: Any, position: Any) -> None:
+        _bind(ev, node.element, Value(element, number))
+        _bind(ev, node.index, Value(types.U16, position))
+
+    if (
+        ev.in_layout
+        and len(values) >= FEWEST_TOGETHER
+        and not _jumps(ev, node) - {syntax.Continue}
+        and _together(ev, node, values, bind)
+    ):
+        return
+    for position, number in enumerate(values):
+        if not _one_known(ev, node, Value(element, number), position):
+            return
+
+
+def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -> bool:
+    """One iteration at compile time; False after `break`."""
+    ev.step(node)
+    try:
+        with ev.scope():
+            _bind(ev, node.element, element)
+            _bind(ev, node.index, Value(types.U16, position))
+            body(ev, node.body)
+    except Break as jump:
+        if not _mine(jump, node.label):
+            raise
+        return False
+    except Continue as jump:
+        if not _mine(jump, node.label):
+            raise
+    return True
+
+
+def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bind: Function[[Any, Any], None]) -> bool:
+    """Evaluates all iterations at once, those that part apart; False if one depends on another.
+
+    `bind` declares the names of an iteration, given its number and its position.
+    """
+    outer, mark = ev.lanes, len(ev.effects)
+    count = len(values)
+    lanes = Lanes(outer.count * count, outer, np.repeat(np.arange(outer.count), count))
+    array = np.tile(np.arange(values.start, values.stop, values.step, dtype=np.int64), outer.count)
+    positions = np.tile(np.arange(count, dtype=np.int64), outer.count)
+    start = column(lanes, array), column(lanes, positions)
+    pending = [lanes]
+    try:
+        while pending:
+            ev.lanes = pending.pop()
+            before = len(ev.effects)
+            ev.step(node)
+            try:
+                with ev.scope():
+                    bind(*start)
+                    body(ev, node.body)
+            except Continue as jump:
+                if not _mine(jump, node.label):
+                    raise
+            except Split as split:
+                del ev.effects[before:]
+                pending += reversed(split_lanes(ev.lanes, split.column))
+    except Serial:
+        del ev.effects[mark:]
+        if outer.depth > 0:
+            raise
+        return False
+    finally:
+        ev.lanes = outer
+    return True
+
+
+FEWEST_TOGETHER = 4
+"""Iterations from which evaluating them at once is worth its preparation."""
+
+
+def _while_together(ev: Evaluator, node: syntax.While) -> bool:
+    """Evaluates `while (i < n) : (i += 1)` of a layout like a loop over a range; False for another kind of loop."""
+    condition, update = node.condition, node.update
+    if not (
+        isinstance(condition, syntax.Binary)
+        and condition.operator in ("<", "<=")
+        and isinstance(condition.left, syntax.Name)
+        and isinstance(update, syntax.Assign)
+        and update.operator == "+="
+        and isinstance(update.target, syntax.Name)
+        and update.target.name == condition.left.name
+    ):
+        return False
+    name = condition.left.name
+    counter = ev.frame.find(name)
+    kinds = (syntax.Call, syntax.Builtin)
+    named = {inner.name for inner in syntax.walk(condition.right) if isinstance(inner, syntax.Name)}
+    if (
+        counter is None
+        or counter.value is None
+        or not types.is_integer(counter.type)
+        or counter.depth != ev.lanes.depth
+        or _jumps(ev, node) - {syntax.Continue}
+        or _assigned(ev, node.body) & (named | {name})
+        or name in named
+        or any(isinstance(inner, kinds) for part in (condition.right, update.value) for inner in syntax.walk(part))
+    ):
+        return False
+    stop, step = ev.expr(condition.right), ev.expr(update.value)
+    if not types.is_integer(stop.type) or not types.is_integer(step.type):
+        return False
+    first, last, by = (ev.data(value, node) for value in (counter.value, stop, step))
+    if by < 1:
+        return False
+    values = range(first, last + (condition.operator == "<="), by)
+    end = values.start + values.step * len(values)
+    if len(values) < FEWEST_TOGETHER or (isinstance(counter.type, types.Int) and not counter.type.holds(end)):
+        return False
+    type = counter.type
+
+    def bind(number: Any, position: Any) -> None:
+        ev.declare(Local(name, type, Value(type, number), mutable=False), node)
+
+    if not _together(ev, node, values, bind):
+        return False
+    counter.value = Value(type, end)
+    return True
+
+
+Inner = Function[[Value, Value], None]
+"""What a loop does with the number it counts and how often it has run before."""
+
+
+def _for_range_emitted(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) -> None:
+    def inner(number: Value, position: Value) -> None:
+        _bind(ev, node.element, number)
+        _bind(ev, node.index, position)
+        body(ev, node.body)
+
+    if not isinstance(element, types.Int):
+        ev.fail(node.iterable, f"a loop at run time counts in an integer type of known width, not in '{element}'")
+    _emit_range(ev, node, element, data, inner)
+
+
+def _emit_range(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
+    """Emits a loop over a range, in the plainest form its bounds and jumps allow."""
+    jumps = _jumps(ev, node)
+    if all(isinstance(value.data, int) for value in (data.start, data.stop, data.step)):
+        values = numbers(ev, data, node.iterable)
+        if values and not jumps:
+            _counted(ev, node, element, values, inner)
+        if not values or not jumps:
+            return
+    elif not jumps and isinstance(data.step.data, int) and data.step.data > 0:
+        _counted_to(ev, node, element, data, inner)
+        return
+    _stepped(ev, node, element, data, inner)
+
+
+def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range, inner: Inner) -> None:
+    """A loop over known numbers."""
+    builder = ev.builder
+    assert builder is not None
+    builder.at(ev.source, node.start)
+    start, step, count = values.start, values.step, len(values)
+    direct = step > 0 and start >= 0 and start + step * count <= types.I16.highest and element.bits <= 16
+    counter = types.I16 if count <= types.I16.highest else types.I32
+    limits = (start, start + step * count, step) if direct else (0, count, 1)
+    first, last, by = (builder.constant(types.I16 if direct else counter, number) for number in limits)
+
+    def one(counted: SSAValue) -> None:
+        if direct:
+            value = builder.extend(counted, types.I16, element.bits)
+            position = counted if node.index is None else _position(ev, counted, start, step)
+        else:
+            value = builder.extend(counted, counter, element.bits)
+            if step != 1:
+                value = emit.binary(builder, "*", element, value, builder.constant(element, step))
+            if start != 0:
+                value = emit.binary(builder, "+", element, value, builder.constant(element, start))
+            position = builder.extend(counted, counter, 16)
+        with ev.scope():
+            inner(Value(element, value), Value(types.U16, position))
+
+    control.counted(ev, _candidates(ev, node, []), (first, last, by), one, node)
+
+
+def _position(ev: Evaluator, value: SSAValue, start: int, step: int) -> SSAValue:
+    """How often a loop has run, from the number it counts."""
+    assert ev.builder is not None
+    if start != 0:
+        value = emit.binary(ev.builder, "-", types.I16, value, ev.builder.constant(types.I16, start))
+    if step != 1:
+        value = emit.binary(ev.builder, "/", types.I16, value, ev.builder.constant(types.I16, step))
+    return value
+
+
+def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
+    """A loop upwards between numbers known at run time."""
+    builder = ev.builder
+    assert builder is not None
+    # The loop compares signed numbers, so unsigned ones count in more bits.
+    if element.signed:
+        wide = element if element.bits >= 16 else types.I16
+    else:
+        wide = types.Int(max(16, element.bits * 2), True)
+    first, last, by = (
+        builder.extend(ev.ssa(coerce(ev, value, element, node.iterable), node.iterable), element, wide.bits)
+        for value in (data.start, data.stop, data.step)
+    )
+
+    def one(counted: SSAValue) -> None:
+        position = counted
+        if node.index is not None:
+            position = emit.binary(builder, "-", wide, position, first)
+            position = emit.binary(builder, "/", wide, position, by)
+        value = builder.extend(counted, wide, element.bits)
+        with ev.scope():
+            inner(Value(element, value), Value(types.U16, builder.extend(position, wide, 16)))
+
+    control.counted(ev, _candidates(ev, node, []), (first, last, by), one, node)
+
+
+def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
+    """A loop that something jumps out of, or whose step is known at run time only."""
+    counter = Local("counter", element, coerce(ev, data.start, element, node.iterable), True, comptime=False)
+    position = Local("position", types.U16, Value(types.U16, 0), True, comptime=False)
+    ev.live += [counter, position]
+
+    def within() -> Value:
+        assert counter.value is not None
+        if isinstance(data.step.data, int):
+            return binary(ev, "<" if data.step.data > 0 else ">", counter.value, data.stop, node)
+        assert ev.builder is not None
+        up, below, above = (
+            ev.ssa(binary(ev, symbol, left, right, node), node)
+            for symbol, left, right in (
+                (">", data.step, Value(data.step.type, 0)),
+                ("<", counter.value, data.stop),
+                (">", counter.value, data.stop),
+            )
+        )
+        return boolean(ev.builder.value(arith.SelectOp(up, below, above)))
+
+    def one() -> None:
+        assert counter.value is not None and position.value is not None
+        with ev.scope():
+            inner(counter.value, position.value)
+
+    def advance() -> None:
+        assert counter.value is not None and position.value is not None
+        step = Value(element, ev.fitted(element, data.step.data)) if isinstance(data.step.data, int) else data.step
+        counter.value = coerce(ev, binary(ev, "+", counter.value, step, node), element, node)
+        position.value = binary(ev, "+", position.value, Value(types.U16, 1), node)
+
+    _emit_while(ev, node, [counter, position], within, one, advance)
+
+
+def _for_array(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
+    array = iterable.type
+    assert isinstance(array, types.Array)
+    if ev.builder is None:
+        for position, item in enumerate(iterable.data):
+            if not _one_known(ev, node, Value(array.element, item), position):
+                return
+        return
+    if types.is_comptime_only(array.element):
+        ev.fail(node, f"a loop at run time cannot run over '{array}', whose elements exist at compile time only")
+    where = place(ev, node.iterable)
+    if not isinstance(where, Memory):
+        where = Temporary(iterable)
+
+    def inner(number: Value, position: Value) -> None:
+        _bind(ev, node.element, where.element(ev, index_word(ev, number, node), node).load(ev, node))
+        _bind(ev, node.index, position)
+        body(ev, node.body)
+
+    bounds = (Value(types.U16, number) for number in (0, array.count, 1))
+    _emit_range(ev, node, types.U16, RangeData(*bounds), inner)
