@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func as _func  # noqa: F401  (registers nothing; FunctionType lives in builtin)
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 
@@ -35,7 +34,7 @@ from . import (
 from .classes import UnitClass, group
 from .core import Evaluator, Options, Session, split_lanes
 from .emit import Builder
-from .exports import Export, Name
+from .exports import Export, Name, agree
 from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
@@ -150,6 +149,7 @@ class _Compiler:
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
         self._check_exports(exports)
+        agree(pes)
         program = wse.ProgramOp(
             _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
         )
@@ -182,7 +182,7 @@ class _Compiler:
             for declaration in module.file.declarations:
                 if isinstance(declaration, kind) and not (kind is syntax.ComptimeBlock and self._is_code(ev)):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():
-                        statements.run(ev, declaration.body.statements)
+                        statements.run_whole(ev, declaration.body.statements)
         if self.session.rectangle is None:
             ev.frames.append(Frame(module))
             ev.frame = ev.frames[-1]
@@ -319,7 +319,7 @@ class _Bodies:
             for declaration in module.file.declarations:
                 if isinstance(declaration, syntax.ComptimeBlock):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():
-                        statements.run(ev, declaration.body.statements)
+                        statements.run_whole(ev, declaration.body.statements)
 
     def emit(self) -> list[Operation]:
         """The operations of the PE, in order."""

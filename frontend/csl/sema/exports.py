@@ -6,9 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StringAttr, SymbolRefAttr, i16
 from xdsl.ir import SSAValue
 
+from ....dialects import wse
 from .. import syntax
 from ..source import Source
 from . import emit, types
@@ -268,3 +269,31 @@ def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None
         ev.fail(node, "@has_exported_tensors is called in functions; comptime blocks still export")
     ids = _ids(ev)
     return boolean(any(name in ids and isinstance(e.type, types.Pointer) for name, e in pe.exports.items()))
+
+
+def agree(pes: list[wse.PeOp]) -> None:
+    """Makes what several PE programs export under one name have one type, as the host sees one symbol.
+
+    Arrays whose lengths differ are shown through pointers to an open number of elements.
+    """
+    by_name: dict[str, list[tuple[wse.PeOp, wse.ExportOp, MemRefType]]] = {}
+    for pe in pes:
+        buffers = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)}
+        for op in pe.body.block.ops:
+            if isinstance(op, wse.ExportOp) and (buffer := buffers.get(op.symbol.string_value())) is not None:
+                by_name.setdefault(op.exported_name, []).append((pe, op, op.points_to or buffer.type))
+    for name, shown in by_name.items():
+        if len({type for _, _, type in shown}) == 1 and len({op.points_to is None for _, op, _ in shown}) == 1:
+            continue
+        for pe, op, type in shown:
+            open_type = MemRefType(type.get_element_type(), (DYNAMIC_INDEX,))
+            if op.points_to is None:
+                pointer = f"{name}.pointer"
+                target = op.symbol.string_value()
+                added = wse.BufferOp(pointer, MemRefType(i16, ())), wse.InitializeOp(pointer, 0, address_of=target)
+                for new in added:
+                    new.location = op.location
+                pe.body.block.insert_ops_before(added, op)
+                op.properties["symbol"] = SymbolRefAttr(pointer)
+                op.properties["exported_as"] = StringAttr(name)
+            op.properties["points_to"] = open_type
