@@ -136,6 +136,8 @@ def _advice(source: Type, target: Type) -> str:
 
 
 def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
+    if isinstance(source, types.Function) and type.const and not type.many and type.target == source:
+        return Value(type, value.data)
     if not isinstance(source, types.Pointer) or (source.const and not type.const):
         return None
     if source.many == type.many and source.target == type.target:

@@ -506,7 +506,10 @@ def _is_plain(ev: Evaluator, node: syntax.Node) -> bool:
     key = id(node)
     if key not in facts:
         harmless = (syntax.Binary, syntax.Unary, syntax.Name, syntax.Field, syntax.Integer, syntax.Float)
-        facts[key] = all(isinstance(inner, harmless) for inner in syntax.walk(node))
+        facts[key] = all(
+            isinstance(inner, harmless) and not (isinstance(inner, syntax.Binary) and inner.operator in ("/", "%"))
+            for inner in syntax.walk(node)
+        )
     return facts[key]
 
 
@@ -779,13 +782,16 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
     function = ev.expr(node.function)
     if isinstance(function.type, types.Pointer) and isinstance(function.type.target, types.Function):
         function = Value(function.type.target, _function_at(function.data))
-    if isinstance(function.type, types.Function) and isinstance(function.data, SSAValue):
-        return calls.call_indirectly(ev, function, [ev.expr(argument) for argument in node.arguments], node)
-    if not isinstance(function.data, Callable):
+    if not isinstance(function.type, types.Function):
         ev.fail(node, f"a value of type '{function.type}' cannot be called")
-    if function.data.is_task:
+    if isinstance(function.data, Callable) and function.data.is_task:
         ev.fail(node, f"task '{function.data.name}' cannot be called; activate the id it is bound to")
-    return calls.call(ev, function.data, [ev.expr(argument) for argument in node.arguments], node)
+    wanted = [None if type is types.COMPTIME_STRUCT else type for type in function.type.parameters]
+    wanted += [None] * len(node.arguments)
+    arguments = [ev.expr(argument, type) for argument, type in zip(node.arguments, wanted, strict=False)]
+    if isinstance(function.data, SSAValue):
+        return calls.call_indirectly(ev, function, arguments, node)
+    return calls.call(ev, function.data, arguments, node)
 
 
 @expression(syntax.Builtin)

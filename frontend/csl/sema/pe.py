@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....diagnostics import LoomError
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
@@ -121,7 +120,7 @@ class PeProgram:
     _symbols: set[str] = field(default_factory=set)
     _queues: dict[tuple[bool, int | None, int | None], str] = field(default_factory=dict)
     _params: dict[tuple[Attribute, bytes], str] = field(default_factory=dict)
-    _locals: dict[tuple[int, int, Type], Address] = field(default_factory=dict)
+    _locals: dict[tuple[Hashable, ...], Address] = field(default_factory=dict)
     _constants: dict[Any, Address] = field(default_factory=dict)
     _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
     location: Attribute | None = None
@@ -214,14 +213,13 @@ class PeProgram:
         """The numbers memory starts with, and what is known only after layout or differs from PE to PE."""
         numbers: list[Any] = []
         late: list[Operation] = []
-        flat = has_one_register(type) or (isinstance(type, types.Array) and has_one_register(type.element))
-        if flat:
+        if _is_flat(type):
             element = type.element if isinstance(type, types.Array) else type
             in_memory = stored(element)
             for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
                 numbers.append(self._number(in_memory, item, symbol, position, late))
             return numbers, late
-        # A struct or descriptor is kept as words.
+        # A struct, a descriptor or what has 64 bits is kept as words.
         numbers = [0] * types.words(type)
         self._words(type, value.data, 0, numbers, symbol, late)
         return numbers, late
@@ -256,11 +254,11 @@ class PeProgram:
                     numbers[start + position] = self._number(types.U16, part, symbol, start + position, late)
             case _:
                 in_memory = stored(type)
-                if isinstance(data, Address | Column):
-                    if types.words(in_memory) > 1:
-                        raise LoomError(
-                            f"a 32-bit field of a struct that differs from PE to PE is not supported ('{type}')"
-                        )
+                if isinstance(data, Column):
+                    for position, word in enumerate(_words_of(in_memory, data)):
+                        numbers[start + position] = self._number(types.U16, word, symbol, start + position, late)
+                    return
+                if isinstance(data, Address):
                     numbers[start] = self._number(in_memory, data, symbol, start, late)
                     return
                 pattern = bits_of(in_memory, data)
@@ -279,12 +277,16 @@ class PeProgram:
         return found
 
     def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
-        """The memory of a local variable whose address is taken, or that is an array."""
-        key = (id(ev.frame.module), id(node), type)
+        """The memory of a local variable whose address is taken, or that is an array.
+
+        Each call of a function inside itself has its own.
+        """
+        module, function = ev.frame.module, ev.frame.function
+        depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
+        key = (id(module), id(node), type, depth)
         found = self._locals.get(key)
         if found is None:
-            function = ev.frame.function.name if ev.frame.function is not None else "local"
-            name = f"{ev.frame.module.symbol(function)}.{node.name}"
+            name = f"{module.symbol('local' if function is None else function.name)}.{node.name}"
             found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node)
         return found
 
@@ -311,6 +313,17 @@ class PeProgram:
     def parameter(self, builder: Builder, type: Type, data: Column) -> SSAValue:
         """A column's number on the PE, at run time."""
         mlir = scalar(type)
+        if isinstance(type, types.Enum):
+            return self.parameter(builder, type.underlying, data)
+        if types.words(type) > 2:
+            from xdsl.dialects import arith
+
+            total = builder.constant(type, 0)
+            for position, word in enumerate(_words_of(type, data)):
+                part = builder.extend(self.parameter(builder, types.U16, word), types.U16, 64)
+                raised = builder.value(arith.ShLIOp(part, builder.constant(type, 16 * position)))
+                total = builder.value(arith.OrIOp(total, raised))
+            return total
         if type is types.BOOL or (isinstance(type, types.Int) and type.bits == 8):
             word = builder.value(wse.GetParamOp(self._parameter(scalar(types.U16), types.U16, data), scalar(types.U16)))
             if type is types.BOOL:
@@ -424,11 +437,26 @@ def location(source: Source, node: syntax.Node) -> FileLineColLoc:
 
 def buffer_shape(type: Type) -> tuple[Type, int, int]:
     """How a value lies in memory: the type of its elements, their number (0: one scalar), and words of each."""
-    if has_one_register(type):
-        return type, 0, types.words(stored(type))
-    if isinstance(type, types.Array) and has_one_register(type.element):
+    if not _is_flat(type):
+        return types.U16, max(1, types.words(type)), 1
+    if isinstance(type, types.Array):
         return type.element, max(1, type.count), types.words(stored(type.element))
-    return types.U16, max(1, types.words(type)), 1
+    return type, 0, types.words(stored(type))
+
+
+def _is_flat(type: Type) -> bool:
+    """Whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
+    element = type.element if isinstance(type, types.Array) else type
+    return has_one_register(element) and types.words(element) <= 2
+
+
+def _words_of(type: Type, column: Column) -> list[Column]:
+    """The words of each of a column's numbers, the low one first."""
+    patterns = [bits_of(type, number) for number in column.values.tolist()]
+    return [
+        Column(column.lanes, np.array([pattern >> (16 * position) & 0xFFFF for pattern in patterns], np.int64))
+        for position in range(types.words(type))
+    ]
 
 
 def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:

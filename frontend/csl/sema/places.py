@@ -229,6 +229,11 @@ class Memory(Place):
 
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
         assert ev.builder is not None
+        if types.words(self.type) > 2:
+            halves = [Memory(moved(ev, self.where, half, 2), types.U32, True)._load_scalar(ev) for half in (0, 1)]
+            low, high = (ev.builder.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
+            raised = ev.builder.value(arith.ShLIOp(high, ev.builder.constant(self.type, 32)))
+            return ev.builder.value(arith.OrIOp(low, raised))
         array, indices = self._array(ev)
         word = ev.builder.value(memref.LoadOp.get(array, indices))
         in_memory = stored(self.type)
@@ -291,6 +296,12 @@ class Memory(Place):
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
         assert ev.builder is not None
+        if types.words(self.type) > 2:
+            high = ev.builder.value(arith.ShRUIOp(word, ev.builder.constant(self.type, 32)))
+            for half, wide in enumerate((word, high)):
+                cut = ev.builder.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
+                Memory(moved(ev, self.where, half, 2), types.U32, False)._store_scalar(ev, cut)
+            return
         in_memory = scalar(stored(self.type))
         if word.type != in_memory:
             signed = isinstance(self.type, types.Int) and self.type.signed

@@ -250,6 +250,8 @@ def words(type: Type) -> int:
     match type:
         case Int(bits=bits) | Float(bits=bits):
             return max(1, bits // 16)
+        case Enum():
+            return words(type.underlying)
         case Array():
             return type.count * words(type.element)
         case Struct():
@@ -269,6 +271,8 @@ def alignment(type: Type) -> int:
     match type:
         case Int(bits=bits) | Float(bits=bits):
             return 2 if bits > 16 else 1
+        case Enum():
+            return alignment(type.underlying)
         case Array():
             return alignment(type.element)
         case Struct():

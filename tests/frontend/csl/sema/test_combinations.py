@@ -1,0 +1,144 @@
+"""Features of the language used together: what one of them does must not disturb the other."""
+
+from __future__ import annotations
+
+import pytest
+
+from .harness import Csl
+
+NOTES = """
+var out = @zeros([32]i32);
+var count: u16 = 0;
+fn note(value: i32) void { out[count] = value; count += 1; }
+"""
+
+
+def noted(csl: Csl, text: str) -> list[int]:
+    """What `main` notes."""
+    return csl.run(NOTES + text, {"out": "i32"})["out"].tolist()
+
+
+def test_a_function_becomes_a_pointer_by_itself(csl: Csl) -> None:
+    text = """
+    fn double(x: i32) i32 { return 2 * x; }
+    fn negate(x: i32) i32 { return -x; }
+    var chosen: *const fn(i32) i32 = double;
+    var which: u16 = 1;
+    const table = [2]*const fn(i32) i32 { double, &negate };
+    fn apply(f: *const fn(i32) i32, x: i32) i32 { return f(x); }
+    fn main() void {
+      note(chosen(4));
+      chosen = negate;
+      note(chosen(4)); note(apply(double, 5)); note(table[which](6));
+    }
+    """
+    assert noted(csl, text)[:4] == [8, -4, 10, -6]
+
+
+def test_the_right_side_of_and_is_not_evaluated_in_vain(csl: Csl) -> None:
+    """Divisions too, which stop the program if the divisor is zero."""
+    text = """
+    var divisor: i32 = 0;
+    fn main() void {
+      if (divisor != 0 and 10 / divisor > 1) note(1) else note(2);
+      if (divisor == 0 or 10 % divisor == 3) note(3) else note(4);
+    }
+    """
+    assert noted(csl, text)[:2] == [2, 3]
+
+
+def test_each_call_inside_itself_has_its_own_memory(csl: Csl) -> None:
+    text = """
+    var seed: i32 = 3;
+    fn nested(comptime k: i16) i32 {
+      var a = @zeros([3]i32);
+      a[0] = seed + @as(i32, k);
+      var x: i32 = seed * @as(i32, k);
+      const p = &x;
+      p.* += 1;
+      const inner = if (k > 0) nested(k - 1) else 0;
+      return inner * 100 + a[0] + x;
+    }
+    fn main() void { note(nested(2)); }
+    """
+    assert noted(csl, text)[0] == (4 * 100 + 8) * 100 + 12
+
+
+def test_a_parameter_gives_its_type_to_the_argument(csl: Csl) -> None:
+    text = """
+    var n: i16 = 1;
+    fn main() void {
+      note(if (n == 0) 1 else if (n == 1) 2 else 3);
+      note(switch (n) { 0 => 1, 1 => -2, else => 3 });
+      note(found: { if (n == 1) { break :found 5; } break :found 6; });
+    }
+    """
+    assert noted(csl, text)[:3] == [2, -2, 5]
+
+
+def test_64_bits_in_memory(csl: Csl) -> None:
+    text = """
+    const pair = struct { small: i16, wide: u64, last: i16 };
+    var wide: i64 = 1000000000000;
+    var array = [3]i64 { -7, 5, 0x123456789abcdef };
+    var both = pair { .small = 1, .wide = 0xffffffffffffffff, .last = 2 };
+    var k: u16 = 2;
+    fn main() void {
+      wide = wide * 3 + 7;
+      note(@as(i32, wide / 1000000000)); note(@as(i32, wide % 1000));
+      array[k - 1] = array[0] * 2;
+      note(@as(i32, array[1])); note(@as(i32, array[k] >> 32)); note(@as(i32, array[0] / 2));
+      both.wide >>= 36;
+      note(@as(i32, both.wide)); note(both.last);
+      const p = &array[2];
+      p.* -= 1;
+      note(@as(i32, array[2]));
+      var local = array;
+      local[0] = 40000000000;
+      note(@as(i32, local[k - 2] / 10000)); note(@as(i32, array[0]));
+    }
+    """
+    expected = [3000, 7, -14, 0x1234567, -3, (1 << 28) - 1, 2, 0x89ABCDEE - (1 << 32), 4000000, -7]
+    assert noted(csl, text)[: len(expected)] == expected
+
+
+def test_enums_of_32_bits_in_memory(csl: Csl) -> None:
+    text = """
+    const big = enum(u32) { a = 70000, b = 80000, c = 3000000000 };
+    const holder = struct { small: i16, e: big, last: i16 };
+    var h = holder { .small = 1, .e = big.c, .last = 2 };
+    var array = [3]big { big.a, big.b, big.c };
+    var k: u16 = 1;
+    fn main() void {
+      note(@as(i32, array[k])); note(@as(i32, array[k + 1] == big.c));
+      note(@as(i32, @as(u32, h.e) / 1000));
+      h.e = array[k];
+      note(@as(i32, h.e)); note(h.small); note(h.last);
+    }
+    """
+    assert noted(csl, text)[:6] == [80000, 1, 3000000, 80000, 1, 2]
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_params_of_every_width_that_differ_from_pe_to_pe(csl: Csl, arch: str) -> None:
+    """As numbers in code, in arrays and in structs."""
+    text = """
+    param wide: i32; param real: f32; param huge: i64; param small: u8; param is_odd: bool; param e: u16;
+    const kind = enum(i8) { one = -1, two = 0, three = 1 };
+    const all = struct { small: u8, wide: i32, real: f32, huge: i64, odd: bool, kind: kind };
+    var kept = all { .small = small, .wide = wide, .real = real, .huge = huge, .odd = is_odd, .kind = @as(kind, e) };
+    var out = @zeros([12]i32);
+    fn main() void {
+      out[0] = kept.wide; out[1] = @as(i32, kept.real * 4.0); out[2] = @as(i32, kept.huge / 1000000);
+      out[3] = @as(i32, kept.small); out[4] = @as(i32, kept.odd); out[5] = @as(i32, kept.kind);
+      out[6] = wide; out[7] = @as(i32, real * 4.0); out[8] = @as(i32, huge / 1000000);
+      out[9] = @as(i32, small); out[10] = @as(i32, is_odd); out[11] = @as(i32, @as(kind, e));
+    }
+    """
+    params = """.wide = @as(i32, x) * -100000, .real = @as(f32, x) + 0.25, .huge = @as(i64, x) * -5000000000,
+      .small = @as(u8, x) + 250, .is_odd = x % 2 == 1, .e = @as(u16, x % 2)"""
+    simulator = csl.start(text, {"out": "i32"}, arch=arch, width=4, params=params)
+    simulator.launch("main")
+    for x in range(4):
+        expected = [-100000 * x, 4 * x + 1, -5000 * x, 250 + x, x % 2, x % 2]
+        assert simulator.get("out")[0, x].tolist() == expected * 2
