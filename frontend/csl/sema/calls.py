@@ -10,7 +10,7 @@ from . import control, emit, types
 from .conversion import coerce
 from .core import CALL_DEPTH, Evaluator
 from .emit import has_one_register, scalar
-from .frames import Frame, Return, flag
+from .frames import Break, Continue, Frame, Return, flag
 from .types import Type
 from .values import VOID, Callable, Local, Value, known
 
@@ -141,6 +141,10 @@ def _known(ev: Evaluator, declaration: syntax.Function) -> Value:
         run_body(ev, declaration.body)
     except Return as result:
         return result.value
+    except (Break, Continue) as jump:
+        from .statements import fail_jump
+
+        fail_jump(ev, jump)
     return _fell_through(ev, declaration)
 
 

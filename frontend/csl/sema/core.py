@@ -30,8 +30,9 @@ from .values import Callable, Column, Lanes, Local, Split, Value, known
 if TYPE_CHECKING:
     from .pe import PeProgram
 
-STEP_LIMIT = 20_000_000
-"""Statements and loop iterations evaluated at compile time before the program is taken to run for ever."""
+STEP_LIMIT = 2_000_000
+"""Statements and iterations evaluated at compile time, since the layout last said something of a PE, before the program
+is taken to run for ever. Some seconds."""
 
 CALL_DEPTH = 200
 """Calls within calls, at compile time or inlined."""

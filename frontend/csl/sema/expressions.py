@@ -13,11 +13,11 @@ from . import calls, control, emit, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression
 from .descriptors import MemoryDescriptor
-from .frames import Frame
+from .frames import Break, Continue, Frame, Return
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
-from .values import VOID, Address, Callable, Column, Local, Value, boolean, string
+from .values import VOID, Address, Callable, Column, Local, Value, boolean, known, string
 
 TENSOR_ACCESS = types.Simple("tensor_access", True)
 """The type of `|i|{n} -> A[i]`: only ever a field of what @get_dsd is given."""
@@ -769,11 +769,15 @@ def _switch_from(
 
 @expression(syntax.Comptime)
 def _comptime(ev: Evaluator, node: syntax.Comptime, want: Type | None) -> Value:
-    builder = ev.builder
-    with ev.at_compile_time():
-        value = body(ev, node.operand, want)
-    if builder is None:
-        return value
+    if ev.builder is None:
+        return body(ev, node.operand, want)
+    try:
+        with ev.at_compile_time():
+            value = body(ev, node.operand, want)
+    except (Break, Continue, Return) as jump:
+        ev.fail(jump.node, "this leads out of code for compile time, into code for run time; let it end there")
+    if not known(value):
+        ev.fail(node.operand, "this is not known at compile time")
     return value
 
 

@@ -15,16 +15,18 @@ from .values import Local, Value
 class Return(Exception):
     """`return` while a function is evaluated at compile time."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, node: syntax.Node, value: Value) -> None:
         super().__init__()
+        self.node = node
         self.value = value
 
 
 class Break(Exception):
     """`break` at compile time; `label` is None for the innermost loop."""
 
-    def __init__(self, label: str | None, value: Value) -> None:
+    def __init__(self, node: syntax.Node, label: str | None, value: Value) -> None:
         super().__init__()
+        self.node = node
         self.label = label
         self.value = value
 
@@ -32,8 +34,9 @@ class Break(Exception):
 class Continue(Exception):
     """`continue` at compile time."""
 
-    def __init__(self, label: str | None) -> None:
+    def __init__(self, node: syntax.Node, label: str | None) -> None:
         super().__init__()
+        self.node = node
         self.label = label
 
 

@@ -112,6 +112,7 @@ def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     columns, rows = _places(ev, effect, x, y)
     effect.arguments = (Tiles(path, columns, rows, params, effect),)
     ev.effects.append(effect)
+    ev.session.steps = 0
     return VOID
 
 
@@ -127,6 +128,7 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     columns, rows = _places(ev, effect, x, y)
     effect.arguments = (config, columns, rows)
     ev.effects.append(effect)
+    ev.session.steps = 0
     return VOID
 
 

@@ -17,7 +17,7 @@ from .expressions import binary, body, place
 from .frames import Break, Continue, Target, flag
 from .places import Memory, Temporary, index_word
 from .scalars import column
-from .statements import guarded, has_left
+from .statements import check_label, guarded, has_left
 from .types import Type
 from .values import Lanes, Local, RangeData, Split, Value, boolean
 
@@ -87,6 +87,7 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
 
 @statement(syntax.While)
 def _while(ev: Evaluator, node: syntax.While) -> None:
+    check_label(ev, node)
     if ev.builder is None:
         _while_known(ev, node)
         return
@@ -169,6 +170,7 @@ def _while_known(ev: Evaluator, node: syntax.While) -> None:
 
 @statement(syntax.For)
 def _for(ev: Evaluator, node: syntax.For) -> None:
+    check_label(ev, node)
     iterable = ev.expr(node.iterable)
     if isinstance(iterable.type, types.Range):
         _for_range(ev, node, iterable.type.element, iterable.data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Sequence
+from typing import NoReturn
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -38,6 +39,33 @@ def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], Non
             return
     if then is not None:
         then()
+
+
+def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
+    """Carries out a comptime or layout block; jumps do not lead out of it."""
+    try:
+        run(ev, statements)
+    except (Break, Continue) as jump:
+        fail_jump(ev, jump)
+
+
+def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
+    """A jump at compile time that nothing around it is meant by."""
+    what = "a loop" if jump.label is None else f"anything labelled '{jump.label}'"
+    ev.fail(jump.node, f"this is not in {what}")
+
+
+def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
+    """A label is not used again inside what it names."""
+    if node.label is None or ("label", id(node)) in ev.session.syntax_facts:
+        return
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
+            if inner is not node:
+                ev.fail(
+                    inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
+                )
+    ev.session.syntax_facts["label", id(node)] = True  # pyright: ignore
 
 
 def has_left(ev: Evaluator) -> bool | SSAValue:
@@ -80,6 +108,7 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
         with ev.scope():
             run(ev, node.statements)
         return VOID
+    check_label(ev, node)
     if ev.builder is None:
         try:
             with ev.scope():
@@ -195,7 +224,7 @@ def _return(ev: Evaluator, node: syntax.Return, want: Type | None) -> Value:
             ev.fail(node, f"'{frame.function.name}' returns '{frame.result_type}'; give a value")
         value = coerce(ev, value, frame.result_type, node.value or node)
     if ev.builder is None or frame.returned is None:
-        raise Return(value)
+        raise Return(node, value)
     if frame.result is not None:
         frame.result.value = value
         frame.result.type = value.type
@@ -216,7 +245,7 @@ def _target(ev: Evaluator, label: str | None, node: syntax.Node, *, loop: bool) 
 @expression(syntax.Break)
 def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
     if ev.builder is None:
-        raise Break(node.label, VOID if node.value is None else ev.expr(node.value))
+        raise Break(node, node.label, VOID if node.value is None else ev.expr(node.value))
     target = _target(ev, node.label, node, loop=False)
     value = VOID if node.value is None else ev.expr(node.value, target.wanted)
     if target.wanted is not None and node.value is not None and not types.is_comptime_only(target.wanted):
@@ -230,7 +259,7 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
 @expression(syntax.Continue)
 def _continue(ev: Evaluator, node: syntax.Continue, want: Type | None) -> Value:
     if ev.builder is None:
-        raise Continue(node.label)
+        raise Continue(node, node.label)
     target = _target(ev, node.label, node, loop=True)
     assert target.continued is not None
     target.continued.value = boolean(True)
