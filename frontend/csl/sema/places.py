@@ -116,6 +116,8 @@ class Held(Place):
         if isinstance(holder, Local):
             if not holder.comptime and ev.builder is None:
                 ev.fail(node, f"'{holder.name}' changes at run time only; make it a 'comptime var'")
+            if holder.comptime and not known(value):
+                ev.fail(node, f"'{holder.name}' is comptime, but what is assigned to it is not known at compile time")
             if holder.comptime and ev.branches > holder.branches:
                 ev.fail(node, f"'{holder.name}' changes at compile time, but whether this is reached is not known then")
         holder.value = self._replaced(holder.value, self.path, value)
