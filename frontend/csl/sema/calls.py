@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Block, Region, SSAValue
 
 from ....dialects import wse
 from .. import syntax
+from ..errors import CslError
 from . import control, emit, types
 from .conversion import coerce
 from .core import CALL_DEPTH, Evaluator
-from .emit import has_one_register, scalar
+from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
+from .pe import location
 from .types import Type
 from .values import VOID, Callable, Local, Value, known
 
@@ -83,6 +86,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
     caller = ev.frame
     values = list(zip(arguments, node.arguments if isinstance(node, syntax.Call) else [node] * 99, strict=False))
+    given: list[Value] = []
     frame = Frame(function.module, declaration)
     frame.arguments = arguments
     frame.called_at = (ev.source, node.start, node.end, function.name)
@@ -102,6 +106,8 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                 ev.fail(at, f"parameter '{parameter.name}' of '{function.name}' must be known at compile time")
             if parameter.name is not None:
                 ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+            given.append(value)
+        arguments = given
         result_type = _result_type(ev, declaration)
         frame.result_type = result_type
         if ev.builder is not None and result_type is not None and types.is_comptime_only(result_type):
@@ -110,10 +116,82 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         elif ev.builder is None:
             result = _known(ev, declaration)
         else:
-            result = _emitted(ev, frame, declaration)
+            symbol = _shared(ev, function, arguments)
+            if symbol is None:
+                result = _emitted(ev, frame, declaration)
+            else:
+                ev.frame = caller
+                result = _call_shared(ev, symbol, arguments, result_type or types.VOID, node)
+                ev.frame = frame
     if ev.builder is not None:
         ev.builder.location = location
     return result
+
+
+INLINED = 2_000
+"""Nodes of the tree of one function that a PE's code repeats at its calls before the function stands by itself."""
+
+
+def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | None:
+    """The symbol of a function that is called rather than emitted in place; None to emit it.
+
+    In place, what is known at a call prunes the body. A body that is long, or called often, stands once.
+    """
+    assert ev.pe is not None
+    node = function.node
+    if node.inlining == "inline" or not all(has_one_register(value.type) for value in arguments):
+        return None
+    if any(parameter.is_comptime or isinstance(parameter.type, syntax.AnyType) for parameter in node.parameters):
+        return None
+    key = (id(function.module), id(node))
+    facts = ev.session.syntax_facts
+    size = facts.get(("size", id(node)))  # pyright: ignore
+    if size is None:
+        size = facts["size", id(node)] = sum(1 for _ in syntax.walk(node))  # pyright: ignore
+    spent = ev.pe.inlined.get(key, 0)
+    if spent + size <= INLINED and node.inlining != "noinline":
+        ev.pe.inlined[key] = spent + size
+        return None
+    if key not in ev.pe.shared_functions:
+        # Errors of a body whose arguments are not known are none of the program's: it is emitted in place then.
+        try:
+            ev.pe.shared_functions[key] = _emit_shared(ev, function, [value.type for value in arguments])
+        except CslError:
+            ev.pe.shared_functions[key] = None
+    return ev.pe.shared_functions[key]
+
+
+def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> str | None:
+    """Emits a function that stands by itself; None if its result is no single number."""
+    assert ev.pe is not None
+    result_type = ev.frame.result_type
+    if result_type is None or not (result_type is types.VOID or has_one_register(result_type)):
+        return None
+    block = Block(arg_types=[scalar(type) for type in parameters])
+    outer = ev.builder, ev.live, ev.branches
+    ev.builder, ev.live, ev.branches = Builder(block), [], 0
+    try:
+        values = [Value(type, argument) for type, argument in zip(parameters, block.args, strict=True)]
+        result = emit_function(ev, function, values)
+        returned = [] if result_type is types.VOID else [ev.ssa(result, function.node)]
+        ev.builder(wse.ReturnOp(*returned))
+    finally:
+        ev.builder, ev.live, ev.branches = outer
+    symbol = ev.pe.unique(function.module.symbol(function.name))
+    inputs, outputs = [value.type for value in block.args], [value.type for value in returned]
+    op = wse.FuncOp(symbol, FunctionType.from_lists(inputs, outputs), Region(block))
+    op.location = location(function.module.file.source, function.node)
+    ev.pe.functions_emitted.append(op)
+    return symbol
+
+
+def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Type, node: syntax.Node) -> Value:
+    """Emits the call of a function that stands by itself."""
+    assert ev.builder is not None
+    operands = [ev.ssa(value, node) for value in arguments]
+    ev.builder.at(ev.source, node.start)
+    op = ev.builder(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))
+    return VOID if result is types.VOID else Value(result, op.results[0])
 
 
 def _ends(ev: Evaluator, function: Callable, arguments: list[Value]) -> bool:

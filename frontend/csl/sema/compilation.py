@@ -354,7 +354,7 @@ class _Bodies:
             op.location = location(source, node)
             fifos.append(op)
         exported = [self._export(export) for export in pe.exports.values()]
-        return [*pe.operations, *pe.late, *fifos, *exported, *self.emitted]
+        return [*pe.operations, *pe.late, *fifos, *exported, *pe.functions_emitted, *self.emitted]
 
     def _dispatchers(self) -> None:
         """Functions that call through pointers, again until none of them has found a new function."""

@@ -115,6 +115,11 @@ class PeProgram:
     functions: list[Callable] = field(default_factory=list)
     """Those whose address is needed at run time."""
     dispatchers: dict[types.Function, str] = field(default_factory=dict)
+    inlined: dict[tuple[int, int], int] = field(default_factory=dict)
+    """How much code the calls of each function have made that were emitted in place."""
+    shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """The symbols of functions that stand by themselves; None for those that cannot."""
+    functions_emitted: list[Operation] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=dict)
     """What single builtins keep: random state, registers."""
     _symbols: set[str] = field(default_factory=set)
