@@ -204,13 +204,7 @@ class PeProgram:
         for extra in late:
             extra.location = op.location
         self.late += late
-        where = Address(Buffer(symbol, stored(element), count), 0, words_each)
-        if isinstance(type, types.Descriptor) and value is not None:
-            self._descriptors[symbol, 0] = value.data
-        if isinstance(type, types.Array) and isinstance(type.element, types.Descriptor) and value is not None:
-            for n, item in enumerate(value.data):
-                self._descriptors[symbol, n * types.words(type.element)] = item
-        return where
+        return Address(Buffer(symbol, stored(element), count), 0, words_each)
 
     def _initial(
         self, ev: Evaluator, symbol: str, type: Type, value: Value, unit: int
@@ -255,6 +249,7 @@ class PeProgram:
                 for position, item in enumerate(data):
                     self._words(type.element, item, start + position * step, numbers, symbol, late)
             case types.Descriptor():
+                self._descriptors[symbol, start] = data
                 for position, part in enumerate(data.parts()):
                     numbers[start + position] = self._number(types.U16, part, symbol, start + position, late)
             case _:
@@ -305,8 +300,11 @@ class PeProgram:
 
     def descriptor_at(self, where: Address) -> Any:
         """What is fixed of the descriptor a variable holds; None if nothing is known of it."""
-        if where.buffer is None or isinstance(where.offset, SSAValue):
+        if where.buffer is None:
             return None
+        if isinstance(where.offset, SSAValue):
+            held = [each for (symbol, _), each in self._descriptors.items() if symbol == where.buffer.symbol]
+            return held[0] if held and all(map(held[0].like, held)) else None
         return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
 
     def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:

@@ -142,3 +142,29 @@ def test_params_of_every_width_that_differ_from_pe_to_pe(csl: Csl, arch: str) ->
     for x in range(4):
         expected = [-100000 * x, 4 * x + 1, -5000 * x, 250 + x, x % 2, x % 2]
         assert simulator.get("out")[0, x].tolist() == expected * 2
+
+
+def test_descriptors_in_arrays_and_structs(csl: Csl) -> None:
+    """Chosen by an index at run time, and exchanged."""
+    text = """
+    var a = [4]f32 { 1.0, 2.0, 3.0, 4.0 };
+    var b = [4]f32 { 10.0, 20.0, 30.0, 40.0 };
+    var out = @zeros([16]f32);
+    const forward = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] });
+    const backward = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> b[3 - i] });
+    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+    var both = [2]mem1d_dsd { forward, backward };
+    const scaled = struct { from: mem1d_dsd, by: f32 };
+    var one = scaled { .from = forward, .by = 2.0 };
+    var which: u16 = 1;
+    fn main() void {
+      @fmovs(to, both[which]);
+      @fmuls(@increment_dsd_offset(to, 4, f32), one.from, one.by);
+      one.from = both[which]; one.by = 3.0;
+      @fmuls(@increment_dsd_offset(to, 8, f32), one.from, one.by);
+      both[which] = forward;
+      @fmovs(@increment_dsd_offset(to, 12, f32), both[1]);
+    }
+    """
+    out = csl.run(text, {"out": "f32"})["out"].tolist()
+    assert out == [40, 30, 20, 10, 2, 4, 6, 8, 120, 90, 60, 30, 1, 2, 3, 4]
