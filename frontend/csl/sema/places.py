@@ -17,7 +17,7 @@ from .core import Evaluator, Serial
 from .emit import binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Local, Value
+from .values import Address, Buffer, Callable, Column, Local, Value, known
 
 
 class Place:
