@@ -3,7 +3,7 @@
     out.json            parameters and colors, as host scripts read them
     loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
     program.flow.mlir   the program that runs
-    locations.json      where in the source its operations come from, in their order
+    program.flow.json   the same as a table that is quick to read, with where in the source its operations come from
     program.wse.mlir    the same before it was lowered, for people
     core.npz            the memory of all PEs when the last run stopped; see `core`
 
@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ...diagnostics import LoomError, location_of
+from ...diagnostics import LoomError
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 OUT_JSON = "out.json"
 LOOM_JSON = "loom.json"
 FLOW = "program.flow.mlir"
-LOCATIONS = "locations.json"
+TABLE = "program.flow.json"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
 
-FORMAT = 1
+FORMAT = 2
 """Of loom.json; artifacts of another format have to be compiled again."""
 
 COMMAND_STREAM = "loom.cmd_stream"
@@ -127,6 +127,8 @@ class Artifact:
     exports: tuple[Export, ...]
     colors: Mapping[str, int]
     classes: tuple[PeClass, ...]
+    digests: Mapping[str, str]
+    """Of the files that hold the program, as they were written."""
 
     @property
     def core(self) -> Path:
@@ -145,13 +147,14 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
     or the directory cannot be written.
     """
+    from ...frontend.ir_table import table_of
     from ..compilation import compile
 
     placement.check(layout.rectangle)
     files = {WSE: print_ir(layout.module)}
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
-    files[LOCATIONS] = json.dumps(locations_of(program.module)) + "\n"
+    files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
     description = {
         "format": FORMAT,
         "arch": arch,
@@ -160,6 +163,7 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
         "exports": [asdict(export) for export in exports_of(layout.exports)],
         "colors": dict(layout.colors),
         "classes": [asdict(found) for found in classes_of(program.fabric)],
+        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE)},
     }
     files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
     out = {"params": dict(layout.params), "colors": dict(layout.colors)}
@@ -178,43 +182,43 @@ def print_ir(module: ModuleOp) -> str:
     return text.getvalue() + "\n"
 
 
-def locations_of(module: ModuleOp) -> dict[str, list[Any]]:
-    """Where the operations of a module come from: names of files and, for each operation, file, line and column.
-
-    Apart from the text of the program because they would double it, and the time that it takes to read it.
-    """
-    files: dict[str, int] = {}
-    places: list[tuple[int, int, int] | None] = []
-    for op in module.walk():
-        location = location_of(op)
-        if location is None:
-            places.append(None)
-            continue
-        file, line, column = location.rsplit(":", 2)
-        places.append((files.setdefault(file, len(files)), int(line), int(column)))
-    return {"files": list(files), "places": places}
-
-
 def read_program(artifact: Artifact) -> ModuleOp:
-    """The program of an artifact, its operations with their places in the source."""
-    from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+    """The program of an artifact, its operations with their places in the source.
 
-    from ...frontend.ir_text import parse_ir, read_text
+    Whoever has changed its text runs the changed program, which is verified; places are then those in the text.
+    """
+    from ...frontend.ir_table import MalformedTable, module_of
+    from ...frontend.ir_text import decode_text, parse_ir
+    from ...verification import verify
     from ..compilation import context
 
-    module = parse_ir(context(), read_text(artifact.flow), str(artifact.flow))
-    path = artifact.directory / LOCATIONS
+    text = _content(artifact.flow)
+    if _digest(text) != artifact.digests[FLOW]:
+        module = parse_ir(context(), decode_text(text, str(artifact.flow)), str(artifact.flow))
+        verify(module)
+        return module
+    path = artifact.directory / TABLE
+    table = _content(path)
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-        names = [StringAttr(file) for file in table["files"]]
-        for op, place in zip(module.walk(), table["places"], strict=True):
-            if place is not None:
-                file, line, column = place
-                op.location = FileLineColLoc(names[file], IntAttr(line), IntAttr(column))
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        message = f"does not belong to the program beside it ({error}); compile the program again"
-        raise LoomError(message, str(path)) from error
-    return module
+        # What is still as it was written needs no verification, which takes longer than all the rest.
+        if _digest(table) != artifact.digests[TABLE]:
+            raise MalformedTable("it was changed")
+        return module_of(context(), json.loads(table))
+    except ValueError as error:
+        raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise LoomError(f"cannot be read ({error.strerror}); compile the program again", str(path)) from error
+
+
+def _digest(content: str | bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:
@@ -309,6 +313,7 @@ def read(directory: Path | str) -> Artifact:
             tuple(Export(**{**export, "arguments": tuple(export["arguments"])}) for export in description["exports"]),
             description["colors"],
             tuple(_class(found) for found in description["classes"]),
+            {name: description["digests"][name] for name in (FLOW, TABLE)},
         )
     except FileNotFoundError:
         raise LoomError("holds no compiled program; give the output directory of loom cslc", str(directory)) from None

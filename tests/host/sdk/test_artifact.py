@@ -14,7 +14,7 @@ from loomir.host.sdk.placement import FabricPlacement
 
 from .programs import PLACEMENT, grid_layout, write_grid
 
-FILES = {"out.json", "loom.json", "locations.json", "program.flow.mlir", "program.wse.mlir"}
+FILES = {"out.json", "loom.json", "program.flow.json", "program.flow.mlir", "program.wse.mlir"}
 
 
 def test_what_is_written_is_read(grid: Path) -> None:
@@ -43,9 +43,27 @@ def test_places_in_the_source_survive(grid: Path) -> None:
     assert sum(str(location).startswith("grid.csl:") for location in lowered) > 50
 
 
-def test_places_of_another_program(grid: Path) -> None:
-    (grid / "locations.json").write_text('{"files": [], "places": []}')
-    with pytest.raises(LoomError, match=r"does not belong to the program beside it .*; compile the program again"):
+def test_table_that_was_changed(grid: Path) -> None:
+    """What was not verified is not run, however well formed it is."""
+    table = grid / "program.flow.json"
+    table.write_text(table.read_text() + " ")
+    with pytest.raises(LoomError, match=r"does not belong to program.flow.mlir .*; compile the program again"):
+        artifact.read_program(artifact.read(grid))
+    table.unlink()
+    with pytest.raises(LoomError, match=r"program.flow.json: error: cannot be read .*; compile the program again"):
+        artifact.read_program(artifact.read(grid))
+
+
+def test_text_that_was_changed(grid: Path) -> None:
+    """It is what runs, verified, and its places are its own."""
+    text = grid / "program.flow.mlir"
+    lines = text.read_text().splitlines(keepends=True)
+    text.write_text("// changed\n" + "".join(lines))
+    module = artifact.read_program(artifact.read(grid))
+    assert location_of(module) == f"{text}:2:1"
+    number, line = next((number, line) for number, line in enumerate(lines) if "flow.buffer" in line)
+    text.write_text("".join([*lines[:number], line, *lines[number:]]))
+    with pytest.raises(LoomError, match=rf"^{text}:\d+:5: error: Redefinition of symbol"):
         artifact.read_program(artifact.read(grid))
 
 
