@@ -58,13 +58,17 @@ class Layout:
 
     def answer_every_launch(self) -> None:
         """Let every PE take part in every launch: one that has no such function lets the host go on at once."""
-        functions = {name: export for name, export in self._exports.items() if export.mutable is None}
-        if not functions:
-            return
+        functions = self._functions()
         for pe in self.pes:
             pe.printed.answer({name: export for name, export in functions.items() if name not in pe.printed.exports})
+
+    def fill(self) -> None:
+        """Give the PEs without a program one that does nothing but take part in launches: each needs code."""
         if not self._covered():
-            self._idle = idle_program(functions)
+            self._idle = idle_program(self._functions())
+
+    def _functions(self) -> dict[str, Export]:
+        return {name: export for name, export in self._exports.items() if export.mutable is None}
 
     def file(self) -> syntax.File:
         """The tree of the file."""

@@ -49,6 +49,7 @@ def files_of(module: ModuleOp) -> dict[str, syntax.File]:
     layout = Layout(program, printed, colors, _spare(program, target, colors))
     if all(pe.command_stream is None for pe in pes):
         layout.answer_every_launch()
+    layout.fill()
     result = {LAYOUT_FILE: layout.file()}
     result.update((pe.file_name, pe.printed.file()) for pe in layout.pes)
     if (idle := layout.idle_file()) is not None:

@@ -271,7 +271,10 @@ class Evaluator:
         """The one number a value has in all lanes. Splits the lanes if there are several."""
         data = value.data
         if isinstance(data, Column):
-            raise Split(self.lanes.spread(data))
+            values = self.lanes.spread(data)
+            if (values == values[0]).all():
+                return values[0].item()
+            raise Split(values)
         if isinstance(data, SSAValue):
             self.fail(node, f"{what} must be known at compile time")
         return data

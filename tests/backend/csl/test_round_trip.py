@@ -512,3 +512,23 @@ def test_fifos_and_registers(target: str, tmp_path: Path) -> None:
       }
     """
     assert_same(text.replace("TARGET", target), tmp_path)
+
+
+def test_params_that_differ_from_pe_to_pe(tmp_path: Path) -> None:
+    """Formulas, tables of one and of two dimensions, and a table of which one column is used."""
+    params = """
+      wse.param @a : i16 over 3 x 4 = dense<[[0, 1, 2], [5, 6, 7], [10, 11, 12], [15, 16, 17]]>
+      wse.param @b : i16 over 3 x 4 = dense<[[3, 1, 2], [3, 1, 2], [3, 1, 2], [3, 1, 2]]>
+      wse.param @c : i16 over 3 x 4 = dense<[[1, 2, 3], [4, 5, 7], [1, 2, 9], [4, 5, 11]]>
+      wse.param @d : i16 = dense<-4>
+    """
+    body = "\n".join(
+        f"%{name} = wse.get_param @{name} : i16\n%i{n} = arith.constant {n} : index\n"
+        f"memref.store %{name}, %b0[%i{n}] : memref<4xi16>"
+        for n, name in enumerate("abcd")
+    )
+    members, values = buffers("4xi16")
+    text = program(f"{values}\n{body}", members + params, rectangle="3 x 4")
+    (tmp_path / "part").mkdir()
+    assert_same(text, tmp_path)
+    assert_same(text.replace("on [:, :]", "on [2, :]"), tmp_path / "part")
