@@ -11,6 +11,9 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import NoReturn
+
+from .errors import SdkError
 
 PACKAGES = (
     "cerebras",
@@ -44,6 +47,18 @@ MODULES: dict[str, dict[str, str]] = {
 }
 """Of each module its names, and our module that has them."""
 
+NO_LAYOUT = "programs placed by SdkLayout are not provided yet; write a layout file and compile it with cslc"
+NO_APPLIANCE = (
+    "there is no appliance to connect to; compile with cslc and use SdkRuntime of cerebras.sdk.runtime.sdkruntimepybind"
+)
+MISSING: dict[str, dict[str, str]] = {
+    "cerebras.sdk.runtime.sdkruntimepybind": dict.fromkeys(
+        ("SdkLayout", "Color", "Edge", "Route", "RoutingPosition", "get_edge_routing"), NO_LAYOUT
+    ),
+    "cerebras.sdk.client": dict.fromkeys(("SdkCompiler", "SdkLauncher", "SdkRuntime"), NO_APPLIANCE),
+}
+"""Names of the SDK that are not provided, and what to tell who asks for them."""
+
 
 class SdkFinder(MetaPathFinder, Loader):
     """Finds the SDK's packages and modules."""
@@ -53,7 +68,7 @@ class SdkFinder(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if fullname in PACKAGES:
             return ModuleSpec(fullname, self, is_package=True)
-        if fullname in MODULES:
+        if fullname in MODULES or fullname in MISSING:
             return ModuleSpec(fullname, self)
         return None
 
@@ -64,6 +79,15 @@ class SdkFinder(MetaPathFinder, Loader):
         """Fills a module with our names; a package with nothing."""
         for name, home in MODULES.get(module.__name__, {}).items():
             setattr(module, name, getattr(import_module(f".{home}", __package__), name))
+        missing = MISSING.get(module.__name__, {})
+
+        def absent(name: str) -> NoReturn:
+            """Called for a name that is not here. Raises SdkError for one of the SDK's, else AttributeError."""
+            if name in missing:
+                raise SdkError(f"{name}: {missing[name]}")
+            raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")
+
+        module.__dict__["__getattr__"] = absent
 
 
 def install() -> None:

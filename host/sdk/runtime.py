@@ -188,7 +188,7 @@ class SdkRuntime:
         """Calls an exported function on every PE; done when all have called unblock_cmd_stream()."""
         export = self._export(symbol, "function", "launch")
         if len(args) != len(export.arguments):
-            raise SdkError(f"launch: {export} takes {len(export.arguments)} arguments, not {len(args)}")
+            raise SdkError(f"launch: {export} takes {_arguments(len(export.arguments))}, not {len(args)}")
         values = [
             argument(value, kind, f"launch: argument {number} of {export}")
             for number, (value, kind) in enumerate(zip(args, export.arguments, strict=True), start=1)
@@ -199,7 +199,7 @@ class SdkRuntime:
         """As `launch`, with the bits of each argument in a 32-bit word, unchecked."""
         export = self._export(symbol, "function", "call")
         if len(params) != len(export.arguments):
-            raise SdkError(f"call: {export} takes {len(export.arguments)} arguments, not {len(params)}")
+            raise SdkError(f"call: {export} takes {_arguments(len(export.arguments))}, not {len(params)}")
         values = [
             from_bits(value, kind, f"call: argument {number} of {export}")
             for number, (value, kind) in enumerate(zip(params, export.arguments, strict=True), start=1)
@@ -588,6 +588,10 @@ def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
             file.writelines(lines)
     except OSError as error:
         print(f"warning: {SIM_LOG} cannot be written: {error.strerror}", file=sys.stderr)
+
+
+def _arguments(count: int) -> str:
+    return f"{count} argument{'' if count == 1 else 's'}"
 
 
 def _open_trace() -> Any:

@@ -76,6 +76,34 @@ except ModuleNotFoundError as error:
     assert outcome.out == "2\nNo module named 'cerebras.sdk.missing'\n"
 
 
+@pytest.mark.parametrize(
+    ("code", "err"),
+    [
+        (
+            "from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime, SdkLayout",
+            "error: SdkLayout: programs placed by SdkLayout are not provided yet; write a layout file and compile it "
+            "with cslc",
+        ),
+        (
+            "from cerebras.sdk.client import SdkCompiler",
+            "error: SdkCompiler: there is no appliance to connect to; compile with cslc and use SdkRuntime of "
+            "cerebras.sdk.runtime.sdkruntimepybind",
+        ),
+    ],
+)
+def test_names_that_are_not_provided(run_loom: Run, script: Script, code: str, err: str) -> None:
+    outcome = run_loom("python", script(code))
+    assert outcome.status == 1
+    assert outcome.err.splitlines() == [err, f"run.py:1: note: asked for here: {code}"]
+
+
+def test_names_that_the_sdk_does_not_have(run_loom: Run) -> None:
+    code = "from cerebras.sdk.runtime import sdkruntimepybind as sdk; print(hasattr(sdk, 'SdkRuntimes')); sdk.Missing"
+    outcome = run_loom("python", "-c", code)
+    assert (outcome.status, outcome.out) == (1, "False\n")
+    assert outcome.err.endswith("has no attribute 'Missing'\n")
+
+
 def test_no_package_is_installed() -> None:
     """Outside loom python there is no package of the SDK's name."""
     ended = subprocess.run([sys.executable, "-c", "import loomir.host.sdk, cerebras"], capture_output=True, check=False)
