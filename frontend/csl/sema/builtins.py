@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
@@ -10,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 from ....dialects import wse
 from .. import syntax
 from . import types
-from .conversion import bitcast, cast, coerce, describe, extremes
+from .conversion import bitcast, cast, coerce, describe, equal, extremes
 from .core import Evaluator, builtin
 from .emit import Builder
 from .expressions import place
@@ -314,6 +315,9 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
 
 # Structs and strings
 
+LONGEST_STRING = 1 << 24
+MOST_FIELDS = 1 << 12
+
 
 @builtin("@concat_structs")
 def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
@@ -324,6 +328,8 @@ def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
         return right
     if not right.data:
         return left
+    if len(left.data) + len(right.data) > MOST_FIELDS:
+        ev.fail(node, f"a struct of {len(left.data) + len(right.data)} fields; does this loop ever end?")
     if (left.type.names is None) != (right.type.names is None):
         ev.fail(node, "@concat_structs joins two structs with names or two tuples, not one of each")
     names = None
@@ -362,7 +368,10 @@ def _strlen(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 @builtin("@strcat")
 def _strcat(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return Value(types.COMPTIME_STRING, b"".join(_bytes(ev, argument) for argument in node.arguments))
+    text = b"".join(_bytes(ev, argument) for argument in node.arguments)
+    if len(text) > LONGEST_STRING:
+        ev.fail(node, f"a string of {len(text)} bytes; does this loop ever end?")
+    return Value(types.COMPTIME_STRING, text)
 
 
 @builtin("@get_array")
@@ -397,7 +406,9 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     path = ev.find_file(arguments[0], name)
     if path.name in INTERNAL and not ev.frame.module.is_library:
         ev.fail(arguments[0], f"there is no library {name}")
+    _check_circle(ev, node, path, bindings)
     module = ev.load(path, bindings, _module_name(ev, node))
+    module.importer = ev.frame.module
     for binding in bindings:
         declared = module.globals.get(binding)
         if not module.is_library and (declared is None or not _is_param(declared.node)):
@@ -405,6 +416,25 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
                 f"{ev.source.location(node.start)}: warning: '{path.name}' has no param '{binding}'"
             )
     return Value(types.MODULE, module)
+
+
+DEEPEST_IMPORT = 64
+"""Imports of imports."""
+
+
+def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dict[str, Value]) -> None:
+    """A file that is importing this one is not imported again with the same params; every import is a new instance."""
+    importer: Module | None = ev.frame.module
+    depth = 0
+    while importer is not None:
+        same = importer.path.samefile(path) and importer.bindings.keys() == bindings.keys()
+        if same and all(equal(importer.bindings[name], value) for name, value in bindings.items()):
+            way = "" if depth == 0 else " by way of this file"
+            ev.fail(node, f"'{path.name}' imports itself{way}; break the circle")
+        importer = importer.importer
+        depth += 1
+    if depth > DEEPEST_IMPORT:
+        ev.fail(node, f"imports are nested more than {DEEPEST_IMPORT} deep; does this circle ever end?")
 
 
 INTERNAL = frozenset({"cycle_counter.csl", "pseudorandom.csl"})

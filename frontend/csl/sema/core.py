@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -30,9 +31,12 @@ from .values import Callable, Column, Lanes, Local, Split, Value, known
 if TYPE_CHECKING:
     from .pe import PeProgram
 
-STEP_LIMIT = 2_000_000
-"""Statements and iterations evaluated at compile time, since the layout last said something of a PE, before the program
-is taken to run for ever. Some seconds."""
+STEP_LIMIT = 200_000
+"""Statements and iterations that are evaluated at compile time, since the layout last said something of a PE, before
+the program is suspected to run for ever."""
+
+PATIENCE = 10.0
+"""Seconds of computing after which a program suspected to run for ever is taken to do so."""
 
 CALL_DEPTH = 200
 """Calls within calls, at compile time or inlined."""
@@ -64,6 +68,8 @@ class Session:
         self.target = targets.get(options.arch)
         self.files = Files()
         self.steps = 0
+        self.began = 0.0
+        """When the first of these steps was done, in seconds of computing."""
         self.rectangle: tuple[int, int] | None = None
         self.rectangle_set: tuple[Source, syntax.Node] | None = None
         """Where @set_rectangle is called."""
@@ -169,9 +175,15 @@ class Evaluator:
 
     def step(self, node: syntax.Node) -> None:
         """Counts one statement or iteration at compile time."""
-        self.session.steps += 1
-        if self.session.steps > STEP_LIMIT:
-            self.fail(node, f"compile-time evaluation has not ended after {STEP_LIMIT} steps; does this loop ever end?")
+        session = self.session
+        session.steps += 1
+        if session.steps & 1023 == 1:
+            now = process_time()
+            if session.steps == 1:
+                session.began = now
+            if session.steps > STEP_LIMIT and now - session.began > PATIENCE:
+                steps = session.steps - 1
+                self.fail(node, f"compile-time evaluation has not ended after {steps} steps; does this loop ever end?")
 
     # Frames and scopes
 

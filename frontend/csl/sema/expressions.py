@@ -415,6 +415,8 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         value = Value(result, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     except ZeroDivisionError:
         ev.fail(node, "division by zero")
+    if type is types.COMPTIME_INT and not comparison:
+        _check_size(ev, value.data, node)
     if type is types.COMPTIME_FLOAT and not comparison:
         if symbol == "/" and 0.0 in extremes(right.data):
             ev.fail(node, "division by zero")
@@ -443,7 +445,21 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         return Value(type, emit.binary(ev.builder, symbol, type, value, amount))
     if not isinstance(right.data, Column) and right.data < 0:
         ev.fail(node, f"a shift by {right.data} bits; the number of bits is at least 0")
-    return Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
+    if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > LONGEST_INTEGER:
+        ev.fail(node, f"an integer of more than {LONGEST_INTEGER} bits; does this loop ever end?")
+    result = Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
+    if type is types.COMPTIME_INT:
+        _check_size(ev, result.data, node)
+    return result
+
+
+LONGEST_INTEGER = 1 << 13
+"""Bits of a `comptime_int`, which has no limit of its own; Python writes numbers of this size."""
+
+
+def _check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
+    if isinstance(data, int) and data.bit_length() > LONGEST_INTEGER:
+        ev.fail(node, f"an integer of more than {LONGEST_INTEGER} bits; does this loop ever end?")
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:

@@ -50,6 +50,7 @@ class Module:
     path: Path
     bindings: dict[str, Value]
     is_library: bool = False
+    importer: Module | None = None
     globals: dict[str, Global] = field(default_factory=dict)
     used_bindings: set[str] = field(default_factory=set)
 

@@ -77,6 +77,9 @@ def _remainder_float(left: float, right: float) -> float:
     return math.fmod(left, right)
 
 
+LONGEST_SHIFT = 1 << 17
+"""Bits beyond which no shift makes a difference to the numbers there are."""
+
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -94,8 +97,8 @@ BITWISE: dict[str, Callable[[Any, Any], Any]] = {
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
-    "<<": lambda left, right: left << right if right < 4096 else 0,
-    ">>": lambda left, right: left >> min(right, 4096),
+    "<<": lambda left, right: left << min(right, LONGEST_SHIFT),
+    ">>": lambda left, right: left >> min(right, LONGEST_SHIFT),
 }
 
 
