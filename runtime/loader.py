@@ -163,8 +163,8 @@ class Loader:
         cls.buffers[buffer.name] = buffer
         if op.initial is not None:
             values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
-            if values.any():
-                raw = values.reshape(-1).view(f"u{values.dtype.itemsize}")
+            raw = values.reshape(-1).view(f"u{values.dtype.itemsize}")
+            if raw.any():
                 cls.memory.write_block(*_everywhere(cls), buffer.address, np.broadcast_to(raw, (*cls.shape, elements)))
 
     def _initialize(self, cls: UnitClass, op: flow.InitializeOp) -> None:

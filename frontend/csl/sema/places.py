@@ -74,7 +74,7 @@ class Temporary(Place):
         assert ev.pe is not None
         if types.is_comptime_only(self.type):
             ev.fail(node, f"elements of a '{self.type}' are known at compile time only; so must the index be")
-        if any(isinstance(item, SSAValue) for item in self.value.data):
+        if not known(self.value):
             place = Memory(ev.pe.spill(ev, self.type, node), self.type, const=False)
             place.store(ev, self.value, node)
             return place
@@ -271,7 +271,7 @@ class Memory(Place):
 
         assert isinstance(self.type, types.Array)
         data = value.data
-        if any(isinstance(item, SSAValue) for item in data) or len(data) <= 2:
+        if not known(value) or len(data) <= 2:
             for n, item in enumerate(data):
                 self.element(ev, n, node).store(ev, Value(self.type.element, item), node)
         elif all(item == data[0] and not isinstance(item, Column) for item in data):

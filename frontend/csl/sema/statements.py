@@ -181,8 +181,12 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
     ev.declare(local, node)
 
 
+def _has_array(type: types.Type) -> bool:
+    return isinstance(type, types.Array) or (isinstance(type, types.Struct) and any(map(_has_array, type.types)))
+
+
 def _needs_memory(ev: Evaluator, node: syntax.Variable, local: Local) -> bool:
-    if isinstance(local.type, types.Array):
+    if _has_array(local.type):
         return local.mutable or (local.value is not None and not known(local.value) and node.name in ev.frame.in_memory)
     if node.name not in ev.frame.in_memory or isinstance(local.type, types.Function):
         return False

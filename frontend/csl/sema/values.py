@@ -170,13 +170,18 @@ def is_known(data: Any) -> bool:
 
 def known(value: Value) -> bool:
     """Whether a value is fixed at compile time, though perhaps not the same on all PEs."""
-    data = value.data
+    return _is_fixed(value.data)
+
+
+def _is_fixed(data: Any) -> bool:
+    if isinstance(data, int | float):
+        return True
     if isinstance(data, SSAValue):
         return False
     if isinstance(data, tuple):
         return all(map(known, data))
     if isinstance(data, list):
-        return not any(isinstance(item, SSAValue) for item in data)
+        return all(map(_is_fixed, data))
     if isinstance(data, Address):
         return not (isinstance(data.offset, SSAValue) or isinstance(data.base, SSAValue))
     check = getattr(data, "is_known", None)

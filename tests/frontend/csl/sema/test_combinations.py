@@ -168,3 +168,57 @@ def test_descriptors_in_arrays_and_structs(csl: Csl) -> None:
     """
     out = csl.run(text, {"out": "f32"})["out"].tolist()
     assert out == [40, 30, 20, 10, 2, 4, 6, 8, 120, 90, 60, 30, 1, 2, 3, 4]
+
+
+def test_arrays_in_structs_and_structs_in_arrays(csl: Csl) -> None:
+    """As local variables with elements known at run time only, indexed at run time, copied and changed in loops."""
+    text = """
+    const item = struct { a: i16, v: [2]i32, f: bool };
+    fn next(s: item) item {
+      var r = s;
+      r.a += 1;
+      r.v[0] += @as(i32, r.a);
+      r.f = !s.f;
+      return r;
+    }
+    var k: u16 = 5;
+    fn main() void {
+      var s = item { .a = 0, .v = [2]i32 { 0, 7 }, .f = false };
+      for (@range(u16, k)) |i| {
+        s = next(s);
+        s.v[i % 2] -= 1;
+      }
+      note(s.a); note(s.v[0]); note(s.v[1]); note(@as(i32, s.f));
+      var array = @constants([3]item, s);
+      array[k - 4] = next(array[0]);
+      array[2].v[k - 5] = 100;
+      note(array[1].a); note(array[1].v[0]); note(array[2].v[0]); note(array[0].v[0]);
+      var two = [2]item { s, item { .a = 5, .v = [2]i32 { 6, 7 }, .f = true } };
+      note(two[k - 4].v[1]); note(two[k - 5].v[1]);
+    }
+    """
+    assert noted(csl, text)[:10] == [5, 12, 5, 1, 6, 18, 100, 12, 7, 5]
+
+
+def test_arrays_of_pointers_known_at_run_time(csl: Csl) -> None:
+    text = """
+    var a = [3]i32 { 1, 2, 3 };
+    var k: u16 = 1;
+    fn main() void {
+      const pointers = [2]*i32 { &a[k], &a[k + 1] };
+      pointers[0].* = 20;
+      pointers[k].* = 30;
+      note(a[1]); note(a[2]);
+    }
+    """
+    assert noted(csl, text)[:2] == [20, 30]
+
+
+def test_negative_zero_stays_negative(csl: Csl) -> None:
+    text = """
+    var single: f32 = -0.0;
+    var half: f16 = -0.0;
+    var out = @zeros([2]u32);
+    fn main() void { out[0] = @bitcast(u32, single); out[1] = @as(u32, @bitcast(u16, half)); }
+    """
+    assert csl.run(text, {"out": "u32"})["out"].tolist() == [1 << 31, 1 << 15]
