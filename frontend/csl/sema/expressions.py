@@ -33,6 +33,7 @@ CONSTANTS: dict[str, Value] = {
 
 @expression(syntax.Integer)
 def _integer(ev: Evaluator, node: syntax.Integer, want: Type | None) -> Value:
+    _check_size(ev, node.value, node)
     return Value(types.COMPTIME_INT, node.value)
 
 
