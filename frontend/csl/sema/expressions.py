@@ -746,7 +746,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     elif otherwise is None and not (subject.type is types.BOOL and len(seen) == 2):
         ev.fail(node, "not all values have a case; add an 'else' case")
     if isinstance(subject.data, Column):
-        ev.data(subject, node.subject)
+        subject = Value(subject.type, ev.data(subject, node.subject))
     if not isinstance(subject.data, SSAValue):
         for link, values in cases:
             if any(equal(subject, value) for value in values):
