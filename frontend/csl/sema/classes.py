@@ -56,10 +56,17 @@ def _is_number(type: Type) -> bool:
     return types.is_numeric(type) or type is types.BOOL or isinstance(type, types.Identifier | types.Enum)
 
 
+def _differs(data: Any) -> bool:
+    """Whether the elements of an array are numbers that are not the same on all PEs."""
+    return isinstance(data, list) and any(isinstance(item, Column | Spread) for item in data)
+
+
 def _mapped(value: Value, function: Any) -> Value:
     """The value with a function applied to the data of each number in its structs."""
     if isinstance(value.data, tuple):
         return Value(value.type, tuple(_mapped(member, function) for member in value.data))
+    if _differs(value.data):
+        return Value(value.type, [function(item) for item in value.data])
     if _is_number(value.type):
         return Value(value.type, function(value.data))
     return value
@@ -69,6 +76,8 @@ def _numbers(value: Value, found: list[Any]) -> list[Any]:
     if isinstance(value.data, tuple):
         for member in value.data:
             _numbers(member, found)
+    elif _differs(value.data):
+        found += value.data
     elif _is_number(value.type):
         found.append(value.data)
     return found
@@ -81,9 +90,10 @@ def _shape(value: Value) -> Any:
     if _is_number(value.type):
         return value.type
     data = value.data
+    if _differs(data):
+        return (value.type, "numbers")
     if isinstance(data, list):
-        items = [id(item) if isinstance(item, Column) else item for item in data]
-        return (value.type, tuple(map(repr, items)))
+        return (value.type, tuple(map(repr, data)))
     return (value.type, data if data.__hash__ is not None and isinstance(data, bytes | Type) else id(data))
 
 
