@@ -116,6 +116,9 @@ def _compile(argv: Sequence[str]) -> None:
         )
         for warning in layout.warnings:
             print(warning, file=sys.stderr)
+        if layout.imports_memcpy and not arguments.memcpy:
+            message = "imports <memcpy/memcpy>, which on the machine needs the flags --memcpy and --channels=1"
+            print(f"{arguments.file}: warning: the program {message}", file=sys.stderr)
         width, height = layout.rectangle
         tell(f"{width} x {height} PEs; writing {arguments.output}")
         artifact.write(arguments.output, layout, arguments.arch, placement)

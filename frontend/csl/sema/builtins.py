@@ -15,7 +15,7 @@ from .conversion import bitcast, cast, coerce, describe, equal, extremes
 from .core import Evaluator, builtin
 from .emit import Builder
 from .expressions import place
-from .modules import LIBRARIES, Module
+from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
 from .types import Type
@@ -258,6 +258,14 @@ def _is_arch(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 # Assertions and output
 
 
+def _asserted(ev: Evaluator, arguments: list[syntax.Expression]) -> str:
+    """What to say of an assertion that fails: its message, or the condition as it is written."""
+    if len(arguments) > 1:
+        return ev.text(arguments[1], "a message")
+    text = " ".join(ev.source.text[arguments[0].start : arguments[0].end].split())
+    return f"'{text}' does not hold"
+
+
 @builtin("@comptime_assert")
 def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 1, 2)
@@ -268,7 +276,7 @@ def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
         # One PE that fails is enough, so its lanes are told apart.
         ev.data(condition, arguments[0])
     if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
-        message = "the assertion does not hold" if len(arguments) == 1 else ev.text(arguments[1], "a message")
+        message = _asserted(ev, arguments)
         ev.fail(node, f"comptime_assert failed: {message}")
     return VOID
 
@@ -283,7 +291,7 @@ def _assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         if not ev.data(condition, arguments[0]):
             ev.fail(node, "the assertion does not hold")
         return VOID
-    message = "the assertion does not hold" if len(arguments) == 1 else ev.text(arguments[1], "a message")
+    message = _asserted(ev, arguments)
     test = ev.ssa(condition, arguments[0])
     ev.builder.at(ev.source, node.start)
     ev.builder(wse.AssertOp(test, message))
@@ -404,7 +412,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             ev.fail(arguments[1], f"params are given by a struct, .{{ .name = value }}, not by '{value.type}'")
         bindings = dict(zip(value.type.names or (), value.data, strict=True))
     path = ev.find_file(arguments[0], name)
-    if path.name in INTERNAL and not ev.frame.module.is_library:
+    if path.stem in INTERNAL and not ev.frame.module.is_library:
         ev.fail(arguments[0], f"there is no library {name}")
     _check_circle(ev, node, path, bindings)
     module = ev.load(path, bindings, _module_name(ev, node))
@@ -435,10 +443,6 @@ def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dic
         depth += 1
     if depth > DEEPEST_IMPORT:
         ev.fail(node, f"imports are nested more than {DEEPEST_IMPORT} deep; does this circle ever end?")
-
-
-INTERNAL = frozenset({"cycle_counter.csl", "pseudorandom.csl"})
-"""Library files that only libraries import."""
 
 
 def _is_param(node: syntax.Node) -> bool:

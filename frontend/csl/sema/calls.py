@@ -253,6 +253,12 @@ def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value
     run_body(ev, declaration.body)
     if frame.result is None:
         return VOID
+    left = frame.returned.value
+    if type is not None and left is not None and left.data is not True and not _never_ends(declaration.body):
+        ev.fail(
+            declaration.body,
+            f"'{declaration.name}' may end without returning a value of type '{type}'; add a 'return' at its end",
+        )
     if frame.result.value is None:
         if type is None:
             return VOID
@@ -275,7 +281,7 @@ def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node
     ]
     results = [] if type.result is types.VOID else [scalar(type.result)]
     ev.builder.at(ev.source, node.start)
-    op = ev.builder(wse.CallOp(ev.pe.dispatcher(type), [function.data, *operands], results))
+    op = ev.builder(wse.CallOp(ev.pe.dispatcher(type, ev.builder.location), [function.data, *operands], results))
     return Value(type.result, op.results[0]) if results else VOID
 
 
@@ -299,6 +305,14 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
         return control.branch(ev, same, lambda: call(ev, function, rest, node), lambda: one(others), node)
 
     return one(fitting())
+
+
+def _never_ends(body: syntax.Block) -> bool:
+    """Whether control plainly does not come out at the end of a body: an endless loop or an assertion stands there."""
+    last = body.statements[-1] if body.statements else None
+    if isinstance(last, syntax.While):
+        return isinstance(last.condition, syntax.Name) and last.condition.name == "true"
+    return isinstance(last, syntax.Builtin) and last.name in ("assert", "comptime_assert", "unreachable")
 
 
 def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:

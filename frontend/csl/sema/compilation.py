@@ -71,6 +71,8 @@ class CompiledLayout:
     params: dict[str, Any]
     colors: dict[str, int]
     warnings: list[str]
+    imports_memcpy: bool = False
+    """Whether a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
 
 
 @contextmanager
@@ -161,6 +163,7 @@ class _Compiler:
             self._all_params(ev, module),
             dict(self.colors),
             session.warnings,
+            session.imports_memcpy,
         )
 
     # The layout
@@ -368,6 +371,7 @@ class _Bodies:
                 inputs = [types.U16, *type.parameters]
                 block = Block(arg_types=[emit.scalar(item) for item in inputs])
                 ev.builder = Builder(block)
+                ev.builder.location = pe.called_indirectly[type]
                 module = ev.instances[0]
                 values = [Value(item, argument) for item, argument in zip(inputs, block.args, strict=True)]
                 try:

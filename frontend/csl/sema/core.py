@@ -23,7 +23,7 @@ from ..source import Diagnostic, Note, Source
 from . import types
 from .emit import Builder, has_one_register
 from .frames import Frame
-from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module
+from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
 from .scalars import fit, lifted
 from .types import Type
 from .values import Callable, Column, Lanes, Local, Split, Value, known
@@ -77,6 +77,7 @@ class Session:
         """Ids the command line gives to color params."""
         self.printed: set[tuple[str, int, str]] = set()
         self.warnings: list[str] = []
+        self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""
         self.syntax_facts: dict[int, Any] = {}
@@ -372,6 +373,7 @@ class Evaluator:
             if isinstance(declaration, syntax.Function):
                 _check_parameters(file.source, declaration)
         self.instances.append(module)
+        self.session.imports_memcpy |= path == LIBRARIES / "memcpy" / "memcpy.csl"
         return module
 
     def find_file(self, node: syntax.Node, name: str) -> Path:
@@ -383,8 +385,9 @@ class Evaluator:
                 return path
             if library in PROVIDED_LATER:
                 self.fail(node, f"the library {name} is not provided yet")
-            have = sorted(str(p.relative_to(LIBRARIES).with_suffix("")) for p in LIBRARIES.rglob("*.csl"))
-            self.fail(node, f"there is no library {name}; there are: {', '.join(f'<{n}>' for n in have)}")
+            have = {p.relative_to(LIBRARIES).with_suffix("").as_posix() for p in LIBRARIES.rglob("*.csl")}
+            known = ", ".join(f"<{n}>" for n in sorted(have - INTERNAL))
+            self.fail(node, f"there is no library {name}; there are: {known}")
         here = self.frame.module.path.parent
         for directory in (here, *self.session.options.search):
             path = directory / name

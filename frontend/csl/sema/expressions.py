@@ -430,6 +430,8 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     type = left.type
     if not types.is_integer(type) or not types.is_integer(right.type):
         ev.fail(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
+    if isinstance(right.type, types.Int) and right.type.signed:
+        ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if type is types.COMPTIME_INT and isinstance(right.data, SSAValue):
         left = coerce(ev, left, right.type, node)
         type = left.type

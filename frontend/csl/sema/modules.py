@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LIBRARIES = Path(__file__).parent.parent / "libraries"
 """The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
 
+INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
+"""Library files that only libraries import."""
+
 PROVIDED_LATER = frozenset(
     {
         "collectives_2d/params", "collectives_2d/pe", "complex", "empty", "kernels/fft/fft3d_layout",

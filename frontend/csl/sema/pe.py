@@ -115,6 +115,8 @@ class PeProgram:
     functions: list[Callable] = field(default_factory=list)
     """Those whose address is needed at run time."""
     dispatchers: dict[types.Function, str] = field(default_factory=dict)
+    called_indirectly: dict[types.Function, FileLineColLoc | None] = field(default_factory=dict)
+    """The first call through a pointer of each type."""
     inlined: dict[tuple[int, int], int] = field(default_factory=dict)
     """How much code the calls of each function have made that were emitted in place."""
     shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
@@ -397,11 +399,12 @@ class PeProgram:
         self.functions.append(function)
         return len(self.functions)
 
-    def dispatcher(self, type: types.Function) -> str:
-        """The symbol of the function that calls what a pointer of a type points to."""
+    def dispatcher(self, type: types.Function, called: FileLineColLoc | None) -> str:
+        """The symbol of the function that calls what a pointer of a type points to; `called` is where."""
         symbol = self.dispatchers.get(type)
         if symbol is None:
             symbol = self.dispatchers[type] = self.unique("call_pointer")
+            self.called_indirectly[type] = called
         return symbol
 
     def unblock_queue(self, ev: Evaluator, number: int, node: syntax.Node) -> None:
