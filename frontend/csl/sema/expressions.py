@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects import arith
@@ -12,15 +13,11 @@ from .. import syntax
 from . import calls, control, emit, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression
-from .descriptors import MemoryDescriptor
 from .frames import Break, Continue, Frame, Return
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
-from .values import VOID, Address, Callable, Column, Local, Value, boolean, known, string
-
-TENSOR_ACCESS = types.Simple("tensor_access", True)
-"""The type of `|i|{n} -> A[i]`: only ever a field of what @get_dsd is given."""
+from .values import VOID, Address, Callable, Column, Local, Value, boolean, known, string, struct
 
 CONSTANTS: dict[str, Value] = {
     "true": boolean(True),
@@ -840,6 +837,7 @@ def _asm(ev: Evaluator, node: syntax.Asm, want: Type | None) -> Value:
 
 @expression(syntax.TensorAccess)
 def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) -> Value:
+    """A struct of what @get_dsd takes instead: `base_address`, `offset`, `stride` and `extent`."""
     extents = tuple(_extent(ev, extent) for extent in node.extents)
     if len(extents) != len(node.variables):
         ev.fail(node, f"{len(node.variables)} variables but {len(extents)} extents; give each variable one (DSD-058)")
@@ -848,10 +846,10 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
     base = place(ev, node.base)
     type = base.type
     if isinstance(type, types.Pointer):
-        where = _as_address(base.load(ev, node.base).data)
+        pointer = base.load(ev, node.base)
         array = type.target if not type.many else types.Array((types.LARGEST,), type.target)
     else:
-        where, array = base.address(ev, node.base), type
+        pointer, array = Value(types.Pointer(type, base.is_const), base.address(ev, node.base)), type
     if not isinstance(array, types.Array):
         ev.fail(node.base, f"a tensor access walks an array, not a value of type '{type}'")
     if len(node.indices) != len(array.dims):
@@ -859,15 +857,26 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
             node, f"'{array}' has {len(array.dims)} dimensions, but there are {len(node.indices)} indices (DSD-024)"
         )
     offset, steps = _affine(ev, node, array, extents)
-    width = types.words(array.element)
     strides: list[int] = []
     # A descriptor's stride counts from where the faster walks have ended (DSD-061).
     walked = 0
     for step, extent in zip(reversed(steps), reversed(extents), strict=True):
         strides.append(step - walked)
         walked += step * (extent - 1) if extent > 0 else 0
-    descriptor = MemoryDescriptor(moved(ev, where, offset, width), tuple(strides), extents, width)
-    return Value(TENSOR_ACCESS, descriptor)
+    if not all(map(types.I16.holds, (offset, *strides))):
+        ev.fail(node, f"offset {offset} or stride {max(strides, key=abs)} does not fit in 'i16' (DSD-032)")
+    narrow = len(strides) == 1 and types.I8.holds(strides[0])
+    return struct(
+        base_address=pointer,
+        offset=Value(types.I16, offset),
+        stride=_numbers(types.I8 if narrow else types.I16, strides),
+        extent=_numbers(types.U16, extents),
+    )
+
+
+def _numbers(type: Type, numbers: Sequence[int]) -> Value:
+    """A tuple of numbers."""
+    return Value(types.Struct(None, (type,) * len(numbers)), tuple(Value(type, number) for number in numbers))
 
 
 def _extent(ev: Evaluator, node: syntax.Expression) -> int:

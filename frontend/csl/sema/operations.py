@@ -14,7 +14,7 @@ from . import emit, types
 from .conversion import coerce, extend
 from .core import Evaluator, builtin
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from .expressions import TENSOR_ACCESS, place
+from .expressions import place
 from .places import Memory, array_at, index_word, moved, word_address
 from .types import Type
 from .values import VOID, Address, Column, Value
@@ -34,6 +34,18 @@ class Fields:
     def take(self, name: str) -> Value | None:
         value = self.members.pop(name, None)
         return None if value is None or value.type is types.VOID else value
+
+    def take_apart(self, name: str) -> None:
+        """Puts the members of a field in its place."""
+        value = self.take(name)
+        if value is None:
+            return
+        if not isinstance(value.type, types.Struct) or not value.type.names:
+            self.ev.fail(self.node, f"'.{name}' is written |i|{{n}} -> array[i], or as a struct")
+        for inner, member in zip(value.type.names, value.data, strict=True):
+            if inner in self.members:
+                self.ev.fail(self.node, f"'.{inner}' is given twice, by '.{name}' too; leave one out")
+            self.members[inner] = member
 
     def need(self, name: str) -> Value:
         value = self.take(name)
@@ -105,14 +117,7 @@ def _get_dsd(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> MemoryDescriptor:
     index_offset = fields.flag("wavelet_index_offset")
-    access = fields.take("tensor_access")
-    if access is not None:
-        if access.type is not TENSOR_ACCESS:
-            ev.fail(node, "'.tensor_access' is written |i|{n} -> array[i]")
-        descriptor: MemoryDescriptor = access.data
-        if type is types.MEM1D and len(descriptor.strides) != 1:
-            ev.fail(node, f"a mem1d_dsd has one variable, not {len(descriptor.strides)} (DSD-020); use mem4d_dsd")
-        return replace(descriptor, wavelet_index_offset=index_offset)
+    fields.take_apart("tensor_access")
     base = fields.need("base_address")
     where, unit = _base(ev, base, node)
     offset = fields.take("offset")
@@ -132,6 +137,8 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     else:
         extents = (word(ev, extent, node),)
         strides = (1 if stride is None else word(ev, stride, node),)
+    if type is types.MEM1D and len(extents) != 1:
+        ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
     return MemoryDescriptor(where, strides, extents, unit, index_offset)
 
 
@@ -253,6 +260,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     arguments = expect(ev, node, 1, 2)
     target = place(ev, arguments[0])
     type = target.type
+    is_const = type.const if isinstance(type, types.Pointer) else target.is_const
     if isinstance(type, types.Pointer):
         where = target.load(ev, arguments[0]).data
         type = type.target
@@ -262,6 +270,10 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(arguments[0], f"a FIFO lies in an array, not in a '{type}'")
     if ev.pe is None:
         ev.fail(node, "FIFOs belong to a PE's program, not to the layout")
+    if ev.builder is not None:
+        ev.fail(node, "a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...)")
+    if is_const:
+        ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
     push = pop = None
     if len(arguments) == 2:
         fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "a FIFO's configuration")

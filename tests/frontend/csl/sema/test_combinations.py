@@ -222,3 +222,56 @@ def test_negative_zero_stays_negative(csl: Csl) -> None:
     fn main() void { out[0] = @bitcast(u32, single); out[1] = @as(u32, @bitcast(u16, half)); }
     """
     assert csl.run(text, {"out": "u32"})["out"].tolist() == [1 << 31, 1 << 15]
+
+
+def test_a_tensor_access_is_a_struct(csl: Csl) -> None:
+    """DSD-030, 031, 033, 034, 035: kept in a constant, taken apart, and written as a struct."""
+    text = """
+    var a = [10]i16 { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    var out = @zeros([16]i16);
+    const odd: comptime_struct = |i|{4} -> a[2 * i + 1];
+    const square = |i, j|{2, 2} -> a[5 * i + j];
+    fn to(comptime at: u16) mem1d_dsd { return @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i + at] }); }
+    fn main() void {
+      @mov16(to(0), @get_dsd(mem1d_dsd, .{ .tensor_access = odd }));
+      @mov16(to(4), @get_dsd(mem1d_dsd, .{ .base_address = odd.base_address, .offset = odd.offset,
+                                           .stride = odd.stride, .extent = odd.extent }));
+      @mov16(to(8), @get_dsd(mem1d_dsd, .{ .tensor_access = .{ .base_address = &a, .stride = 2, .extent = 4 } }));
+      @mov16(to(12), @get_dsd(mem4d_dsd, .{ .tensor_access = square }));
+    }
+    comptime {
+      @comptime_assert(odd.offset == 1 and odd.stride[0] == 2 and odd.extent[0] == 4);
+      @comptime_assert(@is_same_type(@type_of(odd.stride[0]), i8));
+      @comptime_assert(square.stride[0] == 1 and square.stride[1] == 4);
+    }
+    """
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [1, 3, 5, 7] * 2 + [0, 2, 4, 6, 0, 1, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "var a: [8]f32;\nconst d = @get_dsd(mem1d_dsd, «.{ .tensor_access = |i|{2} -> a[i], .extent = 3 }»);\n"
+            "comptime { const used = d; }",
+            "'.extent' is given twice, by '.tensor_access' too; leave one out",
+        ),
+        (
+            "var a: [8]f32;\nconst d = @get_dsd(mem1d_dsd, «.{ .tensor_access = |i, j|{2, 2} -> a[i + j] }»);\n"
+            "comptime { const used = d; }",
+            "a mem1d_dsd has one variable, not 2 (DSD-020); use mem4d_dsd",
+        ),
+        (
+            "const a = @zeros([8]f32);\nconst f = @allocate_fifo(«a»);\ncomptime { const used = f; }",
+            "a FIFO changes its array; declare the array with 'var'",
+        ),
+        (
+            "var a: [8]f32;\ntask t() void { const f = «@allocate_fifo(a)»; }\n"
+            "comptime { @bind_local_task(t, @get_local_task_id(9)); }",
+            "a FIFO is there for the whole program; make it a global",
+        ),
+    ],
+)
+def test_descriptors_that_are_refused(csl: Csl, text: str, message: str) -> None:
+    """DSD-020, 036."""
+    csl.refuses(text, message)
