@@ -101,6 +101,8 @@ class Held(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         value = self._value()
+        if ev.builder is None and isinstance(value.data, SSAValue):
+            ev.fail(node, f"'{self._name}' is not known at compile time")
         if isinstance(value.data, list) and not self.is_const:
             # Arrays are values: what changes the variable later must not change this.
             return Value(value.type, list(value.data))
