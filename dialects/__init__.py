@@ -30,4 +30,9 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Flow
 
-    return {"wse": get_wse, "dsd": get_dsd, "dsr": get_dsr, "flow": get_flow}
+    def get_pto() -> Dialect:
+        from .pto import Pto
+
+        return Pto
+
+    return {"wse": get_wse, "dsd": get_dsd, "dsr": get_dsr, "flow": get_flow, "pto": get_pto}

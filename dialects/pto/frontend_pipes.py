@@ -1,0 +1,1085 @@
+"""Pipes as kernels write them: each kernel opens its end of a pipe under a number, then pushes, pops and frees.
+
+The cube core opens with `pto.aic_initialize_pipe`, the vector cores with `pto.aiv_initialize_pipe`; `dir_mask` is 1
+for tiles from the cube core (C2V), 2 for tiles to it (V2C), 3 for both. Operations on the pipe name its number, `id`.
+Error messages contain the wording of the public verifier.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar, TypeAlias, cast
+
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IndexType, IntegerAttr, f32, i32, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from . import epilogue, protocol
+from .assembly import (
+    Clauses,
+    parse_boolean,
+    parse_clauses,
+    parse_integer,
+    parse_typed_operand,
+    print_clauses,
+    print_typed_operands,
+)
+from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
+from .buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
+from .internal_pipes import (
+    InitializePipeOp,
+    lowered_pipe,
+    verify_entry_fits,
+    verify_entry_matches,
+    verify_lane_operand,
+    verify_odd_entry,
+    verify_parity,
+    verify_split,
+)
+from .kernels import architecture_of, core_of, fail, function_of, is_tile_helper, require_function
+from .types import TensorViewType, TileBufType, ViewType
+
+_INDEX = IndexType()
+
+Entry: TypeAlias = TileBufType | TensorViewType
+"""What goes through a pipe: a tile (PTO-003), or a slot in global memory as a tensor (PTO-004)."""
+
+_UNPUBLISHED = (
+    "stPhase", "st_phase", "atomicType", "atomic_type", "subBlockId", "subBlockid", "sub_blockid", "clipReluMode",
+    "clip_relu_mode", "isChannelSplit", "is_channel_split", "channelSplit", "channel_split",
+)  # fmt: skip
+"""Settings of the instruction set that the text does not offer."""
+
+
+def _number(attribute: IntegerAttr) -> int:
+    return attribute.value.data
+
+
+class FrontendOperation(IRDLOperation, ABC):
+    """An operation of a kernel on one of its pipes."""
+
+    id = prop_def(IntegerAttr[I32])
+
+    @property
+    def pipe_id(self) -> int:
+        """Number of the pipe in its function; 0 if none is written."""
+        return _number(self.id)
+
+    def verify_settings(self) -> None:
+        """Refuse settings that are no part of the text."""
+        for name in self.attributes:
+            if name in _UNPUBLISHED:
+                fail(
+                    self,
+                    f"does not allow unpublished fixpipe attr '{name}'; STPhase / AtomicType / SubBlockId / "
+                    "ClipReluMode / IsChannelSplit are not part of the PTOIR frontend surface",
+                )
+
+    def verify_core(self, core: KernelKind) -> None:
+        """Refuse an operation on another core than its own."""
+        if not is_tile_helper(self) and core_of(self) is not core:
+            fail(self, f"must be inside a {core.value} kernel function or section; move it there")
+
+    def verify_id(self) -> None:
+        """Refuse negative numbers of pipes."""
+        if self.pipe_id < 0:
+            fail(self, "expects 'id' to be non-negative")
+
+
+# ---------------------------------------------------------------------------------------------
+# Opening
+# ---------------------------------------------------------------------------------------------
+
+_OPENING_CLAUSES: Clauses = {
+    "id": parse_integer(32),
+    "dir_mask": parse_integer(8),
+    "slot_size": parse_integer(32),
+    "slot_num": parse_integer(32),
+    "local_slot_num": parse_integer(32),
+    "nosplit": parse_boolean,
+    "acc_push_epilogue": lambda parser: parser.parse_attribute(),
+}
+
+_OPENING_OPERANDS = ("gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf", "v2c_consumer_buf")
+
+
+class OpenPipeOp(FrontendOperation):
+    """Opens one end of a pipe.
+
+    `{id = 0, dir_mask = 1, slot_size = 1024, slot_num = 8}(gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %a
+    : i32, v2c_consumer_buf = %b : i32)`: `slot_size` bytes hold one entry (PTO-022), there are `slot_num` of them
+    (PTO-023; 8, or 4 for each of two directions, if not given), `local_slot_num` on the consumer's side; `nosplit`
+    says that one vector core takes part, `acc_push_epilogue` what a push does with an accumulator tile. The slots lie
+    in global memory at `gm_slot_buffer`, or are the tensor `gm_slot_tensor`; the consumer of each direction gets
+    tiles at the address of its buffer.
+    """
+
+    dir_mask = prop_def(IntegerAttr[I8])
+    slot_size = prop_def(IntegerAttr[I32])
+    slot_num = opt_prop_def(IntegerAttr[I32])
+    local_slot_num = opt_prop_def(IntegerAttr[I32])
+    nosplit = opt_prop_def(BoolAttr)
+    acc_push_epilogue = opt_prop_def(AccPushEpilogueAttr)
+    gm_slot_buffer = opt_operand_def()
+    gm_slot_tensor = opt_operand_def()
+    c2v_consumer_buf = opt_operand_def(i32)
+    v2c_consumer_buf = opt_operand_def(i32)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    CORE: ClassVar[KernelKind]
+
+    @property
+    def direction(self) -> int:
+        """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
+        return _number(self.dir_mask)
+
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of a slot."""
+        return _number(self.slot_size)
+
+    @property
+    def depth(self) -> int:
+        """How many slots there are, in each direction."""
+        return protocol.default_slot_num(self.direction) if self.slot_num is None else _number(self.slot_num)
+
+    @property
+    def local_depth(self) -> int:
+        """How many slots the consumer's own memory has, where slots lie in global memory."""
+        return self.depth if self.local_slot_num is None else _number(self.local_slot_num)
+
+    def consumer_buffer(self, direction: int) -> SSAValue | None:
+        """The consumer's buffer for one direction."""
+        return self.c2v_consumer_buf if direction == protocol.C2V else self.v2c_consumer_buf
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OpenPipeOp:
+        properties = parse_clauses(parser, _OPENING_CLAUSES, required=("dir_mask", "slot_size"))
+        properties.setdefault("id", IntegerAttr(0, i32))
+        operands: dict[str, SSAValue] = {}
+
+        def operand() -> None:
+            position = parser.pos
+            name = parser.parse_identifier()
+            if name not in _OPENING_OPERANDS:
+                parser.raise_error(
+                    f"unexpected initialize_pipe operand '{name}'; use one of {', '.join(_OPENING_OPERANDS)}",
+                    position,
+                    position + len(name),
+                )
+            if name in operands:
+                parser.raise_error(f"duplicate '{name}' operand; write it once", position, position + len(name))
+            parser.parse_punctuation("=")
+            operands[name] = parse_typed_operand(parser)
+
+        parser.parse_comma_separated_list(parser.Delimiter.PAREN, operand)
+        return cls.build(
+            operands=[operands.get(name) for name in _OPENING_OPERANDS],
+            properties=properties,
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+    def print(self, printer: Printer) -> None:
+        print_clauses(printer, {name: self.properties.get(name) for name in _OPENING_CLAUSES})
+        operands = [
+            (name, operand)
+            for name in _OPENING_OPERANDS
+            if (operand := cast("SSAValue | None", getattr(self, name))) is not None
+        ]
+        with printer.in_parens():
+            printer.print_list(operands, lambda pair: _print_named_operand(printer, *pair))
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_settings()
+        self.verify_core(self.CORE)
+        function = require_function(self)
+        self.verify_id()
+        if len(opened_pipes(function, self.pipe_id)) > 1:
+            fail(self, "requires 'id' to be unique across frontend initialize_pipe ops in the function; renumber one")
+        if self.direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
+            fail(self, f"expects 'dir_mask' to be 1, 2, or 3, not {self.direction}")
+        if self.entry_bytes <= 0:
+            fail(self, "expects 'slot_size' to be greater than 0; a slot holds one entry")
+        if self.depth <= 0:
+            fail(self, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
+        if self._verify_slots_in_global_memory():
+            return
+        self._verify_consumer_buffers()
+        self._verify_local_slots()
+        self._verify_reservations()
+        if self.acc_push_epilogue is not None:
+            self._verify_epilogue(self.acc_push_epilogue)
+            self.verify_peer(self.acc_push_epilogue)
+
+    def _verify_slots_in_global_memory(self) -> bool:
+        """Check `gm_slot_tensor`; whether entries are tensors, so that nothing else is to be checked."""
+        if self.gm_slot_tensor is None:
+            return False
+        if self.gm_slot_buffer is not None:
+            fail(self, "'gm_slot_tensor' cannot be combined with 'gm_slot_buffer'; leave one out")
+        has_c2v, has_v2c = self.c2v_consumer_buf is not None, self.v2c_consumer_buf is not None
+        if has_v2c or (has_c2v and self.direction != protocol.C2V):
+            fail(
+                self,
+                "GM-backed tile pipe init currently supports only dir_mask = 1 with 'gm_slot_tensor' and "
+                "'c2v_consumer_buf'; name a 'gm_slot_buffer' instead",
+            )
+        if not has_c2v and self.local_slot_num is not None:
+            fail(self, "globaltensor pipe init does not use 'local_slot_num'; leave it out")
+        view = self.gm_slot_tensor.type
+        if not isinstance(view, TensorViewType):
+            fail(self, f"expects 'gm_slot_tensor' to be !pto.tensor_view, not {view}")
+        if not view.extents:
+            fail(self, "expects 'gm_slot_tensor' to describe one slot entry tensor")
+        if view.bytes is not None and self.entry_bytes not in (view.bytes, 2 * view.bytes):
+            fail(
+                self,
+                "expects 'slot_size' to equal gm_slot_tensor byte size or twice gm_slot_tensor byte size for split "
+                f"GlobalTensor entries (got slot_size = {self.entry_bytes}, gm_slot_tensor byte size = {view.bytes})",
+            )
+        return not has_c2v
+
+    def _verify_consumer_buffers(self) -> None:
+        has_c2v, has_v2c = self.c2v_consumer_buf is not None, self.v2c_consumer_buf is not None
+        if not has_c2v and not has_v2c:
+            fail(
+                self,
+                "expects local pipe init to provide at least one consumer buffer operand; use 'gm_slot_tensor' for "
+                "globaltensor pipe entries",
+            )
+        if self.direction == protocol.C2V and not has_c2v:
+            fail(self, "expects 'c2v_consumer_buf' when dir_mask is 1")
+        if self.direction == protocol.V2C and not has_v2c:
+            fail(self, "expects 'v2c_consumer_buf' when dir_mask is 2")
+        if self.direction == protocol.BOTH and not (has_c2v and has_v2c):
+            fail(self, "expects both 'c2v_consumer_buf' and 'v2c_consumer_buf' when dir_mask is 3")
+
+    def _verify_local_slots(self) -> None:
+        if self.local_slot_num is None:
+            return
+        if architecture_of(self) == "a5":
+            fail(self, "'local_slot_num' is only supported for a2/a3 frontend pipe lowering; leave it out")
+        if self.local_depth <= 0:
+            fail(self, "expects 'local_slot_num' to be greater than 0")
+        if self.local_depth > self.depth:
+            fail(
+                self,
+                f"expects 'local_slot_num' to be less than or equal to slot_num ({self.depth}) for dir_mask = "
+                f"{self.direction}",
+            )
+
+    def _verify_reservations(self) -> None:
+        """Consumers take tiles in their own memory, which is large enough for the slots there."""
+        architecture = architecture_of(self)
+        for direction, name, space in (
+            (protocol.C2V, "c2v_consumer_buf", AddressSpace.VEC),
+            (protocol.V2C, "v2c_consumer_buf", AddressSpace.MAT),
+        ):
+            buffer = self.consumer_buffer(direction)
+            if not self.direction & direction or buffer is None:
+                continue
+            reserved = reservation_of(buffer)
+            if reserved is None:
+                continue
+            if reserved.space is not space:
+                fail(
+                    self,
+                    f"expects '{name}' to be reserved with location = #pto.address_space<{space.value}>, where its "
+                    f"consumer takes tiles, not {reserved.space.value}",
+                )
+            if architecture is not None:
+                slots = self.depth if architecture == "a5" else self.local_depth
+                size = _number(reserved.size)
+                if size < slots * self.entry_bytes:
+                    fail(
+                        self,
+                        f"expects '{name}' to be reserved with size = {slots * self.entry_bytes}, for {slots} slots of "
+                        f"{self.entry_bytes} bytes, not {size}",
+                    )
+
+    def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
+        if self.direction != protocol.C2V:
+            fail(self, "expects fixpipe pipe (with 'acc_push_epilogue') to have dir_mask = 1 (C2V only)")
+        if self.nosplit is None or not self.nosplit.value.data:
+            fail(self, "expects fixpipe pipe (with 'acc_push_epilogue') to have nosplit = true")
+        buffer = self.c2v_consumer_buf
+        if buffer is not None and not isinstance(buffer.owner, ReserveBufferOp | ImportReservedBufferOp):
+            fail(
+                self,
+                "expects fixpipe pipe 'c2v_consumer_buf' to trace to reserve_buffer or import_reserved_buffer for "
+                "peer contract verification",
+            )
+        quant = config.quant.data
+        if quant in epilogue.A5_ONLY and architecture_of(self) == "a2a3":
+            fail(self, f"expects {epilogue.A5_ONLY[quant]} to be used only on A5 target")
+
+    def verify_peer(self, config: AccPushEpilogueAttr) -> None:
+        """Check that the other end agrees about what happens to an accumulator tile."""
+        raise NotImplementedError
+
+    def verify_same_epilogue(self, own: str, mine: AccPushEpilogueAttr, peer: str, other: Operation) -> None:
+        """Refuse an epilogue that is not the other end's; `own` and `peer` say who is who."""
+        theirs = _epilogue_of(other)
+        if theirs is None:
+            fail(
+                self,
+                f"expects peer {peer} pipe init to also have 'acc_push_epilogue' for fixpipe contract consistency",
+            )
+        for part in ("layout", "quant", "relu"):
+            this, that = (cast(str, getattr(config, part).data.value) for config in (mine, theirs))
+            if this != that:
+                fail(
+                    self,
+                    f"expects acc_push_epilogue.{part} to match peer {peer} ({own} has {this}, {peer} has {that})",
+                )
+
+
+def _print_named_operand(printer: Printer, name: str, operand: SSAValue) -> None:
+    printer.print_string(f"{name} = ")
+    print_typed_operands(printer, [operand])
+
+
+def _epilogue_of(op: Operation) -> AccPushEpilogueAttr | None:
+    return op.acc_push_epilogue if isinstance(op, OpenPipeOp | InitializePipeOp) else None
+
+
+@irdl_op_definition
+class AicInitializePipeOp(OpenPipeOp):
+    __doc__ = f"""The cube core's end. {OpenPipeOp.__doc__}"""
+
+    name = "pto.aic_initialize_pipe"
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+
+    def verify_peer(self, config: AccPushEpilogueAttr) -> None:
+        consumer = self._consumer()
+        if consumer is None:
+            fail(
+                self,
+                "expects peer consumer function to contain a matching aiv_initialize_pipe with the same consumer "
+                "buffer contract",
+            )
+        self.verify_same_epilogue("producer", config, "consumer", consumer)
+
+    def _consumer(self) -> Operation | None:
+        """The consumer's end of the pipe, by the buffer this end imports."""
+        buffer = self.c2v_consumer_buf
+        if buffer is None or not isinstance(buffer.owner, ImportReservedBufferOp):
+            return None
+        peer = buffer.owner.peer_function
+        if peer is None:
+            return None
+        return _only(
+            [
+                other
+                for other in peer.walk()
+                if (isinstance(other, AivInitializePipeOp) and other.reserved_name == buffer.owner.key)
+                or lowered_pipe(other, peer, buffer.owner.key)
+            ]
+        )
+
+
+@irdl_op_definition
+class AivInitializePipeOp(OpenPipeOp):
+    __doc__ = f"""The vector cores' end. {OpenPipeOp.__doc__}"""
+
+    name = "pto.aiv_initialize_pipe"
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+
+    @property
+    def reserved_name(self) -> str | None:
+        """The name under which this end reserves the buffer of what comes from the cube core."""
+        buffer = self.c2v_consumer_buf
+        return buffer.owner.key if buffer is not None and isinstance(buffer.owner, ReserveBufferOp) else None
+
+    def verify_peer(self, config: AccPushEpilogueAttr) -> None:
+        function = require_function(self)
+        if self.c2v_consumer_buf is None:
+            fail(self, "expects fixpipe consumer pipe to have 'c2v_consumer_buf'")
+        if self.reserved_name is None:
+            fail(
+                self, "expects consumer-side fixpipe pipe to use reserve_buffer, not import_reserved_buffer"
+            )
+        producer = self._producer(function, self.reserved_name)
+        self.verify_same_epilogue("consumer", config, "producer", producer)
+        tile = self._popped_tile(function)
+        quant, layout = config.quant.data, config.layout.data
+        if tile.element_type not in epilogue.result_types(quant):
+            fail(self, f"expects consumer element type to match acc_push_epilogue.quant {quant.value}")
+        if not epilogue.has_layout(layout, tile):
+            fail(self, f"expects consumer tile layout to match acc_push_epilogue.layout {layout.value}")
+        self._verify_slot_size(tile, producer)
+        self._verify_pushed(tile, producer, config)
+
+    def _producer(self, function: FuncOp, name: str) -> Operation:
+        """The producer's end of the pipe, by who imports the buffer this end reserves."""
+        module = function.parent_op()
+        imports = [
+            op
+            for op in ([] if module is None else module.walk())
+            if isinstance(op, ImportReservedBufferOp) and op.key == name and op.peer_function is function
+        ]
+        if not imports:
+            fail(self, f"cannot find peer import_reserved_buffer for consumer buffer '{name}'; import it there")
+        if len(imports) > 1:
+            fail(self, f"finds multiple peer import_reserved_buffer ops for consumer buffer '{name}'; keep one")
+        peer = function_of(imports[0])
+        producer = _only(
+            [
+                other
+                for other in ([] if peer is None else peer.walk())
+                if (isinstance(other, AicInitializePipeOp) and other.c2v_consumer_buf is imports[0].addr)
+                or lowered_pipe(other, function, name)
+            ]
+        )
+        if producer is None:
+            fail(
+                self,
+                "expects peer producer function to contain a matching aic_initialize_pipe with the same consumer "
+                "buffer contract",
+            )
+        return producer
+
+    def _popped_tile(self, function: FuncOp) -> TileBufType:
+        """The type of the tiles that are taken out of the pipe."""
+        types = [
+            pop.entry_value.type
+            for pop in function.walk()
+            if isinstance(pop, TPopFromAicOp) and pop.pipe_id == self.pipe_id
+        ]
+        if not types:
+            fail(
+                self,
+                f"expects at least one tpop_from_aic for fixpipe pipe id = {self.pipe_id} to resolve the consumer "
+                "entry type",
+            )
+        if any(type != types[0] for type in types):
+            fail(
+                self,
+                f"expects all tpop_from_aic results for fixpipe pipe id = {self.pipe_id} to use the same tile type",
+            )
+        if not isinstance(types[0], TileBufType):
+            fail(self, "expects fixpipe consumer tpop result to be !pto.tile_buf")
+        return types[0]
+
+    def _verify_slot_size(self, tile: TileBufType, producer: Operation) -> None:
+        if tile.bytes is None:
+            return
+        for whose, op in (("consumer-side", self), ("peer producer", producer)):
+            if isinstance(op, OpenPipeOp | InitializePipeOp) and op.entry_bytes < tile.bytes:
+                fail(
+                    self,
+                    f"expects {whose} fixpipe slot_size to be at least {tile.bytes} bytes for the resolved "
+                    "post-fixpipe consumer entry",
+                )
+
+    def _verify_pushed(self, tile: TileBufType, producer: Operation, config: AccPushEpilogueAttr) -> None:
+        function = function_of(producer)
+        if not isinstance(producer, AicInitializePipeOp) or function is None:
+            return
+        for push in function.walk():
+            if not isinstance(push, TPushToAivOp) or push.pipe_id != producer.pipe_id:
+                continue
+            pushed = push.entry_value.type
+            if isinstance(pushed, TileBufType) and not epilogue.converts(
+                config.quant.data, pushed.element_type, tile.element_type
+            ):
+                fail(
+                    self,
+                    "expects producer source element type and consumer tpop result element type to satisfy "
+                    f"acc_push_epilogue.quant {config.quant.data.value}; they are {pushed.element_type} and "
+                    f"{tile.element_type}",
+                )
+
+
+def _only(found: list[Operation]) -> Operation | None:
+    return found[0] if len(found) == 1 else None
+
+
+def opened_pipes(function: FuncOp, pipe_id: int) -> list[OpenPipeOp]:
+    """The front-end operations of a function that open a pipe of this number."""
+    return [op for op in function.walk() if isinstance(op, OpenPipeOp) and op.pipe_id == pipe_id]
+
+
+def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
+    """The operation that opens the pipe `op` works on; raises VerifyException unless there is one."""
+    found = opened_pipes(require_function(op), op.pipe_id)
+    if not found:
+        fail(
+            op,
+            f"expects 'id' = {op.pipe_id} to match a frontend initialize_pipe op in the same function; open it or "
+            "correct the number",
+        )
+    if len(found) > 1:
+        fail(
+            op, f"expects 'id' = {op.pipe_id} to match exactly one frontend initialize_pipe op in the same function"
+        )
+    return found[0]
+
+
+# ---------------------------------------------------------------------------------------------
+# Through the pipe
+# ---------------------------------------------------------------------------------------------
+
+_USE_CLAUSES: Clauses = {"id": parse_integer(32), "split": parse_integer(8)}
+
+
+class PipeUseOp(FrontendOperation):
+    """Puts an entry into a pipe, takes one out, or gives its slot back."""
+
+    split = prop_def(IntegerAttr[I8])
+
+    CORE: ClassVar[KernelKind]
+    DIRECTION: ClassVar[int]
+    NOUN: ClassVar[str]
+
+    @property
+    def split_axis(self) -> int:
+        """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        return _number(self.split)
+
+    @property
+    def entry_value(self) -> SSAValue:
+        """The tile or tensor that goes through."""
+        raise NotImplementedError
+
+    def entry_types(self) -> list[Attribute]:
+        """The type of the entry, if the operation names it."""
+        return [self.entry_value.type]
+
+    def verify_use(self) -> OpenPipeOp:
+        """Check what is alike for all; returns what opened the pipe."""
+        self.verify_settings()
+        self.verify_core(self.CORE)
+        self.verify_id()
+        verify_split(self, self.split_axis)
+        if protocol.is_odd(self.split_axis):
+            self._verify_odd()
+        pipe = opened_pipe(self)
+        if not pipe.direction & self.DIRECTION:
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to reference initialize_pipe with dir_mask = {self.DIRECTION} or 3",
+            )
+        if pipe.acc_push_epilogue is not None and self.split_axis != protocol.NO_SPLIT:
+            fail(self, f"expects fixpipe {self.NOUN} to have split = 0")
+        for entry in self.entry_types():
+            verify_odd_entry(self, self.split_axis, entry)
+            self._verify_tensor(pipe, entry)
+        return pipe
+
+    def _verify_odd(self) -> None:
+        if self.DIRECTION != protocol.C2V:
+            fail(self, "supports odd split modes (split = 3 or 4) only for C2V GM-backed tile pipes")
+        pipe = opened_pipe(self)
+        in_global_memory = pipe.gm_slot_tensor is not None or (
+            architecture_of(self) != "a5" and pipe.gm_slot_buffer is not None
+        )
+        if pipe.direction != protocol.C2V or not in_global_memory or pipe.c2v_consumer_buf is None:
+            fail(
+                self,
+                "supports odd split modes (split = 3 or 4) only for a unidirectional C2V GM-backed tile pipe with "
+                "both GM slot and C2V consumer buffers",
+            )
+
+    def _verify_tensor(self, pipe: OpenPipeOp, entry: Attribute) -> None:
+        if not isinstance(entry, TensorViewType):
+            return
+        if pipe.gm_slot_tensor is None:
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to reference initialize_pipe with 'gm_slot_tensor' when the pipe entry "
+                "is !pto.tensor_view",
+            )
+        slot = pipe.gm_slot_tensor.type
+        if isinstance(slot, ViewType):
+            verify_entry_matches(self, entry, slot, "gm_slot_tensor")
+
+    def print_use(self, printer: Printer) -> None:
+        """Print ` {id = 0, split = 0}`."""
+        print_clauses(printer, {"id": self.id, "split": self.split})
+
+
+def _parse_use(parser: Parser) -> dict[str, Attribute]:
+    properties = parse_clauses(parser, _USE_CLAUSES, required=("split",))
+    properties.setdefault("id", IntegerAttr(0, i32))
+    return properties
+
+
+def _parse_lane(parser: Parser) -> SSAValue | None:
+    """Parse `aiv_subblockid(%lane)` if it is there."""
+    if parser.parse_optional_keyword("aiv_subblockid") is None:
+        return None
+    with parser.in_parens():
+        return parser.parse_operand(i64)
+
+
+def _print_lane(printer: Printer, lane: SSAValue | None) -> None:
+    if lane is not None:
+        printer.print_string(" aiv_subblockid(")
+        printer.print_operand(lane)
+        printer.print_string(")")
+
+
+class AllocSlotOp(PipeUseOp):
+    """The next free slot in global memory, as a tensor to be filled and then pushed (PTO-011).
+
+    `%slot = pto.talloc_to_aiv {id = 0, split = 0} -> !pto.tensor_view<16x16xf32>`
+    """
+
+    entry = result_def(TensorViewType)
+    NOUN: ClassVar[str] = "TALLOC"
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.entry
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocSlotOp:
+        properties = _parse_use(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.build(result_types=[parser.parse_type()], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        self.print_use(printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.entry.type)
+
+    def verify_(self) -> None:
+        self.verify_use()
+
+
+class PushOp(PipeUseOp):
+    """Puts a tile into the next slot of a pipe, or hands over the slot in global memory that was filled.
+
+    `pto.tpush_to_aiv(%tile : <type>) {id = 0, split = 0}`; a push of a tile waits for a free slot now and then
+    (PTO-006, PTO-028), stores the tile and tells the consumer (PTO-007, PTO-008); a push of a tensor only tells it
+    (PTO-010). The cube core pushes accumulator tiles, the vector cores tiles of theirs (PTO-017 to PTO-019).
+    """
+
+    tile = operand_def(TileBufType | TensorViewType)
+    NOUN: ClassVar[str] = "TPUSH"
+    SPACE: ClassVar[AddressSpace]
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.tile
+
+    def verify_push(self) -> OpenPipeOp:
+        """Check what pushes have in common."""
+        pipe = self.verify_use()
+        entry = self.tile.type
+        if isinstance(entry, TileBufType) and pipe.acc_push_epilogue is None:
+            if entry.location is not self.SPACE:
+                fail(
+                    self,
+                    f"expects a tile with loc={self.SPACE.value}, which the {self.CORE.value} core pushes, not "
+                    f"{entry.location.value}",
+                )
+            verify_entry_fits(self, entry, pipe.entry_bytes, self.split_axis, lane=self.CORE is KernelKind.VECTOR)
+        return pipe
+
+
+@irdl_op_definition
+class TAllocToAivOp(AllocSlotOp):
+    __doc__ = AllocSlotOp.__doc__
+
+    name = "pto.talloc_to_aiv"
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+    DIRECTION: ClassVar[int] = protocol.C2V
+
+
+@irdl_op_definition
+class TAllocToAicOp(AllocSlotOp):
+    __doc__ = AllocSlotOp.__doc__
+
+    name = "pto.talloc_to_aic"
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+    DIRECTION: ClassVar[int] = protocol.V2C
+
+
+@irdl_op_definition
+class TPushToAivOp(PushOp):
+    __doc__ = PushOp.__doc__
+
+    name = "pto.tpush_to_aiv"
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+    DIRECTION: ClassVar[int] = protocol.C2V
+    SPACE: ClassVar[AddressSpace] = AddressSpace.ACC
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPushToAivOp:
+        with parser.in_parens():
+            tile = parse_typed_operand(parser)
+        return cls.build(
+            operands=[tile], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.tile])
+        self.print_use(printer)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        pipe = self.verify_push()
+        verify_parity(self, self.split_axis, self.tile.type)
+        if isinstance(pipe, AicInitializePipeOp) and pipe.acc_push_epilogue is not None:
+            self._verify_epilogue(pipe.acc_push_epilogue)
+
+    def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
+        tile, quant = self.tile.type, config.quant.data
+        if not isinstance(tile, TileBufType):
+            fail(self, "expects fixpipe TPUSH source tile to be a tile type")
+        if tile.location is not AddressSpace.ACC:
+            fail(self, f"expects fixpipe TPUSH source tile to use loc=acc, not {tile.location.value}")
+        if tile.element_type not in epilogue.source_types(quant):
+            fail(
+                self,
+                "expects fixpipe TPUSH source element type to match acc_push_epilogue.quant mode requirements; "
+                f"{quant.value} takes {epilogue.source_types(quant)[0]}, not {tile.element_type}",
+            )
+        for needed, setter in ((quant.is_scalar, SetQuantScalarOp), (quant.is_vector, SetQuantVectorOp)):
+            if needed and not self._is_preceded_by(setter):
+                fail(self, f"expects a preceding {setter.name} with id = {self.pipe_id} in the same block")
+
+    def _is_preceded_by(self, setter: type[FrontendOperation]) -> bool:
+        before = self.prev_op
+        while before is not None:
+            if isinstance(before, setter) and before.pipe_id == self.pipe_id:
+                return True
+            before = before.prev_op
+        return False
+
+
+@irdl_op_definition
+class TPushToAicOp(PushOp):
+    __doc__ = f"""{PushOp.__doc__}
+    Behind it may stand which vector core's part it is: `aiv_subblockid(%lane)`.
+    """
+
+    name = "pto.tpush_to_aic"
+    tile = operand_def(TileBufType | TensorViewType)
+    aiv_subblockid = opt_operand_def(i64)
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+    DIRECTION: ClassVar[int] = protocol.V2C
+    SPACE: ClassVar[AddressSpace] = AddressSpace.VEC
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPushToAicOp:
+        with parser.in_parens():
+            tile = parse_typed_operand(parser)
+        properties = _parse_use(parser)
+        return cls.build(
+            operands=[tile, _parse_lane(parser)],
+            properties=properties,
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.tile])
+        self.print_use(printer)
+        _print_lane(printer, self.aiv_subblockid)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_push()
+        verify_lane_operand(self, self.aiv_subblockid, self.split_axis, self.tile.type)
+
+
+class PopOp(PipeUseOp):
+    """Takes the next entry out of a pipe: a tile, or the slot in global memory as a tensor.
+
+    `%tile = pto.tpop_from_aic(%m, %n) {id = 0, split = 1} aiv_subblockid(%lane) -> <type>`: valid rows and columns are
+    given where the tile's type leaves them open; `aiv_subblockid` says which vector core's part it is.
+    """
+
+    valid_row = opt_operand_def(_INDEX)
+    valid_col = opt_operand_def(_INDEX)
+    aiv_subblockid = opt_operand_def(i64)
+    tile = result_def(TileBufType | TensorViewType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    NOUN: ClassVar[str] = "TPOP"
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.tile
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PopOp:
+        valid: tuple[SSAValue | None, SSAValue | None] = (None, None)
+        if parser.parse_optional_punctuation("(") is not None:
+            rows = parser.parse_operand(_INDEX)
+            parser.parse_punctuation(",")
+            valid = (rows, parser.parse_operand(_INDEX))
+            parser.parse_punctuation(")")
+        properties = _parse_use(parser)
+        lane = _parse_lane(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.build(
+            operands=[*valid, lane],
+            result_types=[parser.parse_type()],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.valid_row is not None and self.valid_col is not None:
+            with printer.in_parens():
+                printer.print_list((self.valid_row, self.valid_col), printer.print_operand)
+        self.print_use(printer)
+        _print_lane(printer, self.aiv_subblockid)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.tile.type)
+
+    def verify_(self) -> None:
+        pipe = self.verify_use()
+        entry = self.tile.type
+        has_valid = self.valid_row is not None
+        if has_valid != (self.valid_col is not None):
+            fail(self, "expects valid_row and valid_col operands to be provided together")
+        if protocol.is_odd(self.split_axis) and not has_valid and isinstance(entry, TileBufType):
+            fail(self, "expects odd C2V split tpop to provide per-sub-core valid_row and valid_col operands")
+        if has_valid:
+            if not isinstance(entry, TileBufType):
+                fail(self, "does not accept valid_row/valid_col when result is !pto.tensor_view")
+            if not entry.has_dynamic_valid:
+                fail(
+                    self,
+                    "expects tile result to have dynamic validShape (?, ?) when valid_row/valid_col operands are "
+                    "provided; write v_row=?, v_col=?",
+                )
+        verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
+        if isinstance(pipe, AivInitializePipeOp) and pipe.acc_push_epilogue is not None:
+            self._verify_epilogue(pipe.acc_push_epilogue)
+        elif isinstance(entry, TileBufType):
+            verify_entry_fits(self, entry, pipe.entry_bytes, self.split_axis, lane=self.CORE is KernelKind.VECTOR)
+
+    def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
+        tile = self.tile.type
+        if not isinstance(tile, TileBufType):
+            fail(self, "expects fixpipe TPOP result to be a tile type")
+        if any(
+            isinstance(other, TPopFromAicOp) and other.pipe_id == self.pipe_id and other.tile.type != tile
+            for other in require_function(self).walk()
+        ):
+            fail(
+                self,
+                f"expects all tpop_from_aic results for fixpipe pipe id = {self.pipe_id} to use the same tile type",
+            )
+        quant, layout = config.quant.data, config.layout.data
+        if tile.element_type not in epilogue.result_types(quant):
+            fail(self, f"expects consumer element type to match acc_push_epilogue.quant {quant.value}")
+        if not epilogue.has_layout(layout, tile):
+            fail(self, f"expects consumer tile layout to match acc_push_epilogue.layout {layout.value}")
+
+
+@irdl_op_definition
+class TPopFromAicOp(PopOp):
+    __doc__ = PopOp.__doc__
+
+    name = "pto.tpop_from_aic"
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+    DIRECTION: ClassVar[int] = protocol.C2V
+
+
+@irdl_op_definition
+class TPopFromAivOp(PopOp):
+    __doc__ = PopOp.__doc__
+
+    name = "pto.tpop_from_aiv"
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+    DIRECTION: ClassVar[int] = protocol.V2C
+
+
+class FreeOp(PipeUseOp):
+    """Gives the slot of the entry that was taken out back to the producer.
+
+    `pto.tfree_from_aic {id = 0, split = 0}`, or `pto.tfree_from_aic(%slot : <type>) {id = 0, split = 0}` of a slot in
+    global memory.
+    """
+
+    entry = opt_operand_def(TileBufType | TensorViewType)
+    NOUN: ClassVar[str] = "TFREE"
+
+    def entry_types(self) -> list[Attribute]:
+        return [] if self.entry is None else [self.entry.type]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FreeOp:
+        entry: SSAValue | None = None
+        if parser.parse_optional_punctuation("(") is not None:
+            entry = parse_typed_operand(parser)
+            parser.parse_punctuation(")")
+        return cls.build(
+            operands=[entry], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.entry is not None:
+            with printer.in_parens():
+                print_typed_operands(printer, [self.entry])
+        self.print_use(printer)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_use()
+
+
+@irdl_op_definition
+class TFreeFromAicOp(FreeOp):
+    __doc__ = FreeOp.__doc__
+
+    name = "pto.tfree_from_aic"
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+    DIRECTION: ClassVar[int] = protocol.C2V
+
+
+@irdl_op_definition
+class TFreeFromAivOp(FreeOp):
+    __doc__ = FreeOp.__doc__
+
+    name = "pto.tfree_from_aiv"
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+    DIRECTION: ClassVar[int] = protocol.V2C
+
+
+# ---------------------------------------------------------------------------------------------
+# Scales of the conversion out of the accumulator
+# ---------------------------------------------------------------------------------------------
+
+
+class SetQuantOp(FrontendOperation):
+    """Sets the scale by which the next pushes of a pipe convert elements."""
+
+    def verify_pipe(self, kind: str) -> None:
+        """Check that the pipe converts elements, by scales of a `kind`: `scalar` or `vector`."""
+        self.verify_settings()
+        function = require_function(self)
+        frontend: list[Operation] = [*opened_pipes(function, self.pipe_id)]
+        found = frontend or [
+            op for op in function.walk() if isinstance(op, InitializePipeOp) and op.frontend_id == self.pipe_id
+        ]
+        if len(found) != 1:
+            count = "exactly one" if found else "a"
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to match {count} frontend or lowered initialize_pipe op in the same "
+                "function",
+            )
+        if isinstance(found[0], AivInitializePipeOp):
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to reference an aic_initialize_pipe or lowered producer pipe",
+            )
+        config = _epilogue_of(found[0])
+        if config is None:
+            fail(self, f"expects 'id' = {self.pipe_id} to reference a fixpipe pipe (with acc_push_epilogue)")
+        quant = config.quant.data
+        if not (quant.is_scalar if kind == "scalar" else quant.is_vector):
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to reference a pipe with {kind} quantization mode, but found "
+                f"non-{kind} mode",
+            )
+
+
+def _parse_quant_clauses(parser: Parser) -> dict[str, Attribute]:
+    return parse_clauses(parser, {"id": parse_integer(32)}, required=("id",))
+
+
+@irdl_op_definition
+class SetQuantScalarOp(SetQuantOp):
+    """Sets one scale for all elements: `pto.set_quant_scalar(%s : f32) {id = 0}`."""
+
+    name = "pto.set_quant_scalar"
+    scale = operand_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetQuantScalarOp:
+        with parser.in_parens():
+            scale = parse_typed_operand(parser)
+        return cls.build(
+            operands=[scale], properties=_parse_quant_clauses(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.scale])
+        print_clauses(printer, {"id": self.id})
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.scale.type != f32:
+            fail(self, f"operand #0 must be 32-bit float, but got '{self.scale.type}'; expects 'scale' to be f32")
+        self.verify_pipe("scalar")
+
+
+@irdl_op_definition
+class SetQuantVectorOp(SetQuantOp):
+    """Sets a scale for each column: `pto.set_quant_vector(%t : !pto.tile_buf<loc=scaling, ...>) {id = 0}`."""
+
+    name = "pto.set_quant_vector"
+    scaling_tile = operand_def(TileBufType | TensorViewType)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetQuantVectorOp:
+        with parser.in_parens():
+            tile = parse_typed_operand(parser)
+        return cls.build(
+            operands=[tile], properties=_parse_quant_clauses(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.scaling_tile])
+        print_clauses(printer, {"id": self.id})
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_pipe("vector")
+        tile = self.scaling_tile.type
+        if not isinstance(tile, TileBufType):
+            fail(self, "expects 'scaling_tile' to be a tile type")
+        if tile.location is not AddressSpace.SCALING:
+            fail(self, f"expects 'scaling_tile' to use loc=scaling, not {tile.location.value}")
+        architecture = architecture_of(self)
+        if architecture is None:
+            return
+        if tile.element_type not in epilogue.factor_types(architecture):
+            kinds = "f16, bf16, or f32 on A5" if architecture == "a5" else "packed i64/ui64 on A3"
+            fail(self, f"expects 'scaling_tile' element type to be {kinds}, not {tile.element_type}")
+
+
+OPERATIONS: list[type[Operation]] = [
+    AicInitializePipeOp,
+    AivInitializePipeOp,
+    TAllocToAivOp,
+    TAllocToAicOp,
+    TPushToAivOp,
+    TPushToAicOp,
+    TPopFromAicOp,
+    TPopFromAivOp,
+    TFreeFromAicOp,
+    TFreeFromAivOp,
+    SetQuantScalarOp,
+    SetQuantVectorOp,
+]
+"""The operations of this module, in the order of the reference page."""

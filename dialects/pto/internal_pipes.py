@@ -1,0 +1,619 @@
+"""Pipes after the front end: a pipe is a value, and entries are bound to its slots.
+
+`pto.initialize_l2l_pipe` makes a pipe whose slots lie in the consumer's memory, `pto.initialize_l2g2l_pipe` one whose
+slots lie in global memory. Error messages contain the wording of the public verifier.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from . import protocol
+from .assembly import (
+    Clauses,
+    parse_boolean,
+    parse_clauses,
+    parse_integer,
+    parse_operands,
+    parse_typed_operand,
+    parse_types_of,
+    print_clauses,
+    print_typed_operands,
+)
+from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
+from .kernels import architecture_of, core_of, fail, is_tile_helper
+from .types import DYNAMIC, PipeType, TensorViewType, TileBufType, ViewType, element_bytes
+
+FRONTEND_ID = "__pto.frontend_id"
+"""Attribute of a lowered pipe: the number of the front-end pipe it was."""
+
+_PEER_FUNCTION, _PEER_BUFFER, _PEER_DIRECTION = (
+    "__pto.peer_owner_func", "__pto.peer_reserve_name", "__pto.peer_dir_mask",
+)  # fmt: skip
+"""Attributes of a lowered pipe: the consumer's function, the name of its buffer, and the direction."""
+
+_LANE_ALIGNMENT = 32
+"""Bytes, and for tiles out of the accumulator elements, a vector core's columns come in on a5."""
+
+
+def _number(attribute: IntegerAttr) -> int:
+    return attribute.value.data
+
+
+# ---------------------------------------------------------------------------------------------
+# What holds for entries of any pipe
+# ---------------------------------------------------------------------------------------------
+
+
+def verify_split(op: Operation, split: int) -> None:
+    """Refuse unknown ways to share a tile."""
+    if not 0 <= split <= protocol.LEFT_RIGHT_ODD:
+        fail(op, f"expects 'split' to be 0, 1, 2, 3, or 4; it is {split}")
+
+
+def verify_odd_entry(op: Operation, split: int, entry: Attribute) -> None:
+    """Refuse to share a tensor into unequal parts."""
+    if protocol.is_odd(split) and isinstance(entry, TensorViewType):
+        fail(
+            op,
+            "supports odd split modes (split = 3 or 4) only for tile entries; the instruction set has no odd "
+            "GlobalTensor offsets",
+        )
+
+
+def verify_parity(op: Operation, split: int, entry: Attribute) -> None:
+    """Refuse halves of an odd number of rows or columns, and unequal parts of an even one."""
+    extents = entry.valid_shape if isinstance(entry, TileBufType) else ()
+    if isinstance(entry, TensorViewType):
+        extents = entry.extents
+    if split == protocol.NO_SPLIT or len(extents) != 2:
+        return
+    rows = protocol.splits_rows(split)
+    count = extents[0 if rows else 1]
+    if count != DYNAMIC and (count % 2 == 1) != protocol.is_odd(split):
+        parity = "odd" if protocol.is_odd(split) else "even"
+        axis = "row" if rows else "column"
+        fail(op, f"expects a statically {parity} valid-{axis} count for split = {split}; there are {count}")
+
+
+def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry: Attribute) -> None:
+    """Refuse the number of a vector core where it says nothing."""
+    if lane is None:
+        return
+    if split == protocol.NO_SPLIT:
+        fail(op, "expects 'aiv_subblockid' only when 'split' is 1, 2, 3, or 4")
+    if isinstance(entry, TensorViewType):
+        fail(op, "does not support 'aiv_subblockid' for !pto.tensor_view pipe entries")
+    if not isinstance(entry, TileBufType) or entry.location is not AddressSpace.VEC:
+        fail(op, "expects 'aiv_subblockid' only on AIV-side vector tile pipe entries")
+
+
+def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int, split: int, *, lane: bool) -> None:
+    """Refuse a slot that does not hold one entry (PTO-022), and lanes the chip cannot cut.
+
+    With `lane`, the tile is a vector core's; unless the entry is not split, the slot holds the tiles of both cores.
+    """
+    size = tile.valid_bytes
+    parts = protocol.LANES if lane and split in (protocol.UP_DOWN, protocol.LEFT_RIGHT) else 1
+    if size is not None and size * parts > slot_bytes:
+        whose = f"{parts} tiles of {size} bytes" if parts > 1 else f"a tile of {size} bytes"
+        fail(op, f"expects a slot_size of at least {size * parts}, for {whose}, not {slot_bytes}")
+
+
+def verify_entry_matches(op: Operation, entry: ViewType, slot: ViewType, name: str) -> None:
+    """Refuse a tensor that is not what the slots of its pipe hold; `name` says what those are."""
+    if slot.element_type != entry.element_type:
+        fail(
+            op,
+            f"expects pipe entry element type to match {name} element type, {slot.element_type}, not "
+            f"{entry.element_type}",
+        )
+    if len(slot.extents) != len(entry.extents):
+        fail(op, f"expects pipe entry rank to match {name} rank, {len(slot.extents)}, not {len(entry.extents)}")
+    for place, (have, want) in enumerate(zip(entry.extents, slot.extents, strict=True)):
+        if have != want and DYNAMIC not in (have, want):
+            fail(op, f"expects pipe entry dimension {place} to match {name} dimension {want}; it is {have}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Pipes
+# ---------------------------------------------------------------------------------------------
+
+_CLAUSES: Clauses = {
+    "dir_mask": parse_integer(8),
+    "slot_size": parse_integer(32),
+    "slot_num": parse_integer(32),
+    "local_slot_num": parse_integer(32),
+    "flag_base": parse_integer(32),
+    "nosplit": parse_boolean,
+    "acc_push_epilogue": lambda parser: parser.parse_attribute(),
+}
+
+
+class InitializePipeOp(IRDLOperation):
+    """Makes a pipe.
+
+    `{dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0}` gives its direction (1 from the cube core, 2 to it,
+    3 both), the bytes and number of its slots, the first of its flags, and with `nosplit` that one vector core takes
+    part.
+    """
+
+    dir_mask = prop_def(IntegerAttr[I8])
+    slot_size = prop_def(IntegerAttr[I32])
+    slot_num = prop_def(IntegerAttr[I32])
+    flag_base = opt_prop_def(IntegerAttr[I32])
+    nosplit = opt_prop_def(BoolAttr)
+    acc_push_epilogue = opt_prop_def(AccPushEpilogueAttr)
+    pipe = result_def(PipeType)
+
+    @property
+    def direction(self) -> int:
+        """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
+        return _number(self.dir_mask)
+
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of a slot."""
+        return _number(self.slot_size)
+
+    @property
+    def depth(self) -> int:
+        """How many slots there are, in each direction."""
+        return _number(self.slot_num)
+
+    @property
+    def frontend_id(self) -> int | None:
+        """Number of the front-end pipe this was."""
+        attribute = self.attributes.get(FRONTEND_ID)
+        return _number(attribute) if isinstance(attribute, IntegerAttr) else None
+
+    def print_settings(self, printer: Printer) -> None:
+        """Print ` {dir_mask = 1, ...}`."""
+        shown = {name: value for name in _CLAUSES if (value := self.properties.get(name)) is not None}
+        if "acc_push_epilogue" in self.attributes:
+            del shown["acc_push_epilogue"]
+        print_clauses(printer, shown)
+
+    def print_result(self, printer: Printer) -> None:
+        """Print the attributes and ` -> !pto.pipe`."""
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.pipe.type)
+
+    def verify_shape(self) -> None:
+        """Check the numbers of the pipe."""
+        if self.direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
+            fail(self, f"expects 'dir_mask' to be 1, 2, or 3, not {self.direction}")
+        if self.entry_bytes <= 0:
+            fail(self, "expects 'slot_size' to be greater than 0; a slot holds one entry")
+        if self.depth <= 0:
+            fail(self, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
+        if self.flag_base is not None:
+            base = _number(self.flag_base)
+            if base < 0:
+                fail(self, "expects 'flag_base' to be non-negative when present")
+            if base + protocol.flag_count(self.direction) > protocol.HARDWARE_FLAGS:
+                fail(
+                    self,
+                    f"requires 'flag_base' and dir_mask to fit within {protocol.HARDWARE_FLAGS} hardware flag ids; "
+                    f"it takes {protocol.flag_count(self.direction)} from {base} on",
+                )
+
+    def verify_peer_address(self, peer: SSAValue | None) -> None:
+        """Check that there is a second buffer exactly if there are two directions."""
+        if self.direction == protocol.BOTH and peer is None:
+            fail(self, "expects 'peer_local_addr' when dir_mask is 3")
+        if self.direction != protocol.BOTH and peer is not None:
+            fail(self, "'peer_local_addr' is only allowed when dir_mask is 3")
+
+
+def _parse_settings(parser: Parser, *, local: bool) -> dict[str, Attribute]:
+    clauses = {name: parse for name, parse in _CLAUSES.items() if local or name != "local_slot_num"}
+    return parse_clauses(parser, clauses, required=("dir_mask", "slot_size", "slot_num"))
+
+
+def _parse_addresses(parser: Parser, most: int) -> list[SSAValue | None]:
+    position = parser.pos
+    found = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_typed_operand(parser))
+    if not 1 <= len(found) <= most:
+        parser.raise_error(f"1 to {most} addresses are expected, not {len(found)}", position, parser.pos)
+    return [*found, *[None] * (most - len(found))]
+
+
+def _parse_result(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation("->")
+    return attributes, parser.parse_type()
+
+
+def _own(op_type: type[IRDLOperation], attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+    """Take the properties of an operation out of its attributes."""
+    names = [name for name in attributes if name in op_type.get_irdl_definition().properties]
+    return {name: attributes.pop(name) for name in names}
+
+
+def _print_addresses(printer: Printer, addresses: list[SSAValue | None]) -> None:
+    with printer.in_parens():
+        printer.print_list(
+            [address for address in addresses if address is not None],
+            lambda address: print_typed_operands(printer, [address]),
+        )
+
+
+@irdl_op_definition
+class InitializeL2LPipeOp(InitializePipeOp):
+    __doc__ = f"""A pipe from one core's memory to the other's: a push writes into the consumer's buffer.
+
+    {InitializePipeOp.__doc__}
+    `pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = 8}}(%buffer : i32) -> !pto.pipe`; for both
+    directions, the buffer of the vector cores and that of the cube core.
+    """
+
+    name = "pto.initialize_l2l_pipe"
+    local_addr = operand_def()
+    peer_local_addr = opt_operand_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializeL2LPipeOp:
+        properties = _parse_settings(parser, local=False)
+        operands = _parse_addresses(parser, 2)
+        attributes, type = _parse_result(parser)
+        properties |= _own(cls, attributes)
+        return cls.build(operands=operands, result_types=[type], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        self.print_settings(printer)
+        _print_addresses(printer, [self.local_addr, self.peer_local_addr])
+        self.print_result(printer)
+
+    def verify_(self) -> None:
+        self.verify_shape()
+        self.verify_peer_address(self.peer_local_addr)
+
+
+@irdl_op_definition
+class InitializeL2G2LPipeOp(InitializePipeOp):
+    __doc__ = f"""A pipe by way of global memory: a push writes there, a pop loads from there.
+
+    {InitializePipeOp.__doc__}
+    `pto.initialize_l2g2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 2}}(%gm : !pto.ptr<f32>,
+    %buffer : i32) -> !pto.pipe`: the slots, and the consumer's buffer, of `local_slot_num` slots; for both directions,
+    the buffers of both. Without a buffer, entries are tensors in global memory.
+    """
+
+    name = "pto.initialize_l2g2l_pipe"
+    local_slot_num = opt_prop_def(IntegerAttr[I32])
+    gm_addr = operand_def()
+    local_addr = opt_operand_def()
+    peer_local_addr = opt_operand_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def local_depth(self) -> int:
+        """How many slots the consumer's own memory has."""
+        return self.depth if self.local_slot_num is None else _number(self.local_slot_num)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializeL2G2LPipeOp:
+        properties = _parse_settings(parser, local=True)
+        operands = _parse_addresses(parser, 3)
+        attributes, type = _parse_result(parser)
+        properties |= _own(cls, attributes)
+        return cls.build(operands=operands, result_types=[type], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        self.print_settings(printer)
+        _print_addresses(printer, [self.gm_addr, self.local_addr, self.peer_local_addr])
+        self.print_result(printer)
+
+    def verify_(self) -> None:
+        self.verify_shape()
+        if self.local_addr is None:
+            if self.peer_local_addr is not None:
+                fail(self, "'peer_local_addr' requires 'local_addr'")
+            if self.local_slot_num is not None:
+                fail(self, "'local_slot_num' is only allowed when 'local_addr' is present")
+            return
+        if self.local_slot_num is not None:
+            if self.local_depth <= 0:
+                fail(self, "expects 'local_slot_num' to be greater than 0")
+            if self.local_depth > self.depth:
+                fail(self, f"expects 'local_slot_num' to be less than or equal to slot_num ({self.depth})")
+        self.verify_peer_address(self.peer_local_addr)
+
+
+def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
+    """Whether `op` makes what was a front-end pipe into `buffer` of `function`, with an epilogue."""
+    return (
+        isinstance(op, InitializePipeOp)
+        and op.acc_push_epilogue is not None
+        and op.attributes.get(_PEER_FUNCTION) == SymbolRefAttr(function.sym_name.data)
+        and op.attributes.get(_PEER_BUFFER) == StringAttr(buffer)
+        and isinstance(direction := op.attributes.get(_PEER_DIRECTION), IntegerAttr)
+        and _number(direction) == protocol.C2V
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Through the pipe
+# ---------------------------------------------------------------------------------------------
+
+
+class BoundPipeOp(IRDLOperation):
+    """Puts an entry into a pipe, takes one out, or gives its slot back."""
+
+    pipe_handle = operand_def(PipeType)
+    split = prop_def(IntegerAttr[I8])
+
+    IS_PRODUCER: ClassVar[bool]
+
+    @property
+    def split_axis(self) -> int:
+        """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        return _number(self.split)
+
+    @property
+    def entry_value(self) -> SSAValue | None:
+        """The tile or tensor that goes through, if the operation names it."""
+        raise NotImplementedError
+
+    def verify_use(self) -> InitializePipeOp:
+        """Check what is alike for all; returns what made the pipe."""
+        core = core_of(self)
+        if core is None and not is_tile_helper(self):
+            fail(self, "must be inside pto.section.cube/vector or a kernel_kind function; move it there")
+        maker = self.pipe_handle.owner
+        if not isinstance(maker, InitializePipeOp):
+            fail(
+                self, "pipe_handle must be produced by pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe"
+            )
+        verify_split(self, self.split_axis)
+        if protocol.is_odd(self.split_axis):
+            self._verify_odd(maker, core)
+        entry = None if self.entry_value is None else self.entry_value.type
+        if entry is None:
+            return maker
+        verify_odd_entry(self, self.split_axis, entry)
+        if isinstance(entry, TensorViewType):
+            self._verify_tensor(maker, entry)
+        elif isinstance(entry, TileBufType) and maker.acc_push_epilogue is None and core is not None:
+            lane = core is KernelKind.VECTOR
+            verify_entry_fits(self, entry, maker.entry_bytes, self.split_axis, lane=lane)
+        return maker
+
+    def _verify_odd(self, maker: InitializePipeOp, core: KernelKind | None) -> None:
+        expected = KernelKind.CUBE if self.IS_PRODUCER else KernelKind.VECTOR
+        if (
+            core is not expected
+            or not isinstance(maker, InitializeL2G2LPipeOp)
+            or maker.direction != protocol.C2V
+            or maker.local_addr is None
+        ):
+            fail(
+                self,
+                "supports odd split modes (split = 3 or 4) only for a unidirectional C2V pto.initialize_l2g2l_pipe "
+                "with a local consumer buffer",
+            )
+
+    def _verify_tensor(self, maker: InitializePipeOp, entry: TensorViewType) -> None:
+        if not isinstance(maker, InitializeL2G2LPipeOp):
+            fail(self, "expects !pto.tensor_view pipe entry to use a pipe produced by pto.initialize_l2g2l_pipe")
+        if maker.local_addr is not None:
+            fail(
+                self,
+                "expects !pto.tensor_view pipe entry to use global-only pto.initialize_l2g2l_pipe without local_addr",
+            )
+        slot = maker.gm_addr.type
+        if not isinstance(slot, TensorViewType):
+            fail(
+                self,
+                "expects !pto.tensor_view pipe entry to use pto.initialize_l2g2l_pipe gm_addr with tensor_view slot "
+                "type",
+            )
+        verify_entry_matches(self, entry, slot, "initialize_l2g2l_pipe gm_addr")
+        size, split = entry.bytes, self.split_axis != protocol.NO_SPLIT
+        if size is not None and size != maker.entry_bytes and not (split and 2 * size == maker.entry_bytes):
+            half = " or half slot_size for split entries" if split else ""
+            fail(
+                self,
+                f"expects pipe entry byte size to match initialize_l2g2l_pipe slot_size{half} (got entry byte size = "
+                f"{size}, slot_size = {maker.entry_bytes})",
+            )
+
+    def print_split(self, printer: Printer) -> None:
+        """Print ` {split = 0}`."""
+        print_clauses(printer, {"split": self.split})
+
+
+def _parse_bound(parser: Parser, *, lone_pipe: bool = False) -> list[SSAValue]:
+    """Parse `(%entry, %pipe : type, !pto.pipe)`, or with `lone_pipe` also `(%pipe : !pto.pipe)`."""
+    position = parser.pos
+    with parser.in_parens():
+        operands = parse_operands(parser)
+        parser.parse_punctuation(":")
+        values = parse_types_of(parser, operands)
+    if len(values) != 2 and not (lone_pipe and len(values) == 1):
+        parser.raise_error("an entry and a pipe are expected", position, parser.pos)
+    return values
+
+
+def _parse_split(parser: Parser) -> dict[str, Attribute]:
+    return parse_clauses(parser, {"split": parse_integer(8)}, required=("split",))
+
+
+def _parse_lane(parser: Parser) -> SSAValue | None:
+    if parser.parse_optional_keyword("aiv_subblockid") is None:
+        return None
+    with parser.in_parens():
+        return parser.parse_operand(i64)
+
+
+class TileThroughPipeOp(BoundPipeOp):
+    """A push or a pop: an entry, a pipe, and possibly which vector core's part it is."""
+
+    tile = operand_def(TileBufType | TensorViewType)
+    pipe_handle = operand_def(PipeType)
+    aiv_subblockid = opt_operand_def(i64)
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.tile
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TileThroughPipeOp:
+        tile, pipe = _parse_bound(parser)
+        properties = _parse_split(parser)
+        return cls.build(
+            operands=[tile, pipe, _parse_lane(parser)],
+            properties=properties,
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.tile, self.pipe_handle])
+        self.print_split(printer)
+        if self.aiv_subblockid is not None:
+            printer.print_string(" aiv_subblockid(")
+            printer.print_operand(self.aiv_subblockid)
+            printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class TPushOp(TileThroughPipeOp):
+    """Puts an entry into a pipe: `pto.tpush(%tile, %pipe : <type>, !pto.pipe) {split = 0}`.
+
+    A tile is stored, once its slot is free, and the consumer told; of a tensor the consumer is only told (PTO-006 to
+    PTO-010). Tiles come from the accumulator or the vector cores' buffer (PTO-017).
+    """
+
+    name = "pto.tpush"
+    IS_PRODUCER: ClassVar[bool] = True
+
+    def verify_(self) -> None:
+        self.verify_use()
+        entry = self.tile.type
+        verify_parity(self, self.split_axis, entry)
+        verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
+        if isinstance(entry, TileBufType) and entry.location not in (AddressSpace.ACC, AddressSpace.VEC):
+            fail(
+                self,
+                f"tile type must map to a supported producer pipe: loc=acc or loc=vec, not {entry.location.value}",
+            )
+        if isinstance(entry, TileBufType):
+            verify_lanes_of_chip(self, entry)
+
+
+@irdl_op_definition
+class TPopOp(TileThroughPipeOp):
+    """Binds a declared tile or tensor to the next entry: `pto.tpop(%tile, %pipe : <type>, !pto.pipe) {split = 0}`."""
+
+    name = "pto.tpop"
+    IS_PRODUCER: ClassVar[bool] = False
+
+    def verify_(self) -> None:
+        self.verify_use()
+        entry = self.tile.type
+        verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
+        if isinstance(entry, TileBufType) and entry.location not in (AddressSpace.MAT, AddressSpace.VEC):
+            fail(
+                self,
+                "tile type and target arch must map to a supported consumer pipe: loc=vec or loc=mat, not "
+                f"{entry.location.value}",
+            )
+
+
+@irdl_op_definition
+class TAllocOp(BoundPipeOp):
+    """Binds a declared tensor to the next free slot: `pto.talloc(%slot, %pipe : <type>, !pto.pipe) {split = 0}`."""
+
+    name = "pto.talloc"
+    entry = operand_def(TensorViewType)
+    pipe_handle = operand_def(PipeType)
+    IS_PRODUCER: ClassVar[bool] = True
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.entry
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TAllocOp:
+        operands = _parse_bound(parser)
+        return cls.build(
+            operands=operands, properties=_parse_split(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.entry, self.pipe_handle])
+        self.print_split(printer)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_use()
+
+
+@irdl_op_definition
+class TFreeOp(BoundPipeOp):
+    """Gives the slot of the oldest entry taken out back: `pto.tfree(%pipe : !pto.pipe) {split = 0}`.
+
+    For a slot in global memory, `pto.tfree(%slot, %pipe : <type>, !pto.pipe) {split = 0}`.
+    """
+
+    name = "pto.tfree"
+    entry = opt_operand_def(TileBufType | TensorViewType)
+    pipe_handle = operand_def(PipeType)
+    IS_PRODUCER: ClassVar[bool] = False
+
+    @property
+    def entry_value(self) -> SSAValue | None:
+        return self.entry
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TFreeOp:
+        operands = _parse_bound(parser, lone_pipe=True)
+        entry, pipe = [None, *operands][-2:]
+        return cls.build(
+            operands=[entry, pipe], properties=_parse_split(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, self.operands)
+        self.print_split(printer)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_use()
+
+
+def verify_lanes_of_chip(op: Operation, tile: TileBufType) -> None:
+    """Refuse a tile the chip cannot share among its vector cores (a5)."""
+
+
+OPERATIONS: list[type[Operation]] = [
+    InitializeL2LPipeOp,
+    InitializeL2G2LPipeOp,
+    TAllocOp,
+    TPushOp,
+    TPopOp,
+    TFreeOp,
+]
+"""The operations of this module, in the order of the reference page."""

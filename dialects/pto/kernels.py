@@ -1,0 +1,377 @@
+"""Where `pto` code runs: kernels and sections of the cube and vector cores, block numbers, and synchronization.
+
+A function is a kernel of one core if it has the attribute `pto.kernel_kind`; other code says in sections which core
+it is for. The chip is told by the module's attribute `pto.target_arch` or `pto.device-spec`; without either, checks
+that depend on the chip are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NoReturn, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..assembly import parse_members
+from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
+from .attributes import (
+    HardwarePipeAttr,
+    KernelKind,
+    KernelKindAttr,
+    SyncAllMode,
+    SyncAllModeAttr,
+    SyncCoreTypeAttr,
+)
+from .types import PartitionTensorViewType, PtrType, TensorViewType
+
+Architecture: TypeAlias = Literal["a2a3", "a5"]
+"""A generation of chips."""
+
+_A5_DEVICES = ("Ascend950", "Ascend910_95")
+"""How the names of the devices of generation a5 begin."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Around an operation
+# ---------------------------------------------------------------------------------------------
+
+
+def fail(op: Operation, message: str) -> NoReturn:
+    """Raise VerifyException about `op`, worded as the public verifier does: `'pto.tpush' op expects ...`."""
+    raise VerifyException(f"'{op.name}' op {message}")
+
+
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """The operations around `op`, innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def function_of(op: Operation) -> FuncOp | None:
+    """The function around `op`."""
+    return next((parent for parent in ancestors(op) if isinstance(parent, FuncOp)), None)
+
+
+def require_function(op: Operation) -> FuncOp:
+    """The function around `op`; raises VerifyException without one."""
+    function = function_of(op)
+    if function is None:
+        fail(op, "must be nested under a func.func; put it into one")
+    return function
+
+
+def core_of(op: Operation) -> KernelKind | None:
+    """The core `op` runs on: that of the section around it, or else of the function."""
+    for parent in ancestors(op):
+        if isinstance(parent, SectionCubeOp):
+            return KernelKind.CUBE
+        if isinstance(parent, SectionVectorOp):
+            return KernelKind.VECTOR
+        if isinstance(parent, FuncOp):
+            return kernel_kind(parent)
+    return None
+
+
+def kernel_kind(function: FuncOp) -> KernelKind | None:
+    """The core a function is a kernel of."""
+    attribute = function.attributes.get("pto.kernel_kind")
+    return attribute.data if isinstance(attribute, KernelKindAttr) else None
+
+
+def is_tile_helper(op: Operation) -> bool:
+    """Whether `op` is in a function that serves both cores."""
+    function = function_of(op)
+    return function is not None and "pto.tileop.helper" in function.attributes
+
+
+def architecture_of(op: Operation) -> Architecture | None:
+    """The chip the innermost module around `op` that names one is for."""
+    for parent in ancestors(op):
+        if not isinstance(parent, ModuleOp):
+            continue
+        name, device = (parent.attributes.get(key) for key in ("pto.target_arch", "pto.device-spec"))
+        if isinstance(name, StringAttr):
+            return "a5" if name.data.lower() == "a5" else "a2a3"
+        if isinstance(device, StringAttr):
+            return "a5" if device.data.startswith(_A5_DEVICES) else "a2a3"
+    return None
+
+
+def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
+    """The function `symbol` names for `op`.
+
+    It is looked up in the module of the function around `op`, then, if that module stands in another, among all
+    functions there that are not private; None if there is no such function, or more than one.
+    """
+    name = symbol.root_reference.data
+    module = next((parent for parent in ancestors(op) if isinstance(parent, ModuleOp)), None)
+    if module is None:
+        return None
+    for member in module.ops:
+        if isinstance(member, FuncOp) and member.sym_name.data == name:
+            return member
+    outer = module.parent_op()
+    if not isinstance(outer, ModuleOp):
+        return None
+    found = [
+        function
+        for function in outer.walk()
+        if isinstance(function, FuncOp)
+        and function.sym_visibility != StringAttr("private")
+        and name in (function.sym_name.data, _logical_name(function))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _logical_name(function: FuncOp) -> str | None:
+    name = function.attributes.get("pto.ptodsl.logical_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+# ---------------------------------------------------------------------------------------------
+# Sections
+# ---------------------------------------------------------------------------------------------
+
+
+class SectionOp(IRDLOperation):
+    """Code for one of the cores, in a function that serves both."""
+
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, body: Region):
+        super().__init__(regions=[body])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SectionOp:
+        op = cls(parse_members(parser))
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class SectionCubeOp(SectionOp):
+    """Code for the cube core: `pto.section.cube { ... }`."""
+
+    name = "pto.section.cube"
+
+
+@irdl_op_definition
+class SectionVectorOp(SectionOp):
+    """Code for the vector cores: `pto.section.vector { ... }`."""
+
+    name = "pto.section.vector"
+
+
+# ---------------------------------------------------------------------------------------------
+# Numbers of blocks
+# ---------------------------------------------------------------------------------------------
+
+
+class IndexOp(IRDLOperation):
+    """A number that tells copies of a program apart."""
+
+    result = result_def(i64)
+    traits = traits_def(Pure())
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i64])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IndexOp:
+        op = cls()
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class GetBlockIdxOp(IndexOp):
+    """Number of the block that runs the code; a block is a cube core with its vector cores."""
+
+    name = "pto.get_block_idx"
+
+
+@irdl_op_definition
+class GetBlockNumOp(IndexOp):
+    """How many blocks run the code."""
+
+    name = "pto.get_block_num"
+
+
+@irdl_op_definition
+class GetSubBlockIdxOp(IndexOp):
+    """Number of the vector core among those of its block."""
+
+    name = "pto.get_subblock_idx"
+
+
+@irdl_op_definition
+class GetSubBlockNumOp(IndexOp):
+    """How many vector cores a block has."""
+
+    name = "pto.get_subblock_num"
+
+
+# ---------------------------------------------------------------------------------------------
+# Synchronization
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class BarrierOp(IRDLOperation):
+    """Waits for what an instruction pipeline of the core has begun: `pto.barrier <PIPE_ALL>`."""
+
+    name = "pto.barrier"
+    pipe = prop_def(HardwarePipeAttr)
+
+    def __init__(self, pipe: HardwarePipeAttr):
+        super().__init__(properties={"pipe": pipe})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BarrierOp:
+        pipe = parser.parse_optional_attribute()
+        if pipe is None:
+            pipe = HardwarePipeAttr(HardwarePipeAttr.parse_parameter(parser))  # pyright: ignore[reportArgumentType]
+        op = cls.build(properties={"pipe": pipe})
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.pipe.print_parameter(printer)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class SyncAllOp(IRDLOperation):
+    """Waits until all cores of a kind have come here.
+
+    `pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>`; in mode `soft` there is a
+    workspace in global memory, and possibly the number of cores: `pto.syncall(%gm, %n : !pto.ptr<i32>, i32) ...`.
+    """
+
+    name = "pto.syncall"
+    gm_workspace = opt_operand_def(PtrType | TensorViewType | PartitionTensorViewType)
+    used_cores = opt_operand_def(i32)
+    mode = prop_def(SyncAllModeAttr)
+    core_type = prop_def(SyncCoreTypeAttr)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SyncAllOp:
+        operands: Sequence[SSAValue] = ()
+        position = parser.pos
+        parser.parse_punctuation("(")
+        if parser.parse_optional_punctuation(")") is None:
+            operands = parse_typed_operands(parser)
+            parser.parse_punctuation(")")
+        parser.parse_keyword("mode")
+        parser.parse_punctuation("=")
+        mode = parser.parse_attribute()
+        parser.parse_punctuation(",")
+        parser.parse_keyword("core_type")
+        parser.parse_punctuation("=")
+        properties = {"mode": mode, "core_type": parser.parse_attribute()}
+        if len(operands) > 2:
+            parser.raise_error("a workspace and a number of cores are all syncall takes", position, parser.pos)
+        workspace, used = [*operands, None, None][:2]
+        op = cls.build(operands=[workspace, used], properties=properties)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            if self.operands:
+                print_typed_operands(printer, self.operands)
+        printer.print_string(" mode = ")
+        printer.print_attribute(self.mode)
+        printer.print_string(", core_type = ")
+        printer.print_attribute(self.core_type)
+        print_attribute_list(printer, self, but=("mode", "core_type"))
+
+    def verify_(self) -> None:
+        if self.mode.data is SyncAllMode.HARD and self.operands:
+            fail(self, "expects hard syncall to have no operands; leave them out")
+        if self.mode.data is SyncAllMode.SOFT and self.gm_workspace is None:
+            fail(self, "expects soft syncall to have gm_workspace and optional used_cores; name the workspace")
+
+
+@irdl_op_definition
+class SetFftsOp(IRDLOperation):
+    """Tells the core where the flags between cores lie in global memory: `pto.set_ffts %p : !pto.ptr<i64>`."""
+
+    name = "pto.set_ffts"
+    ffts = operand_def(PtrType)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetFftsOp:
+        operand = parser.parse_unresolved_operand()
+        properties, attributes = parse_attribute_list(parser, cls)
+        parser.parse_punctuation(":")
+        op = cls.build(operands=[parser.resolve_operand(operand, parse_pointer_type(parser))], properties=properties)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.ffts)
+        print_attribute_list(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.ffts.type)
+
+
+def parse_pointer_type(parser: Parser) -> PtrType:
+    """Parse `!pto.ptr<f32>`, or `<f32>` alone."""
+    position = parser.pos
+    pointer = parser.parse_optional_type()
+    if pointer is None:
+        return PtrType.new(PtrType.parse_parameters(parser))
+    if not isinstance(pointer, PtrType):
+        parser.raise_error(f"{pointer} is no pointer; use !pto.ptr<...>", position, parser.pos)
+    return pointer
+
+
+def walk_operations(function: FuncOp, wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
+    """The operations of a function that are wanted, in the order they stand in."""
+    return (inner for inner in function.walk() if wanted(inner))
+
+
+OPERATIONS: list[type[Operation]] = [
+    SectionCubeOp,
+    SectionVectorOp,
+    GetBlockIdxOp,
+    GetBlockNumOp,
+    GetSubBlockIdxOp,
+    GetSubBlockNumOp,
+    BarrierOp,
+    SyncAllOp,
+    SetFftsOp,
+]
+"""The operations of this module, in the order of the reference page."""

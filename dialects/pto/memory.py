@@ -1,0 +1,622 @@
+"""Memory of `pto` programs: pointers and views of global memory, tiles and parts of tiles.
+
+Views of global memory are numbers only (address, extents, strides in elements); tiles lie in a core's own memory,
+at an address of their own or one that is chosen later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from .assembly import parse_attribute_list, print_attribute_list, resolve
+from .attributes import LayoutAttr
+from .kernels import fail, parse_pointer_type
+from .types import DYNAMIC, PartitionTensorViewType, PtrType, TensorViewType, TileBufType
+
+_INDEX = IndexType()
+
+
+def constant_value(value: SSAValue) -> int | None:
+    """The value of an integer that is a constant."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def _parse_operand_list(parser: Parser) -> list[UnresolvedOperand]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
+
+
+def _print_operand_list(printer: Printer, operands: Sequence[SSAValue]) -> None:
+    with printer.in_square_brackets():
+        printer.print_list(operands, printer.print_operand)
+
+
+def _parse_key(parser: Parser, key: str) -> None:
+    parser.parse_keyword(key)
+    parser.parse_punctuation("=")
+
+
+def _indices(parser: Parser, operands: Sequence[UnresolvedOperand]) -> list[SSAValue]:
+    return resolve(parser, operands, [_INDEX] * len(operands), parser.pos)
+
+
+# ---------------------------------------------------------------------------------------------
+# Pointers
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class AddPtrOp(IRDLOperation):
+    """A pointer some elements further: `pto.addptr %p, %offset : <f32> -> <f32>`."""
+
+    name = "pto.addptr"
+    ptr = operand_def(PtrType)
+    offset = operand_def(_INDEX)
+    result = result_def(PtrType)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AddPtrOp:
+        pointer = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        offset = parser.parse_operand(_INDEX)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.resolve_operand(pointer, parse_pointer_type(parser))
+        parser.parse_punctuation("->")
+        return cls.build(
+            operands=[source, offset], result_types=[parse_pointer_type(parser)], attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+        # The public text leaves out the name of the type here.
+        printer.print_string(" : ")
+        for value, behind in ((self.ptr, " -> "), (self.result, "")):
+            assert isinstance(value.type, PtrType)
+            value.type.print_parameters(printer)
+            printer.print_string(behind)
+
+    def verify_(self) -> None:
+        if self.ptr.type != self.result.type:
+            fail(self, "expects ptr and result to be of one type; make them agree")
+
+
+@irdl_op_definition
+class LoadScalarOp(IRDLOperation):
+    """Reads one element: `%v = pto.load_scalar %p[%offset] : !pto.ptr<i32> -> i32`."""
+
+    name = "pto.load_scalar"
+    ptr = operand_def(PtrType)
+    offset = operand_def(_INDEX)
+    value = result_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadScalarOp:
+        pointer = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            offset = parser.parse_operand(_INDEX)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.resolve_operand(pointer, parse_pointer_type(parser))
+        parser.parse_punctuation("->")
+        return cls.build(operands=[source, offset], result_types=[parser.parse_type()], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.ptr)
+        with printer.in_square_brackets():
+            printer.print_operand(self.offset)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.ptr.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.value.type)
+
+    def verify_(self) -> None:
+        _verify_element(self, self.ptr, self.value.type)
+
+
+@irdl_op_definition
+class StoreScalarOp(IRDLOperation):
+    """Writes one element: `pto.store_scalar %v, %p[%offset] : !pto.ptr<i32>, i32`."""
+
+    name = "pto.store_scalar"
+    ptr = operand_def(PtrType)
+    offset = operand_def(_INDEX)
+    value = operand_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreScalarOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        pointer = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            offset = parser.parse_operand(_INDEX)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        target = parser.resolve_operand(pointer, parse_pointer_type(parser))
+        parser.parse_punctuation(",")
+        stored = parser.resolve_operand(value, parser.parse_type())
+        return cls.build(operands=[target, offset, stored], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list((self.value, self.ptr), printer.print_operand)
+        with printer.in_square_brackets():
+            printer.print_operand(self.offset)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list((self.ptr, self.value), lambda operand: printer.print_attribute(operand.type))
+
+    def verify_(self) -> None:
+        _verify_element(self, self.ptr, self.value.type)
+
+
+def _verify_element(op: Operation, pointer: SSAValue, element: Attribute) -> None:
+    assert isinstance(pointer.type, PtrType)
+    if pointer.type.element_type != element:
+        fail(op, f"expects a value of the pointer's element type {pointer.type.element_type}, not {element}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Views of global memory
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class MakeTensorViewOp(IRDLOperation):
+    """A tensor at a pointer: `pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : <type>`.
+
+    Strides count elements; `layout` says how the tensor lies there.
+    """
+
+    name = "pto.make_tensor_view"
+    ptr = operand_def(PtrType)
+    shape = var_operand_def(_INDEX)
+    strides = var_operand_def(_INDEX)
+    layout = opt_prop_def(LayoutAttr)
+    result = result_def(TensorViewType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MakeTensorViewOp:
+        pointer = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        _parse_key(parser, "shape")
+        shape = _parse_operand_list(parser)
+        parser.parse_punctuation(",")
+        _parse_key(parser, "strides")
+        strides = _parse_operand_list(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        view = parser.parse_type()
+        if not isinstance(view, TensorViewType):
+            parser.raise_error("expected result type pto.tensor_view<...>", position, parser.pos)
+        base = parser.resolve_operand(pointer, PtrType.get(view.element_type))
+        return cls.build(
+            operands=[base, _indices(parser, shape), _indices(parser, strides)],
+            result_types=[view],
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.ptr)
+        printer.print_string(", shape = ")
+        _print_operand_list(printer, self.shape)
+        printer.print_string(", strides = ")
+        _print_operand_list(printer, self.strides)
+        print_attribute_list(printer, self)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        view = self.result.type
+        assert isinstance(view, TensorViewType)
+        rank = len(view.extents)
+        if not len(self.shape) == len(self.strides) == rank:
+            fail(
+                self,
+                f"expects as many shape and strides operands as tensor_view has dimensions, {rank}; there are "
+                f"{len(self.shape)} and {len(self.strides)}",
+            )
+        for place, (operand, extent) in enumerate(zip(self.shape, view.extents, strict=True)):
+            given = constant_value(operand)
+            if extent != DYNAMIC and given is not None and given != extent:
+                fail(self, f"expects shape operand {place} to be {extent}, as its type says, not {given}")
+
+
+@irdl_op_definition
+class PartitionViewOp(IRDLOperation):
+    """A part of a tensor: `pto.partition_view %v, offsets = [%i, %j], sizes = [%m, %n] : <type> -> <type>`.
+
+    The result's type may be left out; its extents are then the sizes that are constants, and `?`.
+    """
+
+    name = "pto.partition_view"
+    source = operand_def(TensorViewType)
+    offsets = var_operand_def(_INDEX)
+    sizes = var_operand_def(_INDEX)
+    result = result_def(PartitionTensorViewType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PartitionViewOp:
+        operand = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        _parse_key(parser, "offsets")
+        offsets = _parse_operand_list(parser)
+        parser.parse_punctuation(",")
+        _parse_key(parser, "sizes")
+        size_operands = _parse_operand_list(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        view = parser.parse_type()
+        source = parser.resolve_operand(operand, view)
+        sizes = _indices(parser, size_operands)
+        if parser.parse_optional_punctuation("->") is not None:
+            result = parser.parse_type()
+        elif isinstance(view, TensorViewType):
+            extents = [DYNAMIC if (size := constant_value(value)) is None else size for value in sizes]
+            result = PartitionTensorViewType.get(extents, view.element_type)
+        else:
+            parser.raise_error("a part is taken of a !pto.tensor_view<...>", position, parser.pos)
+        return cls.build(
+            operands=[source, _indices(parser, offsets), sizes], result_types=[result], attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.source)
+        printer.print_string(", offsets = ")
+        _print_operand_list(printer, self.offsets)
+        printer.print_string(", sizes = ")
+        _print_operand_list(printer, self.sizes)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        view, part = self.source.type, self.result.type
+        assert isinstance(view, TensorViewType)
+        assert isinstance(part, PartitionTensorViewType)
+        rank = len(view.extents)
+        if not len(self.offsets) == len(self.sizes) == rank:
+            fail(
+                self,
+                f"expects as many offsets and sizes as the source has dimensions, {rank}; there are "
+                f"{len(self.offsets)} and {len(self.sizes)}",
+            )
+        if part.element_type != view.element_type:
+            fail(self, f"expects result elements of {view.element_type}, as the source has, not {part.element_type}")
+        for place, (offset, size, extent) in enumerate(zip(self.offsets, self.sizes, view.extents, strict=True)):
+            first, count = constant_value(offset), constant_value(size)
+            if first is not None and first < 0:
+                fail(self, f"expects offset {place} not to be negative, as {first} is")
+            if extent != DYNAMIC and first is not None and count is not None and first + count > extent:
+                fail(
+                    self,
+                    f"expects offset {place} and size {place} to stay within the {extent} elements of dimension "
+                    f"{place}; {first} + {count} is more",
+                )
+
+
+# ---------------------------------------------------------------------------------------------
+# Tiles
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class AllocTileOp(IRDLOperation):
+    """A tile of its own: `pto.alloc_tile addr = %a valid_row = %m valid_col = %n : <type>`.
+
+    The address, in bytes, and the valid rows and columns are given where they are not left open; valid rows and
+    columns only where the type says `?`.
+    """
+
+    name = "pto.alloc_tile"
+    addr = opt_operand_def(i64)
+    valid_row = opt_operand_def(_INDEX)
+    valid_col = opt_operand_def(_INDEX)
+    result = result_def(TileBufType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocTileOp:
+        operands: list[SSAValue | None] = []
+        for key, type in (("addr", i64), ("valid_row", _INDEX), ("valid_col", _INDEX)):
+            operand = None
+            if parser.parse_optional_keyword(key) is not None:
+                parser.parse_punctuation("=")
+                operand = parser.parse_operand(type)
+            operands.append(operand)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.build(operands=operands, result_types=[parser.parse_type()], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        for key, operand in (("addr", self.addr), ("valid_row", self.valid_row), ("valid_col", self.valid_col)):
+            if operand is not None:
+                printer.print_string(f" {key} = ")
+                printer.print_operand(operand)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        tile = self.result.type
+        assert isinstance(tile, TileBufType)
+        for name, operand, extent in (
+            ("row", self.valid_row, tile.valid_shape[0]),
+            ("col", self.valid_col, tile.valid_shape[1]),
+        ):
+            if operand is not None and extent != DYNAMIC:
+                fail(self, f"expects no valid_{name} operand, as the type says v_{name}={extent}; write v_{name}=?")
+
+
+@irdl_op_definition
+class DeclareTileOp(IRDLOperation):
+    """A tile that a `pto.tpop` will bind to a slot: `pto.declare_tile -> <type>`."""
+
+    name = "pto.declare_tile"
+    tile = result_def(TileBufType)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DeclareTileOp:
+        return _parse_declaration(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        _print_declaration(self, printer)
+
+
+@irdl_op_definition
+class DeclareGlobalOp(IRDLOperation):
+    """A tensor in global memory that `pto.talloc` or `pto.tpop` will bind to a slot: `pto.declare_global -> <type>`."""
+
+    name = "pto.declare_global"
+    entry = result_def(TensorViewType)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DeclareGlobalOp:
+        return _parse_declaration(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        _print_declaration(self, printer)
+
+
+_DeclarationT = TypeVar("_DeclarationT", bound=IRDLOperation)
+
+
+def _parse_declaration(cls: type[_DeclarationT], parser: Parser) -> _DeclarationT:
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation("->")
+    return cls.build(result_types=[parser.parse_type()], attributes=attributes)
+
+
+def _print_declaration(op: Operation, printer: Printer) -> None:
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" -> ")
+    printer.print_attribute(op.results[0].type)
+
+
+@irdl_op_definition
+class SubViewOp(IRDLOperation):
+    """A part of a tile, in the same memory: `pto.subview %t[%i, %j] sizes [8, 16] valid [%m, %n] : <type> -> <type>`."""
+
+    name = "pto.subview"
+    source = operand_def(TileBufType)
+    offsets = var_operand_def(_INDEX)
+    valid_row = opt_operand_def(_INDEX)
+    valid_col = opt_operand_def(_INDEX)
+    sizes = prop_def(ArrayAttr[IntegerAttr])
+    result = result_def(TileBufType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SubViewOp:
+        operand = parser.parse_unresolved_operand()
+        offsets = _parse_operand_list(parser)
+        parser.parse_keyword("sizes")
+        sizes = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+        )
+        valid: list[SSAValue | None] = [None, None]
+        if parser.parse_optional_keyword("valid") is not None:
+            position = parser.pos
+            given = _parse_operand_list(parser)
+            if len(given) != 2:
+                parser.raise_error("valid takes rows and columns: valid [%m, %n]", position, parser.pos)
+            valid = [*_indices(parser, given)]
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        source = parser.resolve_operand(operand, type)
+        if parser.parse_optional_punctuation("->") is not None:
+            result = parser.parse_type()
+        elif isinstance(type, TileBufType) and len(sizes) == 2:
+            result = _part_of_tile(type, [size.value.data for size in sizes], valid)
+        else:
+            parser.raise_error("a part is taken of a !pto.tile_buf<...>, with two sizes", position, parser.pos)
+        return cls.build(
+            operands=[source, _indices(parser, offsets), *valid],
+            result_types=[result],
+            properties={"sizes": ArrayAttr(sizes)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.source)
+        _print_operand_list(printer, self.offsets)
+        printer.print_string(f" sizes [{', '.join(str(size) for size in self.extents)}]")
+        if self.valid_row is not None and self.valid_col is not None:
+            printer.print_string(" valid ")
+            _print_operand_list(printer, (self.valid_row, self.valid_col))
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Rows and columns of the part."""
+        return tuple(size.value.data for size in self.sizes)
+
+    def verify_(self) -> None:
+        source, part = self.source.type, self.result.type
+        assert isinstance(source, TileBufType)
+        assert isinstance(part, TileBufType)
+        if len(self.offsets) != 2 or len(self.extents) != 2:
+            fail(self, "expects two offsets and two sizes, for rows and columns")
+        if part.element_type != source.element_type:
+            fail(self, f"expects result elements of {source.element_type}, as the source has, not {part.element_type}")
+        if part.location is not source.location:
+            fail(self, f"expects the result in {source.location.value}, where the source is, not {part.location.value}")
+        for name, offset, size, whole in zip(
+            ("rows", "columns"), self.offsets, self.extents, source.shape, strict=True
+        ):
+            if size <= 0:
+                fail(self, f"expects sizes greater than 0; it takes {size} {name}")
+            first = constant_value(offset)
+            if first is not None and (first < 0 or first + size > whole):
+                fail(self, f"expects its {size} {name} from {first} on to lie within the {whole} of the source")
+
+
+def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAValue | None]) -> TileBufType:
+    """The type of a part of `tile` that states none."""
+    known = [
+        size if operand is None else DYNAMIC if (value := constant_value(operand)) is None else value
+        for size, operand in zip(sizes, valid, strict=True)
+    ]
+    return TileBufType.get(
+        tile.location, tile.element_type, (sizes[0], sizes[1]), (known[0], known[1]),
+        blayout=tile.blayout, slayout=tile.slayout, fractal=tile.fractal.data, pad=tile.pad.data,
+        compact=tile.compact.data,
+    )  # fmt: skip
+
+
+@irdl_op_definition
+class SetValidShapeOp(IRDLOperation):
+    """Changes the valid rows and columns of a tile whose type leaves them open: `pto.set_validshape %t, %m, %n : <type>`."""
+
+    name = "pto.set_validshape"
+    source = operand_def(TileBufType)
+    valid_row = operand_def(_INDEX)
+    valid_col = operand_def(_INDEX)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetValidShapeOp:
+        tile = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        rows = parser.parse_operand(_INDEX)
+        parser.parse_punctuation(",")
+        columns = parser.parse_operand(_INDEX)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.resolve_operand(tile, parser.parse_type())
+        return cls.build(operands=[source, rows, columns], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+
+    def verify_(self) -> None:
+        tile = self.source.type
+        assert isinstance(tile, TileBufType)
+        if not tile.has_dynamic_valid:
+            fail(self, "expects a tile with v_row=?, v_col=?; write them in its type")
+        for name, operand, whole in (("row", self.valid_row, tile.rows), ("col", self.valid_col, tile.columns)):
+            value = constant_value(operand)
+            if value is not None and not 0 <= value <= whole:
+                fail(self, f"expects valid_{name} to be 0 to {whole}, not {value}")
+
+
+@irdl_op_definition
+class TReshapeOp(IRDLOperation):
+    """The bytes of a tile as a tile of another shape or type: `pto.treshape %t : <type> -> <type>`."""
+
+    name = "pto.treshape"
+    src = operand_def(TileBufType)
+    result = result_def(TileBufType)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TReshapeOp:
+        tile = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.resolve_operand(tile, parser.parse_type())
+        parser.parse_punctuation("->")
+        return cls.build(operands=[source], result_types=[parser.parse_type()], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.src)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.src.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        before, after = self.src.type, self.result.type
+        assert isinstance(before, TileBufType)
+        assert isinstance(after, TileBufType)
+        if before.location is not after.location:
+            fail(self, f"expects the result in {before.location.value}, where the tile is, not {after.location.value}")
+        if before.bytes is not None and after.bytes is not None and before.bytes != after.bytes:
+            fail(self, f"expects a result of {before.bytes} bytes, as the tile has, not {after.bytes}")
+
+
+OPERATIONS: list[type[Operation]] = [
+    AddPtrOp,
+    LoadScalarOp,
+    StoreScalarOp,
+    MakeTensorViewOp,
+    PartitionViewOp,
+    AllocTileOp,
+    DeclareTileOp,
+    DeclareGlobalOp,
+    SubViewOp,
+    SetValidShapeOp,
+    TReshapeOp,
+]
+"""The operations of this module, in the order of the reference page."""

@@ -1,0 +1,75 @@
+"""The arithmetic of a TPipe: which push waits, which pop frees, which slot and flags are used.
+
+Pure functions of numbers. Indices count from 0 over the life of a pipe. Sources: rules PTO-009, PTO-023, PTO-024 and
+the public headers of the instruction set.
+"""
+
+from __future__ import annotations
+
+C2V = 1
+"""Bit of a direction mask: from the cube core to the vector cores."""
+
+V2C = 2
+"""Bit of a direction mask: from the vector cores to the cube core."""
+
+BOTH = C2V | V2C
+"""Mask of a pipe with a ring in each direction."""
+
+NO_SPLIT, UP_DOWN, LEFT_RIGHT, UP_DOWN_ODD, LEFT_RIGHT_ODD = range(5)
+"""How a tile of the cube core is shared among two vector cores (PTO-025 to PTO-027); the odd ones give the first
+core one row or column more."""
+
+HARDWARE_FLAGS = 16
+"""Flags between the cores of a block."""
+
+LANES = 2
+"""Vector cores of a block."""
+
+
+def sync_period(slot_num: int) -> int:
+    """After how many tiles a pop frees slots and a push waits for them (PTO-024)."""
+    return slot_num if slot_num <= 2 else slot_num // 2
+
+
+def slot_of(index: int, slot_num: int) -> int:
+    """The slot of tile number `index` (PTO-009)."""
+    return index % slot_num
+
+
+def push_waits(index: int, slot_num: int) -> bool:
+    """Whether push number `index` first waits for free slots (PTO-006, PTO-028)."""
+    return index >= slot_num and index % sync_period(slot_num) == 0
+
+
+def pop_frees(index: int, slot_num: int) -> bool:
+    """Whether pop number `index`, once its tile is done with, tells of free slots."""
+    return (index + 1) % sync_period(slot_num) == 0
+
+
+def unsafe_push(slot_num: int) -> int | None:
+    """The first push that may overwrite a slot nobody has read, None if there is none.
+
+    The pushes from `slot_num` to the next that waits reuse slots unasked, which happens exactly where the period does
+    not divide the number of slots.
+    """
+    return None if slot_num % sync_period(slot_num) == 0 else slot_num
+
+
+def flag_count(direction: int) -> int:
+    """How many flags a pipe takes: data and free, for each direction."""
+    return 4 if direction == BOTH else 2
+
+
+def default_slot_num(direction: int) -> int:
+    """The number of slots of a front-end pipe that states none."""
+    return 4 if direction == BOTH else 8
+
+
+def splits_rows(split: int) -> bool:
+    """Whether the vector cores get rows of the tile."""
+    return split in (UP_DOWN, UP_DOWN_ODD)
+
+
+def is_odd(split: int) -> bool:
+    """Whether the first vector core gets one row or column more."""
+    return split in (UP_DOWN_ODD, LEFT_RIGHT_ODD)

@@ -1,0 +1,528 @@
+"""Operations on tiles: between global memory and tiles, between tiles, arithmetic, printing.
+
+All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that differ in what they compute only are made
+from `tile_table`; the others move tiles between memories.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
+
+from . import tile_table
+from .assembly import (
+    parse_attribute_list,
+    parse_ins,
+    parse_operands,
+    parse_outs,
+    parse_typed_operand,
+    parse_typed_operands,
+    parse_types_of,
+    print_attribute_list,
+    print_ins,
+    print_outs,
+    print_typed_operands,
+)
+from .attributes import (
+    ATTRIBUTES,
+    AccToVecModeAttr,
+    AddressSpace,
+    AtomicTypeAttr,
+    PadModeAttr,
+    PrintFormatAttr,
+    ReluPreModeAttr,
+    RoundModeAttr,
+    SaturationModeAttr,
+    StorePhaseAttr,
+)
+from .kernels import fail
+from .types import DYNAMIC, PartitionTensorViewType, TensorViewType, TileBufType
+
+_INDEX = IndexType()
+_ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
+
+
+class TileEffects(MemoryEffect):
+    """What an operation on tiles reads and writes: its inputs and its destination."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        assert isinstance(op, TileOperation)
+        written = op.destination
+        read = {operand for operand in op.operands if operand is not written and _is_memory(operand.type)}
+        effects = {EffectInstance(MemoryEffectKind.READ, operand) for operand in read}
+        return effects | {EffectInstance(MemoryEffectKind.WRITE, written)}
+
+
+def _is_memory(type: Attribute) -> bool:
+    return isinstance(type, TileBufType | PartitionTensorViewType | TensorViewType)
+
+
+class TileOperation(IRDLOperation):
+    """Reads the tiles of `ins(...)`, writes the one of `outs(...)`."""
+
+    traits = traits_def(TileEffects())
+
+    @property
+    def destination(self) -> SSAValue:
+        """What the operation writes."""
+        return cast(SSAValue, getattr(self, "dst"))  # noqa: B009
+
+
+def _tile(op: Operation, operand: SSAValue, place: str) -> TileBufType:
+    """The type of an operand that has to be a tile."""
+    if not isinstance(operand.type, TileBufType):
+        fail(op, f"expects {place} to be !pto.tile_buf<...>, not {operand.type}")
+    return operand.type
+
+
+def _agree(left: int, right: int) -> bool:
+    """Whether two extents are or may be the same."""
+    return DYNAMIC in (left, right) or left == right
+
+
+# ---------------------------------------------------------------------------------------------
+# Those of the table
+# ---------------------------------------------------------------------------------------------
+
+
+class TableOperation(TileOperation):
+    """An operation on tiles as the table has it."""
+
+    inputs = var_operand_def()
+    dst = operand_def()
+
+    @classmethod
+    def table_row(cls) -> tile_table.TileOperation:
+        """The operation's row in the table."""
+        return tile_table.OPERATIONS[cls.name.removeprefix("pto.")]
+
+    @property
+    def scratch(self) -> SSAValue | None:
+        """The tile for intermediate results, if there is one."""
+        count = len(self.table_row().inputs)
+        return self.inputs[count] if len(self.inputs) > count else None
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TableOperation:
+        inputs = parse_ins(parser)
+        destination = parse_outs(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        return cls.build(operands=[inputs, destination], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_ins(printer, self.inputs)
+        print_outs(printer, self.dst)
+        print_attribute_list(printer, self)
+
+    def verify_(self) -> None:
+        row = self.table_row()
+        allowed = (len(row.inputs), len(row.inputs) + 1) if row.scratch else (len(row.inputs),)
+        if len(self.inputs) not in allowed:
+            counts = " or ".join(map(str, allowed))
+            fail(self, f"expects {counts} operands in ins(...), not {len(self.inputs)}; correct them")
+        destination = _tile(self, self.dst, "outs(...)")
+        tiles: list[TileBufType] = []
+        for place, (kind, operand) in enumerate(zip(row.inputs, self.inputs, strict=False), 1):
+            if kind == "tile":
+                tiles.append(_tile(self, operand, f"operand {place}"))
+            elif not isinstance(operand.type, IntegerType | AnyFloat):
+                fail(self, f"expects operand {place} to be a number, not {operand.type}")
+        if self.scratch is not None:
+            _tile(self, self.scratch, f"operand {len(self.inputs)}")
+        self._verify_shapes(row.shape, tiles, destination)
+
+    def _verify_shapes(self, shape: tile_table.Shape, tiles: list[TileBufType], result: TileBufType) -> None:
+        rows, columns = result.valid_shape
+        first = tiles[0].valid_shape if tiles else result.valid_shape
+        second = tiles[1].valid_shape if len(tiles) > 1 else first
+        match shape:
+            case "elementwise":
+                good = all(_agree(t.valid_shape[0], rows) and _agree(t.valid_shape[1], columns) for t in tiles)
+                rule = "all tiles to have the same valid rows and columns"
+            case "row_reduction":
+                good = _agree(first[0], rows)
+                rule = "the result to have as many valid rows as the tile"
+            case "row_expansion":
+                good = _agree(first[0], rows) and _agree(first[1], columns)
+                rule = "the result to have the valid rows and columns of the first tile"
+            case "column_expansion":
+                good = _agree(first[0], rows) and _agree(first[1], columns) and _agree(second[1], columns)
+                rule = "the result to have the valid shape of the first tile, and as many columns as the second"
+            case "column_copies":
+                good = _agree(first[1], columns)
+                rule = "the result to have as many valid columns as the tile"
+            case "concatenation":
+                known = DYNAMIC not in (first[1], second[1], columns)
+                good = _agree(first[0], rows) and _agree(second[0], rows)
+                good = good and (not known or first[1] + second[1] == columns)
+                rule = "tiles of the same valid rows, and a result as wide as both together"
+            case "product":
+                left, right = tiles[-2].valid_shape, tiles[-1].valid_shape
+                good = _agree(left[0], rows) and _agree(left[1], right[0]) and _agree(right[1], columns)
+                rule = "an M x K and a K x N tile, and an M x N result"
+            case "padding":
+                return
+        if not good:
+            shapes = " and ".join(_shape_text(tile) for tile in (*tiles, result))
+            fail(self, f"expects {rule}; they are {shapes}")
+
+
+def _shape_text(tile: TileBufType) -> str:
+    return " x ".join("?" if extent == DYNAMIC else str(extent) for extent in tile.valid_shape)
+
+
+def _class_name(name: str) -> str:
+    return "T" + "".join(part.capitalize() for part in name[1:].split(".")) + "Op"
+
+
+def _table_operations() -> dict[str, type[TableOperation]]:
+    operations: dict[str, type[TableOperation]] = {}
+    for row in tile_table.OPERATIONS.values():
+        inputs = ", ".join(row.inputs) + (", and possibly a tile for intermediate results" if row.scratch else "")
+        fields: dict[str, object] = {
+            "name": f"pto.{row.name}",
+            "__doc__": f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {inputs}.",
+            "__module__": __name__,
+        }
+        if row.mode is not None:
+            fields[row.mode[0]] = opt_prop_def(_ATTRIBUTE_BY_NAME[row.mode[1]])
+        operation = cast("type[TableOperation]", type(_class_name(row.name), (TableOperation,), fields))
+        operations[row.name] = irdl_op_definition(operation)
+    return operations
+
+
+TABLE_OPERATIONS: dict[str, type[TableOperation]] = _table_operations()
+"""The operations of the table, by name without `pto.`."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Between memories
+# ---------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class TLoadOp(TileOperation):
+    """Loads a part of a tensor into a tile: `pto.tload ins(%part : <type>) outs(%tile : <type>)`.
+
+    Behind it may stand `pad_mode = #pto.padmode<PadValue> pad_value = %v : f32`, for what lies outside the tensor.
+    """
+
+    name = "pto.tload"
+    src = operand_def()
+    dst = operand_def()
+    pad_value = opt_operand_def()
+    pad_mode = opt_prop_def(PadModeAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TLoadOp:
+        parser.parse_keyword("ins")
+        with parser.in_parens():
+            source = parse_typed_operand(parser)
+        destination = parse_outs(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        padding: SSAValue | None = None
+        if parser.parse_optional_keyword("pad_mode") is not None:
+            parser.parse_punctuation("=")
+            properties["pad_mode"] = parser.parse_attribute()
+        if parser.parse_optional_keyword("pad_value") is not None:
+            parser.parse_punctuation("=")
+            padding = parse_typed_operand(parser)
+        return cls.build(operands=[source, destination, padding], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_ins(printer, [self.src])
+        print_outs(printer, self.dst)
+        print_attribute_list(printer, self, but=("pad_mode",))
+        if self.pad_mode is not None:
+            printer.print_string(" pad_mode = ")
+            printer.print_attribute(self.pad_mode)
+        if self.pad_value is not None:
+            printer.print_string(" pad_value = ")
+            print_typed_operands(printer, [self.pad_value])
+
+    def verify_(self) -> None:
+        tile = _tile(self, self.dst, "outs(...)")
+        if not isinstance(self.src.type, PartitionTensorViewType | TensorViewType):
+            fail(self, f"expects ins(...) to be a part of a tensor, not {self.src.type}; use pto.partition_view")
+        if tile.location not in (AddressSpace.VEC, AddressSpace.MAT):
+            fail(self, f"expects a tile with loc=vec or loc=mat, not {tile.location.value}; move it from there")
+
+
+@irdl_op_definition
+class TStoreOp(TileOperation):
+    """Stores the valid part of a tile: `pto.tstore ins(%tile : <type>) outs(%part : <type>)`.
+
+    Out of the accumulator, elements may be scaled on the way: by the tile `%fp`, `ins(%tile : <type> fp %fp : <type>)`,
+    or by a number in 64 bits, `ins(%tile : <type>, %scale : i64)`.
+    """
+
+    name = "pto.tstore"
+    src = operand_def()
+    dst = operand_def()
+    fp = opt_operand_def(TileBufType)
+    preQuantScalar = opt_operand_def(i64)
+    stPhase = opt_prop_def(StorePhaseAttr)
+    atomicType = opt_prop_def(AtomicTypeAttr)
+    reluPreMode = opt_prop_def(ReluPreModeAttr)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TStoreOp:
+        parser.parse_keyword("ins")
+        factors: SSAValue | None = None
+        scale: SSAValue | None = None
+        with parser.in_parens():
+            source = parse_typed_operand(parser)
+            if parser.parse_optional_keyword("fp") is not None:
+                factors = parse_typed_operand(parser)
+            if parser.parse_optional_punctuation(",") is not None:
+                scale = parse_typed_operand(parser)
+        destination = parse_outs(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        return cls.build(
+            operands=[source, destination, factors, scale], properties=properties, attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ins")
+        with printer.in_parens():
+            print_typed_operands(printer, [self.src])
+            if self.fp is not None:
+                printer.print_string(" fp ")
+                print_typed_operands(printer, [self.fp])
+            if self.preQuantScalar is not None:
+                printer.print_string(", ")
+                print_typed_operands(printer, [self.preQuantScalar])
+        print_outs(printer, self.dst)
+        print_attribute_list(printer, self)
+
+    def verify_(self) -> None:
+        tile = _tile(self, self.src, "ins(...)")
+        if not isinstance(self.dst.type, PartitionTensorViewType | TensorViewType):
+            fail(self, f"expects outs(...) to be a part of a tensor, not {self.dst.type}; use pto.partition_view")
+        if tile.location not in (AddressSpace.VEC, AddressSpace.ACC, AddressSpace.MAT):
+            fail(self, f"expects a tile with loc=vec, loc=mat or loc=acc, not {tile.location.value}")
+
+
+@irdl_op_definition
+class TMovOp(TileOperation):
+    """Moves a tile to another memory: `pto.tmov ins(%tile : <type>) outs(%other : <type>)`.
+
+    Out of the accumulator, elements may be scaled on the way, by a tile, `ins(%tile : <type>, %fp : <type>)`, or a
+    number, `ins(%tile : <type>, %scale : i64)`.
+    """
+
+    name = "pto.tmov"
+    src = operand_def()
+    dst = operand_def()
+    fp = opt_operand_def(TileBufType)
+    preQuantScalar = opt_operand_def(i64)
+    accToVecMode = opt_prop_def(AccToVecModeAttr)
+    reluPreMode = opt_prop_def(ReluPreModeAttr)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TMovOp:
+        parser.parse_keyword("ins")
+        factors: SSAValue | None = None
+        scale: SSAValue | None = None
+        with parser.in_parens():
+            source = parse_typed_operand(parser)
+            while parser.parse_optional_punctuation(",") is not None:
+                position = parser.pos
+                operand = parse_typed_operand(parser)
+                if isinstance(operand.type, TileBufType) and factors is None and scale is None:
+                    factors = operand
+                elif operand.type == i64 and scale is None:
+                    scale = operand
+                else:
+                    parser.raise_error("a tile of factors or an i64 is expected", position, parser.pos)
+        destination = parse_outs(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        return cls.build(
+            operands=[source, destination, factors, scale], properties=properties, attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ins")
+        with printer.in_parens():
+            operands = [operand for operand in (self.src, self.fp, self.preQuantScalar) if operand is not None]
+            printer.print_list(operands, lambda operand: print_typed_operands(printer, [operand]))
+        print_outs(printer, self.dst)
+        print_attribute_list(printer, self)
+
+    def verify_(self) -> None:
+        _tile(self, self.src, "ins(...)")
+        _tile(self, self.dst, "outs(...)")
+
+
+@irdl_op_definition
+class TExtractOp(TileOperation):
+    """Copies a part of a tile: `pto.textract ins(%tile, %row, %col : <type>, index, index) outs(%part : <type>)`.
+
+    Out of the accumulator, elements may be scaled on the way, as by `pto.tmov`: `ins(%tile, %row, %col, %scale :
+    <type>, index, index, i64)` or `ins(%tile, %row, %col : <type>, index, index fp %fp : <type>)`.
+    """
+
+    name = "pto.textract"
+    src = operand_def()
+    indexRow = operand_def(_INDEX)
+    indexCol = operand_def(_INDEX)
+    dst = operand_def()
+    fp = opt_operand_def(TileBufType)
+    preQuantScalar = opt_operand_def(i64)
+    accToVecMode = opt_prop_def(AccToVecModeAttr)
+    reluPreMode = opt_prop_def(ReluPreModeAttr)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TExtractOp:
+        parser.parse_keyword("ins")
+        factors: SSAValue | None = None
+        position = parser.pos
+        with parser.in_parens():
+            operands = parse_typed_operands(parser)
+            if parser.parse_optional_keyword("fp") is not None:
+                factors = parse_typed_operand(parser)
+        if len(operands) not in (3, 4):
+            parser.raise_error("a tile, a row and a column are expected, and perhaps an i64", position, parser.pos)
+        source, row, column, scale = [*operands, None][:4]
+        destination = parse_outs(parser)
+        properties, attributes = parse_attribute_list(parser, cls)
+        return cls.build(
+            operands=[source, row, column, destination, factors, scale], properties=properties, attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ins")
+        with printer.in_parens():
+            operands = (self.src, self.indexRow, self.indexCol, self.preQuantScalar)
+            print_typed_operands(printer, [operand for operand in operands if operand is not None])
+            if self.fp is not None:
+                printer.print_string(" fp ")
+                print_typed_operands(printer, [self.fp])
+        print_outs(printer, self.dst)
+        print_attribute_list(printer, self)
+
+    def verify_(self) -> None:
+        _tile(self, self.src, "operand 1")
+        _tile(self, self.dst, "outs(...)")
+
+
+@irdl_op_definition
+class TCvtOp(TileOperation):
+    """Converts elements: `pto.tcvt ins(%tile {rmode = #pto<round_mode ROUND>} : <type>) outs(%other : <type>)`.
+
+    `rmode` says how it rounds, `satmode` whether it saturates; a tile for intermediate results may stand behind the
+    first. Rounding mode and saturation left out mean `CAST_RINT` and `OFF`.
+    """
+
+    name = "pto.tcvt"
+    src = operand_def()
+    tmp = opt_operand_def(TileBufType)
+    dst = operand_def()
+    rmode = opt_prop_def(RoundModeAttr)
+    sat_mode = opt_prop_def(SaturationModeAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TCvtOp:
+        parser.parse_keyword("ins")
+        position = parser.pos
+        with parser.in_parens():
+            operands = parse_operands(parser)
+            properties, attributes = parse_attribute_list(parser, cls)
+            parser.parse_punctuation(":")
+            values = parse_types_of(parser, operands)
+        if len(values) > 2:
+            parser.raise_error("a tile is expected, and perhaps one for intermediate results", position, parser.pos)
+        if (saturation := attributes.pop("satmode", None)) is not None:
+            if "sat_mode" in properties:
+                parser.raise_error("cannot specify both satmode and sat_mode", position, parser.pos)
+            properties["sat_mode"] = saturation
+        source, scratch = [*values, None][:2]
+        return cls.build(
+            operands=[source, scratch, parse_outs(parser)], properties=properties, attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ins")
+        operands = [operand for operand in (self.src, self.tmp) if operand is not None]
+        with printer.in_parens():
+            printer.print_list(operands, printer.print_operand)
+            modes = {"rmode": self.rmode, "satmode": self.sat_mode}
+            shown = {name: mode for name, mode in modes.items() if mode is not None}
+            printer.print_op_attributes({**shown, **self.attributes})
+            printer.print_string(" : ")
+            printer.print_list(operands, lambda operand: printer.print_attribute(operand.type))
+        print_outs(printer, self.dst)
+
+    def verify_(self) -> None:
+        source, result = _tile(self, self.src, "ins(...)"), _tile(self, self.dst, "outs(...)")
+        if not all(map(_agree, source.valid_shape, result.valid_shape)):
+            fail(
+                self,
+                "expects both tiles to have the same valid rows and columns; they are "
+                f"{_shape_text(source)} and {_shape_text(result)}",
+            )
+
+
+@irdl_op_definition
+class TPrintOp(IRDLOperation):
+    """Prints a tile or a part of a tensor: `pto.tprint ins(%tile : <type>)`.
+
+    A tile that is not in the vector cores' buffer is printed by way of a second operand, a part of a tensor.
+    """
+
+    name = "pto.tprint"
+    src = operand_def()
+    tmp = opt_operand_def()
+    printFormat = opt_prop_def(PrintFormatAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPrintOp:
+        position = parser.pos
+        operands = parse_ins(parser)
+        if len(operands) > 2:
+            parser.raise_error("a tile is expected, and perhaps memory to print it by", position, parser.pos)
+        properties, attributes = parse_attribute_list(parser, cls)
+        source, scratch = [*operands, None][:2]
+        return cls.build(operands=[source, scratch], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_ins(printer, self.operands)
+        print_attribute_list(printer, self)
+
+    def verify_(self) -> None:
+        printed = self.src.type
+        if not _is_memory(printed):
+            fail(self, f"expects a tile or a part of a tensor, not {printed}")
+        if isinstance(printed, TileBufType) and self.tmp is None and printed.location is not AddressSpace.VEC:
+            fail(self, "expects printable tile_buf without tmp to be in vec address space; name memory to print it by")
+
+
+OPERATIONS: list[type[Operation]] = [
+    TLoadOp,
+    TStoreOp,
+    TMovOp,
+    TExtractOp,
+    TCvtOp,
+    TPrintOp,
+    *TABLE_OPERATIONS.values(),
+]
+"""The operations of this module, in the order of the reference page."""
