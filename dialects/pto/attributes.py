@@ -7,7 +7,7 @@ Each is one choice among names. Most print as `#pto.kernel_kind<cube>`, some, as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
@@ -22,29 +22,28 @@ _ChoiceT = TypeVar("_ChoiceT", bound=StrEnum)
 class InAngleBrackets:
     """An attribute of one choice written `#pto.name<choice>`."""
 
-    data: StrEnum
     enum_type: ClassVar[type[StrEnum]]
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> StrEnum:
+    def parse_parameter(cls, parser: AttrParser) -> Any:
         with parser.in_angle_brackets():
             return parse_choice(parser, cls.enum_type)
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string(self.data.value)
+            printer.print_string(cast("EnumAttribute[StrEnum]", self).data.value)
 
 
 def parse_choice(parser: AttrParser, choices: type[_ChoiceT]) -> _ChoiceT:
     """Parse one of the names of an enumeration, as a word or in quotes."""
     position = parser.pos
     name = parser.parse_optional_identifier_or_str_literal()
-    try:
-        return choices(name)
-    except ValueError:
+    found = next((choice for choice in choices if choice.value == name), None)
+    if found is None:
         known = ", ".join(choice.value for choice in choices)
         written = "" if name is None else f", not '{name}'"
         parser.raise_error(f"one of {known} is expected{written}", position, parser.pos)
+    return found
 
 
 # ---------------------------------------------------------------------------------------------

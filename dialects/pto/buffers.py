@@ -22,6 +22,12 @@ def _parse_string(parser: Parser) -> Attribute:
     return StringAttr(parser.parse_str_literal())
 
 
+def _parse_space(parser: Parser) -> Attribute:
+    """Parse `#pto.address_space<vec>`, or `<vec>` alone."""
+    attribute = parser.parse_optional_attribute()
+    return AddressSpaceAttr(AddressSpaceAttr.parse_parameter(parser)) if attribute is None else attribute
+
+
 @irdl_op_definition
 class ReserveBufferOp(IRDLOperation):
     """Reserves bytes for the slots of a consumer.
@@ -56,7 +62,7 @@ class ReserveBufferOp(IRDLOperation):
             {
                 "name": _parse_string,
                 "size": parse_integer(32),
-                "location": lambda parser: parser.parse_attribute(),
+                "location": _parse_space,
                 "auto": parse_boolean,
                 "base": parse_integer(32),
             },

@@ -41,6 +41,7 @@ from .buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
 from .internal_pipes import (
     InitializePipeOp,
     lowered_pipe,
+    number,
     verify_entry_fits,
     verify_entry_matches,
     verify_lane_operand,
@@ -63,19 +64,15 @@ _UNPUBLISHED = (
 """Settings of the instruction set that the text does not offer."""
 
 
-def _number(attribute: IntegerAttr) -> int:
-    return attribute.value.data
-
-
 class FrontendOperation(IRDLOperation, ABC):
     """An operation of a kernel on one of its pipes."""
 
-    id = prop_def(IntegerAttr[I32])
+    id = opt_prop_def(IntegerAttr[I32])
 
     @property
     def pipe_id(self) -> int:
         """Number of the pipe in its function; 0 if none is written."""
-        return _number(self.id)
+        return 0 if self.id is None else number(self.id)
 
     def verify_settings(self) -> None:
         """Refuse settings that are no part of the text."""
@@ -143,22 +140,22 @@ class OpenPipeOp(FrontendOperation):
     @property
     def direction(self) -> int:
         """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
-        return _number(self.dir_mask)
+        return number(self.dir_mask)
 
     @property
     def entry_bytes(self) -> int:
         """Bytes of a slot."""
-        return _number(self.slot_size)
+        return number(self.slot_size)
 
     @property
     def depth(self) -> int:
         """How many slots there are, in each direction."""
-        return protocol.default_slot_num(self.direction) if self.slot_num is None else _number(self.slot_num)
+        return protocol.default_slot_num(self.direction) if self.slot_num is None else number(self.slot_num)
 
     @property
     def local_depth(self) -> int:
         """How many slots the consumer's own memory has, where slots lie in global memory."""
-        return self.depth if self.local_slot_num is None else _number(self.local_slot_num)
+        return self.depth if self.local_slot_num is None else number(self.local_slot_num)
 
     def consumer_buffer(self, direction: int) -> SSAValue | None:
         """The consumer's buffer for one direction."""
@@ -167,7 +164,6 @@ class OpenPipeOp(FrontendOperation):
     @classmethod
     def parse(cls, parser: Parser) -> OpenPipeOp:
         properties = parse_clauses(parser, _OPENING_CLAUSES, required=("dir_mask", "slot_size"))
-        properties.setdefault("id", IntegerAttr(0, i32))
         operands: dict[str, SSAValue] = {}
 
         def operand() -> None:
@@ -282,8 +278,7 @@ class OpenPipeOp(FrontendOperation):
             )
 
     def _verify_reservations(self) -> None:
-        """Consumers take tiles in their own memory, which is large enough for the slots there."""
-        architecture = architecture_of(self)
+        """Check that consumers take tiles in their own memory."""
         for direction, name, space in (
             (protocol.C2V, "c2v_consumer_buf", AddressSpace.VEC),
             (protocol.V2C, "v2c_consumer_buf", AddressSpace.MAT),
@@ -292,23 +287,12 @@ class OpenPipeOp(FrontendOperation):
             if not self.direction & direction or buffer is None:
                 continue
             reserved = reservation_of(buffer)
-            if reserved is None:
-                continue
-            if reserved.space is not space:
+            if reserved is not None and reserved.space is not space:
                 fail(
                     self,
                     f"expects '{name}' to be reserved with location = #pto.address_space<{space.value}>, where its "
                     f"consumer takes tiles, not {reserved.space.value}",
                 )
-            if architecture is not None:
-                slots = self.depth if architecture == "a5" else self.local_depth
-                size = _number(reserved.size)
-                if size < slots * self.entry_bytes:
-                    fail(
-                        self,
-                        f"expects '{name}' to be reserved with size = {slots * self.entry_bytes}, for {slots} slots of "
-                        f"{self.entry_bytes} bytes, not {size}",
-                    )
 
     def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
         if self.direction != protocol.C2V:
@@ -409,9 +393,7 @@ class AivInitializePipeOp(OpenPipeOp):
         if self.c2v_consumer_buf is None:
             fail(self, "expects fixpipe consumer pipe to have 'c2v_consumer_buf'")
         if self.reserved_name is None:
-            fail(
-                self, "expects consumer-side fixpipe pipe to use reserve_buffer, not import_reserved_buffer"
-            )
+            fail(self, "expects consumer-side fixpipe pipe to use reserve_buffer, not import_reserved_buffer")
         producer = self._producer(function, self.reserved_name)
         self.verify_same_epilogue("consumer", config, "producer", producer)
         tile = self._popped_tile(function)
@@ -425,10 +407,9 @@ class AivInitializePipeOp(OpenPipeOp):
 
     def _producer(self, function: FuncOp, name: str) -> Operation:
         """The producer's end of the pipe, by who imports the buffer this end reserves."""
-        module = function.parent_op()
         imports = [
             op
-            for op in ([] if module is None else module.walk())
+            for op in _members(function.parent_op())
             if isinstance(op, ImportReservedBufferOp) and op.key == name and op.peer_function is function
         ]
         if not imports:
@@ -439,7 +420,7 @@ class AivInitializePipeOp(OpenPipeOp):
         producer = _only(
             [
                 other
-                for other in ([] if peer is None else peer.walk())
+                for other in _members(peer)
                 if (isinstance(other, AicInitializePipeOp) and other.c2v_consumer_buf is imports[0].addr)
                 or lowered_pipe(other, function, name)
             ]
@@ -504,6 +485,10 @@ class AivInitializePipeOp(OpenPipeOp):
                 )
 
 
+def _members(op: Operation | None) -> list[Operation]:
+    return [] if op is None else list(op.walk())
+
+
 def _only(found: list[Operation]) -> Operation | None:
     return found[0] if len(found) == 1 else None
 
@@ -523,9 +508,7 @@ def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
             "correct the number",
         )
     if len(found) > 1:
-        fail(
-            op, f"expects 'id' = {op.pipe_id} to match exactly one frontend initialize_pipe op in the same function"
-        )
+        fail(op, f"expects 'id' = {op.pipe_id} to match exactly one frontend initialize_pipe op in the same function")
     return found[0]
 
 
@@ -548,7 +531,7 @@ class PipeUseOp(FrontendOperation):
     @property
     def split_axis(self) -> int:
         """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
-        return _number(self.split)
+        return number(self.split)
 
     @property
     def entry_value(self) -> SSAValue:
@@ -613,9 +596,7 @@ class PipeUseOp(FrontendOperation):
 
 
 def _parse_use(parser: Parser) -> dict[str, Attribute]:
-    properties = parse_clauses(parser, _USE_CLAUSES, required=("split",))
-    properties.setdefault("id", IntegerAttr(0, i32))
-    return properties
+    return parse_clauses(parser, _USE_CLAUSES, required=("split",))
 
 
 def _parse_lane(parser: Parser) -> SSAValue | None:
@@ -690,7 +671,7 @@ class PushOp(PipeUseOp):
                     f"expects a tile with loc={self.SPACE.value}, which the {self.CORE.value} core pushes, not "
                     f"{entry.location.value}",
                 )
-            verify_entry_fits(self, entry, pipe.entry_bytes, self.split_axis, lane=self.CORE is KernelKind.VECTOR)
+            verify_entry_fits(self, entry, pipe.entry_bytes)
         return pipe
 
 
@@ -725,9 +706,7 @@ class TPushToAivOp(PushOp):
     def parse(cls, parser: Parser) -> TPushToAivOp:
         with parser.in_parens():
             tile = parse_typed_operand(parser)
-        return cls.build(
-            operands=[tile], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict()
-        )
+        return cls.build(operands=[tile], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict())
 
     def print(self, printer: Printer) -> None:
         with printer.in_parens():
@@ -869,8 +848,6 @@ class PopOp(PipeUseOp):
         verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
         if isinstance(pipe, AivInitializePipeOp) and pipe.acc_push_epilogue is not None:
             self._verify_epilogue(pipe.acc_push_epilogue)
-        elif isinstance(entry, TileBufType):
-            verify_entry_fits(self, entry, pipe.entry_bytes, self.split_axis, lane=self.CORE is KernelKind.VECTOR)
 
     def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
         tile = self.tile.type
@@ -928,9 +905,7 @@ class FreeOp(PipeUseOp):
         if parser.parse_optional_punctuation("(") is not None:
             entry = parse_typed_operand(parser)
             parser.parse_punctuation(")")
-        return cls.build(
-            operands=[entry], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict()
-        )
+        return cls.build(operands=[entry], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict())
 
     def print(self, printer: Printer) -> None:
         if self.entry is not None:

@@ -6,9 +6,9 @@ slots lie in global memory. Error messages contain the wording of the public ver
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -37,8 +37,8 @@ from .assembly import (
     print_typed_operands,
 )
 from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
-from .kernels import architecture_of, core_of, fail, is_tile_helper
-from .types import DYNAMIC, PipeType, TensorViewType, TileBufType, ViewType, element_bytes
+from .kernels import core_of, fail, is_tile_helper
+from .types import DYNAMIC, PipeType, TensorViewType, TileBufType, ViewType
 
 FRONTEND_ID = "__pto.frontend_id"
 """Attribute of a lowered pipe: the number of the front-end pipe it was."""
@@ -48,12 +48,10 @@ _PEER_FUNCTION, _PEER_BUFFER, _PEER_DIRECTION = (
 )  # fmt: skip
 """Attributes of a lowered pipe: the consumer's function, the name of its buffer, and the direction."""
 
-_LANE_ALIGNMENT = 32
-"""Bytes, and for tiles out of the accumulator elements, a vector core's columns come in on a5."""
 
-
-def _number(attribute: IntegerAttr) -> int:
-    return attribute.value.data
+def number(attribute: Attribute) -> int:
+    """The value of an integer attribute."""
+    return cast("IntegerAttr[IntegerType]", attribute).value.data
 
 
 # ---------------------------------------------------------------------------------------------
@@ -104,16 +102,10 @@ def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry:
         fail(op, "expects 'aiv_subblockid' only on AIV-side vector tile pipe entries")
 
 
-def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int, split: int, *, lane: bool) -> None:
-    """Refuse a slot that does not hold one entry (PTO-022), and lanes the chip cannot cut.
-
-    With `lane`, the tile is a vector core's; unless the entry is not split, the slot holds the tiles of both cores.
-    """
-    size = tile.valid_bytes
-    parts = protocol.LANES if lane and split in (protocol.UP_DOWN, protocol.LEFT_RIGHT) else 1
-    if size is not None and size * parts > slot_bytes:
-        whose = f"{parts} tiles of {size} bytes" if parts > 1 else f"a tile of {size} bytes"
-        fail(op, f"expects a slot_size of at least {size * parts}, for {whose}, not {slot_bytes}")
+def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int) -> None:
+    """Refuse a slot that does not hold the tile (PTO-022)."""
+    if tile.valid_bytes is not None and tile.valid_bytes > slot_bytes:
+        fail(op, f"expects a slot_size of at least {tile.valid_bytes}, the bytes of the tile, not {slot_bytes}")
 
 
 def verify_entry_matches(op: Operation, entry: ViewType, slot: ViewType, name: str) -> None:
@@ -165,23 +157,23 @@ class InitializePipeOp(IRDLOperation):
     @property
     def direction(self) -> int:
         """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
-        return _number(self.dir_mask)
+        return number(self.dir_mask)
 
     @property
     def entry_bytes(self) -> int:
         """Bytes of a slot."""
-        return _number(self.slot_size)
+        return number(self.slot_size)
 
     @property
     def depth(self) -> int:
         """How many slots there are, in each direction."""
-        return _number(self.slot_num)
+        return number(self.slot_num)
 
     @property
     def frontend_id(self) -> int | None:
         """Number of the front-end pipe this was."""
         attribute = self.attributes.get(FRONTEND_ID)
-        return _number(attribute) if isinstance(attribute, IntegerAttr) else None
+        return number(attribute) if isinstance(attribute, IntegerAttr) else None
 
     def print_settings(self, printer: Printer) -> None:
         """Print ` {dir_mask = 1, ...}`."""
@@ -205,7 +197,7 @@ class InitializePipeOp(IRDLOperation):
         if self.depth <= 0:
             fail(self, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
         if self.flag_base is not None:
-            base = _number(self.flag_base)
+            base = number(self.flag_base)
             if base < 0:
                 fail(self, "expects 'flag_base' to be non-negative when present")
             if base + protocol.flag_count(self.direction) > protocol.HARDWARE_FLAGS:
@@ -307,7 +299,7 @@ class InitializeL2G2LPipeOp(InitializePipeOp):
     @property
     def local_depth(self) -> int:
         """How many slots the consumer's own memory has."""
-        return self.depth if self.local_slot_num is None else _number(self.local_slot_num)
+        return self.depth if self.local_slot_num is None else number(self.local_slot_num)
 
     @classmethod
     def parse(cls, parser: Parser) -> InitializeL2G2LPipeOp:
@@ -346,7 +338,7 @@ def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
         and op.attributes.get(_PEER_FUNCTION) == SymbolRefAttr(function.sym_name.data)
         and op.attributes.get(_PEER_BUFFER) == StringAttr(buffer)
         and isinstance(direction := op.attributes.get(_PEER_DIRECTION), IntegerAttr)
-        and _number(direction) == protocol.C2V
+        and number(direction) == protocol.C2V
     )
 
 
@@ -366,7 +358,7 @@ class BoundPipeOp(IRDLOperation):
     @property
     def split_axis(self) -> int:
         """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
-        return _number(self.split)
+        return number(self.split)
 
     @property
     def entry_value(self) -> SSAValue | None:
@@ -380,9 +372,7 @@ class BoundPipeOp(IRDLOperation):
             fail(self, "must be inside pto.section.cube/vector or a kernel_kind function; move it there")
         maker = self.pipe_handle.owner
         if not isinstance(maker, InitializePipeOp):
-            fail(
-                self, "pipe_handle must be produced by pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe"
-            )
+            fail(self, "pipe_handle must be produced by pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe")
         verify_split(self, self.split_axis)
         if protocol.is_odd(self.split_axis):
             self._verify_odd(maker, core)
@@ -392,9 +382,8 @@ class BoundPipeOp(IRDLOperation):
         verify_odd_entry(self, self.split_axis, entry)
         if isinstance(entry, TensorViewType):
             self._verify_tensor(maker, entry)
-        elif isinstance(entry, TileBufType) and maker.acc_push_epilogue is None and core is not None:
-            lane = core is KernelKind.VECTOR
-            verify_entry_fits(self, entry, maker.entry_bytes, self.split_axis, lane=lane)
+        elif self.IS_PRODUCER and isinstance(entry, TileBufType) and maker.acc_push_epilogue is None:
+            verify_entry_fits(self, entry, maker.entry_bytes)
         return maker
 
     def _verify_odd(self, maker: InitializePipeOp, core: KernelKind | None) -> None:
@@ -517,8 +506,6 @@ class TPushOp(TileThroughPipeOp):
                 self,
                 f"tile type must map to a supported producer pipe: loc=acc or loc=vec, not {entry.location.value}",
             )
-        if isinstance(entry, TileBufType):
-            verify_lanes_of_chip(self, entry)
 
 
 @irdl_op_definition
@@ -602,10 +589,6 @@ class TFreeOp(BoundPipeOp):
 
     def verify_(self) -> None:
         self.verify_use()
-
-
-def verify_lanes_of_chip(op: Operation, tile: TileBufType) -> None:
-    """Refuse a tile the chip cannot share among its vector cores (a5)."""
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -86,9 +86,7 @@ class AddPtrOp(IRDLOperation):
         parser.parse_punctuation(":")
         source = parser.resolve_operand(pointer, parse_pointer_type(parser))
         parser.parse_punctuation("->")
-        return cls.build(
-            operands=[source, offset], result_types=[parse_pointer_type(parser)], attributes=attributes
-        )
+        return cls.build(operands=[source, offset], result_types=[parse_pointer_type(parser)], attributes=attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -433,7 +431,11 @@ def _print_declaration(op: Operation, printer: Printer) -> None:
 
 @irdl_op_definition
 class SubViewOp(IRDLOperation):
-    """A part of a tile, in the same memory: `pto.subview %t[%i, %j] sizes [8, 16] valid [%m, %n] : <type> -> <type>`."""
+    """A part of a tile, in the same memory.
+
+    `pto.subview %t[%i, %j] sizes [8, 16] valid [%m, %n] : <type> -> <type>`; valid rows and columns are the sizes
+    unless they are given, and the result's type may be left out.
+    """
 
     name = "pto.subview"
     source = operand_def(TileBufType)
@@ -532,7 +534,10 @@ def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAVa
 
 @irdl_op_definition
 class SetValidShapeOp(IRDLOperation):
-    """Changes the valid rows and columns of a tile whose type leaves them open: `pto.set_validshape %t, %m, %n : <type>`."""
+    """Changes the valid rows and columns of a tile whose type leaves them open.
+
+    `pto.set_validshape %t, %m, %n : <type>`
+    """
 
     name = "pto.set_validshape"
     source = operand_def(TileBufType)

@@ -260,8 +260,8 @@ class TLoadOp(TileOperation):
         tile = _tile(self, self.dst, "outs(...)")
         if not isinstance(self.src.type, PartitionTensorViewType | TensorViewType):
             fail(self, f"expects ins(...) to be a part of a tensor, not {self.src.type}; use pto.partition_view")
-        if tile.location not in (AddressSpace.VEC, AddressSpace.MAT):
-            fail(self, f"expects a tile with loc=vec or loc=mat, not {tile.location.value}; move it from there")
+        if tile.location not in (AddressSpace.VEC, AddressSpace.MAT, AddressSpace.SCALING):
+            fail(self, f"expects a tile with loc=vec, loc=mat or loc=scaling, not {tile.location.value}; use pto.tmov")
 
 
 @irdl_op_definition
@@ -295,9 +295,7 @@ class TStoreOp(TileOperation):
                 scale = parse_typed_operand(parser)
         destination = parse_outs(parser)
         properties, attributes = parse_attribute_list(parser, cls)
-        return cls.build(
-            operands=[source, destination, factors, scale], properties=properties, attributes=attributes
-        )
+        return cls.build(operands=[source, destination, factors, scale], properties=properties, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ins")
@@ -355,9 +353,7 @@ class TMovOp(TileOperation):
                     parser.raise_error("a tile of factors or an i64 is expected", position, parser.pos)
         destination = parse_outs(parser)
         properties, attributes = parse_attribute_list(parser, cls)
-        return cls.build(
-            operands=[source, destination, factors, scale], properties=properties, attributes=attributes
-        )
+        return cls.build(operands=[source, destination, factors, scale], properties=properties, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ins")
@@ -456,9 +452,7 @@ class TCvtOp(TileOperation):
                 parser.raise_error("cannot specify both satmode and sat_mode", position, parser.pos)
             properties["sat_mode"] = saturation
         source, scratch = [*values, None][:2]
-        return cls.build(
-            operands=[source, scratch, parse_outs(parser)], properties=properties, attributes=attributes
-        )
+        return cls.build(operands=[source, scratch, parse_outs(parser)], properties=properties, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ins")

@@ -194,7 +194,7 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ABC):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            shape, element_type = parser.parse_ranked_shape()
+            shape, element_type = _parse_shape(parser)
         return (ArrayAttr(IntAttr(extent) for extent in shape), element_type)
 
     def print_parameters(self, printer: Printer) -> None:
@@ -203,6 +203,15 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ABC):
                 printer.print_dimension_list(self.extents)
                 printer.print_string("x")
             printer.print_attribute(self.element_type)
+
+
+def _parse_shape(parser: AttrParser) -> tuple[list[int], Attribute]:
+    """Parse `16x?xf32`, also with blanks: `16 x ? x f32`."""
+    extents: list[int] = []
+    while (element_type := parser.parse_optional_type()) is None:
+        extents.append(parser.parse_shape_dimension())
+        parser.parse_shape_delimiter()
+    return extents, element_type
 
 
 _ViewT = TypeVar("_ViewT", bound=ViewType)
@@ -418,7 +427,7 @@ def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     parser.parse_punctuation(",")
     position = parser.pos
-    shape, element_type = parser.parse_ranked_shape()
+    shape, element_type = _parse_shape(parser)
     rows, columns = _two(parser, shape, position, "tile_buf compact syntax expects exactly two shape dims")
     valid = (rows, columns)
     blayout, slayout = BLayout.ROW_MAJOR, SLayout.NONE_BOX
@@ -481,10 +490,10 @@ def _parse_valid_field(parser: AttrParser, key: str) -> int:
 def _parse_name(parser: AttrParser, choices: Sequence[_ChoiceT], message: str) -> _ChoiceT:
     position = parser.pos
     name = parser.parse_optional_identifier_or_str_literal()
-    for choice in choices:
-        if choice.value == name:
-            return choice
-    parser.raise_error(f"{message}: {name or ''}; use one of {_names(choices)}", position, parser.pos)
+    found = next((choice for choice in choices if choice.value == name), None)
+    if found is None:
+        parser.raise_error(f"{message}: {name or ''}; use one of {_names(choices)}", position, parser.pos)
+    return found
 
 
 def _names(choices: Sequence[StrEnum]) -> str:
