@@ -289,7 +289,7 @@ def _assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.fail(arguments[0], f"@assert takes a 'bool', not '{condition.type}'")
     if ev.builder is None:
         if not ev.data(condition, arguments[0]):
-            ev.fail(node, "the assertion does not hold")
+            ev.fail(node, _asserted(ev, arguments))
         return VOID
     message = _asserted(ev, arguments)
     test = ev.ssa(condition, arguments[0])

@@ -20,10 +20,9 @@ from .values import VOID, Callable, Local, Value, known
 
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
     """The type of a function; parameters of a generic one that have no type of their own count as `comptime_struct`."""
-    key = (id(function.module), id(function.node))
-    known = ev.session.syntax_facts.get(key)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    if known is not None:
-        return known
+    kept = function.module.signatures.get(function.name)
+    if kept is not None:
+        return kept
     declaration = function.node
     names = {parameter.name for parameter in declaration.parameters}
     with ev.at_compile_time(), ev.framed(Frame(function.module, comptime=True)):
@@ -42,27 +41,8 @@ def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Fun
             one(declaration.result),
             function.is_task,
         )
-    ev.session.syntax_facts[key] = result  # pyright: ignore[reportArgumentType]
+    function.module.signatures[function.name] = result
     return result
-
-
-def in_memory(ev: Evaluator, node: syntax.Function) -> frozenset[str]:
-    """Names whose address a function takes."""
-    facts = ev.session.syntax_facts
-    key = ("addresses", id(node))
-    if key not in facts:  # pyright: ignore
-        names: set[str] = set()
-        for inner in syntax.walk(node):
-            if isinstance(inner, syntax.Unary) and inner.operator == "&":
-                root: syntax.Node = inner.operand
-                while isinstance(root, syntax.Index | syntax.Field):
-                    root = root.base
-                if isinstance(root, syntax.Name):
-                    names.add(root.name)
-            elif isinstance(inner, syntax.TensorAccess) and isinstance(inner.base, syntax.Name):
-                names.add(inner.base.name)
-        facts[key] = frozenset(names)  # pyright: ignore[reportArgumentType]
-    return facts[key]  # pyright: ignore
 
 
 def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
@@ -144,10 +124,7 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
     if any(parameter.is_comptime or isinstance(parameter.type, syntax.AnyType) for parameter in node.parameters):
         return None
     key = (id(function.module), id(node))
-    facts = ev.session.syntax_facts
-    size = facts.get(("size", id(node)))  # pyright: ignore
-    if size is None:
-        size = facts["size", id(node)] = sum(1 for _ in syntax.walk(node))  # pyright: ignore
+    size = ev.session.facts.size(node)
     spent = ev.pe.inlined.get(key, 0)
     if spent + size <= INLINED and node.inlining != "noinline":
         ev.pe.inlined[key] = spent + size
@@ -243,7 +220,7 @@ def run_body(ev: Evaluator, block: syntax.Block) -> None:
 def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value:
     """The result of a call whose body is emitted in place."""
     assert declaration.body is not None
-    frame.in_memory = in_memory(ev, declaration)
+    frame.in_memory = ev.session.facts.addressed(declaration)
     frame.returned = flag("returned")
     ev.live.append(frame.returned)
     type = frame.result_type

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable as Function
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..errors import CslError
 from ..source import Diagnostic, Note, Source
 from . import types
 from .emit import Builder, has_one_register
+from .facts import Facts
 from .frames import Frame
 from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
 from .scalars import fit, lifted
@@ -80,8 +82,7 @@ class Session:
         self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""
-        self.syntax_facts: dict[int, Any] = {}
-        """What is worth knowing about a tree node only once, by its identity."""
+        self.facts = Facts()
 
 
 @dataclass
@@ -408,6 +409,12 @@ def _check_parameters(source: Source, function: syntax.Function) -> None:
             message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
             raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
         names.add(parameter.name or "")
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """What to add to a message about a name there is not: the one that was probably meant, if any."""
+    close = difflib.get_close_matches(name, names, 1)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:

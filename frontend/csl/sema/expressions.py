@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from .. import syntax
 from . import calls, control, emit, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
-from .core import BUILTINS, EXPRESSIONS, Evaluator, expression
+from .core import BUILTINS, EXPRESSIONS, Evaluator, expression, suggestion
 from .frames import Break, Continue, Frame, Return
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
@@ -89,11 +89,8 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
 
 
 def _similar(ev: Evaluator, name: str) -> str:
-    import difflib
-
     names = [*ev.frame.module.globals, *CONSTANTS, *(n for scope in ev.frame.scopes for n in scope)]
-    close = difflib.get_close_matches(name, names, 1)
-    return f"; did you mean '{close[0]}'?" if close else "; declare it, or import the module that does"
+    return suggestion(name, names) or "; declare it, or import the module that does"
 
 
 def local_place(local: Local) -> Place:
@@ -282,10 +279,7 @@ def _field(ev: Evaluator, node: syntax.Field) -> Place:
         module: Module = base.load(ev, node).data
         found = module.globals.get(node.name)
         if found is None:
-            import difflib
-
-            close = difflib.get_close_matches(node.name, module.globals, 1)
-            advice = f"; did you mean '{close[0]}'?" if close else ""
+            advice = suggestion(node.name, module.globals)
             ev.fail(node, f"module '{module.path.name}' declares no '{node.name}'{advice}")
         return global_place(ev, found, node)
     return _member(ev, base, node.name, node)
@@ -504,7 +498,7 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
             ev.fail(node.right, f"'{node.operator}' needs a 'bool', not '{value.type}'")
         return value
 
-    if _is_plain(ev, node.right):
+    if ev.session.facts.is_plain(node.right):
         right = right_side()
         if not isinstance(right.data, SSAValue):
             return boolean(stop if ev.truth(right, node.right) == stop else condition)
@@ -514,19 +508,6 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
     if stop:
         return control.branch(ev, condition, lambda: boolean(True), right_side, node)
     return control.branch(ev, condition, right_side, lambda: boolean(False), node)
-
-
-def _is_plain(ev: Evaluator, node: syntax.Node) -> bool:
-    """Whether evaluating an expression can do no harm and nothing else than give a value."""
-    facts = ev.session.syntax_facts
-    key = id(node)
-    if key not in facts:
-        harmless = (syntax.Binary, syntax.Unary, syntax.Name, syntax.Field, syntax.Integer, syntax.Float)
-        facts[key] = all(
-            isinstance(inner, harmless) and not (isinstance(inner, syntax.Binary) and inner.operator in ("/", "%"))
-            for inner in syntax.walk(node)
-        )
-    return facts[key]
 
 
 # Aggregates and types
@@ -819,11 +800,8 @@ def _builtin(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     name = f"@{node.name}"
     rule = BUILTINS.get(name)
     if rule is None or (name.startswith("@loom_") and not ev.frame.module.is_library):
-        import difflib
-
         known = [other for other in BUILTINS if not other.startswith("@loom_")]
-        close = difflib.get_close_matches(name, known, 1)
-        ev.fail(node, f"there is no builtin {name}{f'; did you mean {close[0]}?' if close else ''}")
+        ev.fail(node, f"there is no builtin {name}{suggestion(name, known)}")
     return rule(ev, node, want)
 
 

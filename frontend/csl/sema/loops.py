@@ -26,44 +26,15 @@ def _mine(jump: Break | Continue, label: str | None) -> bool:
     return jump.label is None or jump.label == label
 
 
-def _assigned(ev: Evaluator, node: syntax.Node) -> frozenset[str]:
-    """Names that are assigned to somewhere in a loop."""
-    facts = ev.session.syntax_facts
-    key = ("assigned", id(node))
-    if key not in facts:  # pyright: ignore
-        names: set[str] = set()
-        for inner in syntax.walk(node):
-            if isinstance(inner, syntax.Assign):
-                root: syntax.Node = inner.target
-                while isinstance(root, syntax.Index | syntax.Field) or (
-                    isinstance(root, syntax.Builtin) and root.name == "field" and root.arguments
-                ):
-                    root = root.arguments[0] if isinstance(root, syntax.Builtin) else root.base
-                if isinstance(root, syntax.Name):
-                    names.add(root.name)
-        facts[key] = frozenset(names)  # pyright: ignore[reportArgumentType]
-    return facts[key]  # pyright: ignore
-
-
-def _jumps(ev: Evaluator, node: syntax.Node) -> frozenset[type[syntax.Node]]:
-    """The kinds of jumps in a loop."""
-    facts = ev.session.syntax_facts
-    key = ("jumps", id(node))
-    if key not in facts:  # pyright: ignore
-        kinds = (syntax.Return, syntax.Break, syntax.Continue)
-        facts[key] = frozenset(type(inner) for inner in syntax.walk(node) if isinstance(inner, kinds))  # pyright: ignore
-    return facts[key]  # pyright: ignore
-
-
 def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Local]:
     """The variables of this function that a loop changes at run time."""
-    names = _assigned(ev, node)
+    names = ev.session.facts.assigned(node)
     found: list[Local] = []
     for name in sorted(names):
         local = ev.frame.find(name)
         if local is not None and local.mutable and not local.comptime and local.memory is None:
             found.append(local)
-    jumps = _jumps(ev, node)
+    jumps = ev.session.facts.jumps(node)
     if syntax.Return in jumps and ev.frame.returned is not None:
         found.append(ev.frame.returned)
         if ev.frame.result is not None:
@@ -134,7 +105,7 @@ def _emit_while(
             guarded(ev, left, advance, node)
 
     try:
-        mine = [*counters, target.broken] if _jumps(ev, node) else counters
+        mine = [*counters, target.broken] if ev.session.facts.jumps(node) else counters
         control.loop(ev, _candidates(ev, node, mine), holds, whole, node)
     finally:
         ev.frame.targets.pop()
@@ -206,7 +177,7 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
     if (
         ev.in_layout
         and len(values) >= FEWEST_TOGETHER
-        and not _jumps(ev, node) - {syntax.Continue}
+        and not ev.session.facts.jumps(node) - {syntax.Continue}
         and _together(ev, node, values, bind)
     ):
         return
@@ -296,8 +267,8 @@ def _while_together(ev: Evaluator, node: syntax.While) -> bool:
         or counter.value is None
         or not types.is_integer(counter.type)
         or counter.depth != ev.lanes.depth
-        or _jumps(ev, node) - {syntax.Continue}
-        or _assigned(ev, node.body) & (named | {name})
+        or ev.session.facts.jumps(node) - {syntax.Continue}
+        or ev.session.facts.assigned(node.body) & (named | {name})
         or name in named
         or any(isinstance(inner, kinds) for part in (condition.right, update.value) for inner in syntax.walk(part))
     ):
@@ -340,7 +311,7 @@ def _for_range_emitted(ev: Evaluator, node: syntax.For, element: Type, data: Ran
 
 def _emit_range(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
     """Emits a loop over a range, in the plainest form its bounds and jumps allow."""
-    jumps = _jumps(ev, node)
+    jumps = ev.session.facts.jumps(node)
     if all(isinstance(value.data, int) for value in (data.start, data.stop, data.step)):
         values = numbers(ev, data, node.iterable)
         if values and not jumps:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ....diagnostics import LoomError
 from .. import syntax
 from ..parser import parse
-from .types import Type
+from .types import Function, Type
 
 if TYPE_CHECKING:
     from .values import Address, Value
@@ -56,6 +56,8 @@ class Module:
     importer: Module | None = None
     globals: dict[str, Global] = field(default_factory=dict)
     used_bindings: set[str] = field(default_factory=set)
+    signatures: dict[str, Function] = field(default_factory=dict)
+    """The types of its functions, as far as they have been asked for."""
 
     def symbol(self, name: str) -> str:
         """The name of a global in the compiled program (Modules, Binary symbol names)."""

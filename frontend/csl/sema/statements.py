@@ -57,7 +57,7 @@ def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
 
 def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
     """A label is not used again inside what it names."""
-    if node.label is None or ("label", id(node)) in ev.session.syntax_facts:
+    if node.label is None or id(node) in ev.session.facts.labels:
         return
     for inner in syntax.walk(node):
         if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
@@ -65,7 +65,7 @@ def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -
                 ev.fail(
                     inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
                 )
-    ev.session.syntax_facts["label", id(node)] = True  # pyright: ignore
+    ev.session.facts.labels.add(id(node))
 
 
 def has_left(ev: Evaluator) -> bool | SSAValue:

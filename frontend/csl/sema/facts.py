@@ -1,0 +1,86 @@
+"""What evaluation wants to know of a tree more than once: found on the first question, kept after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from .. import syntax
+
+_T = TypeVar("_T")
+
+
+class Fact(Generic[_T]):
+    """A function of a tree node that walks the tree once for each node."""
+
+    def __init__(self, find: Callable[[syntax.Node], _T]) -> None:
+        self._find = find
+        # The node is kept with its fact, so that no other can take its identity.
+        self._known: dict[int, tuple[syntax.Node, _T]] = {}
+
+    def __call__(self, node: syntax.Node) -> _T:
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = node, self._find(node)
+        return known[1]
+
+
+def _root(place: syntax.Node) -> str | None:
+    """The variable a place such as `a[i].b` is part of; None behind a pointer."""
+    while True:
+        match place:
+            case syntax.Index() | syntax.Field():
+                place = place.base
+            case syntax.Builtin(name="field") if place.arguments:
+                place = place.arguments[0]
+            case _:
+                return place.name if isinstance(place, syntax.Name) else None
+
+
+def _names(places: Iterable[syntax.Node]) -> frozenset[str]:
+    return frozenset(name for name in map(_root, places) if name is not None)
+
+
+def _addressed(node: syntax.Node) -> frozenset[str]:
+    places: list[syntax.Node] = []
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Unary) and inner.operator == "&":
+            places.append(inner.operand)
+        elif isinstance(inner, syntax.TensorAccess) and isinstance(inner.base, syntax.Name):
+            places.append(inner.base)
+    return _names(places)
+
+
+def _assigned(node: syntax.Node) -> frozenset[str]:
+    return _names(inner.target for inner in syntax.walk(node) if isinstance(inner, syntax.Assign))
+
+
+def _jumps(node: syntax.Node) -> frozenset[type[syntax.Node]]:
+    kinds = (syntax.Return, syntax.Break, syntax.Continue)
+    return frozenset(type(inner) for inner in syntax.walk(node) if isinstance(inner, kinds))
+
+
+def _is_plain(node: syntax.Node) -> bool:
+    harmless = (syntax.Binary, syntax.Unary, syntax.Name, syntax.Field, syntax.Integer, syntax.Float)
+    return all(
+        isinstance(inner, harmless) and not (isinstance(inner, syntax.Binary) and inner.operator in ("/", "%"))
+        for inner in syntax.walk(node)
+    )
+
+
+class Facts:
+    """The facts of one compilation."""
+
+    def __init__(self) -> None:
+        self.addressed = Fact(_addressed)
+        """Names of variables whose address is taken in a function."""
+        self.assigned = Fact(_assigned)
+        """Names of variables that are assigned to somewhere in a loop."""
+        self.jumps = Fact(_jumps)
+        """The kinds of jumps in a loop."""
+        self.is_plain = Fact(_is_plain)
+        """Whether evaluating an expression can do no harm and nothing else than give a value."""
+        self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
+        """Number of nodes."""
+        self.labels: set[int] = set()
+        """The identities of labelled statements that have been checked."""
