@@ -41,6 +41,7 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(operands)} operands")
     signature = _parameter_types(ev, callable)
     destination = operands[count] if len(operands) > count else None
+    _check_operands(ev, operands[:count], destination, signature, node)
     length = _length(ev, operands, node)
 
     def one(position: Any) -> None:
@@ -49,6 +50,8 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             for n, operand in enumerate(operands[:count])
         ]
         result = ev.call_value(callable, arguments, node)
+        if destination is not None and result.type is types.VOID:
+            ev.fail(node.arguments[-1], f"'{callable.name}' returns nothing that @map could put here")
         if destination is not None:
             _put(ev, destination, position, result, node.arguments[1 + count])
         elif result.type is not types.VOID:
@@ -64,6 +67,27 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     bounds = (ev.builder.constant(types.I16, 0), stop, ev.builder.constant(types.I16, 1))
     control.counted(ev, [], bounds, one, node)
     return VOID
+
+
+COMPATIBLE = (types.I16, types.I32, types.U16, types.U32, types.F16, types.F32)
+"""The types of what a DSD gives to the function of @map, and takes from it."""
+
+
+def _check_operands(
+    ev: Evaluator, inputs: list[Value], destination: Value | None, signature: list[Type | None], node: syntax.Builtin
+) -> None:
+    for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
+        if operand.type is types.FIFO or operand.type is types.FABOUT:
+            ev.fail(argument, f"a '{operand.type}' gives no values to @map")
+        if isinstance(operand.type, types.Descriptor) and type is not None and type not in COMPATIBLE:
+            ev.fail(argument, f"the elements of a DSD are numbers of 16 or 32 bits, but the function takes a '{type}'")
+    if destination is None:
+        return
+    argument = node.arguments[-1]
+    if destination.type is types.FIFO or destination.type is types.FABIN:
+        ev.fail(argument, f"a '{destination.type}' takes no values from @map")
+    if isinstance(destination.type, types.Pointer) and destination.type.const:
+        ev.fail(argument, "the results of @map cannot go behind a pointer to constant memory")
 
 
 def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
