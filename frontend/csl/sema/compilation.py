@@ -38,6 +38,7 @@ from .exports import Export, Name, agree
 from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
+from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
 from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
@@ -328,16 +329,19 @@ class _Bodies:
         """The operations of the PE, in order."""
         pe = self.pe
         check_ids(self.ev)
-        while True:
-            pending = [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]
-            if not pending:
-                break
+        while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
+            postponed: UnknownDescriptor | None = None
+            before = len(self.finished)
             for key in pending:
+                try:
+                    self._emit(key)
+                except UnknownDescriptor as error:
+                    # Code emitted later may say what the variable holds.
+                    postponed = postponed or error
+                    continue
                 self.finished.add(key)
-                if isinstance(key, str):
-                    self._function(pe.exports[key])
-                else:
-                    self._task(key)
+            if len(self.finished) == before and postponed is not None:
+                raise postponed
             self.elaborate()
         self._dispatchers()
         if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
@@ -402,6 +406,13 @@ class _Bodies:
         op.location = location(export.source, export.node)
         return op
 
+    def _emit(self, key: str | tuple[wse.TaskKind, int]) -> None:
+        """Emits what is exported under a name, or bound to an id."""
+        if isinstance(key, str):
+            self._function(self.pe.exports[key])
+        else:
+            self._task(key)
+
     def _function(self, export: Export) -> None:
         """Emits an exported function."""
         function = export.function
@@ -411,7 +422,6 @@ class _Bodies:
         symbol = self.functions.get(key)
         if symbol is None:
             ev = self.ev
-            symbol = self.functions[key] = self.pe.unique(function.module.symbol(function.name))
             with ev.framed(Frame(function.module, comptime=True)):
                 parameters = [(p, ev.type_of(p.type)) for p in function.node.parameters]
                 for parameter, type in parameters:
@@ -419,6 +429,7 @@ class _Bodies:
                         ev.fail(parameter, f"a function the host launches takes numbers, not '{type}'")
             arguments = [type for _, type in parameters]
             block = self._body(function, arguments)
+            symbol = self.functions[key] = self.pe.unique(function.module.symbol(function.name))
             op = wse.FuncOp(symbol, FunctionType.from_lists([emit.scalar(t) for t in arguments], []), Region(block))
             op.location = location(function.module.file.source, function.node)
             self.emitted.append(op)

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import wse
 from .. import syntax
+from ..errors import CslError
 from . import types
 from .conversion import extend
 from .core import Evaluator, Serial
@@ -18,6 +19,10 @@ from .emit import binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Local, Value, known
+
+
+class UnknownDescriptor(CslError):
+    """A variable is read before any code has been seen that puts a descriptor into it."""
 
 
 class Place:
@@ -224,7 +229,8 @@ class Memory(Place):
         assert ev.pe is not None
         template = ev.pe.descriptor_at(self.where)
         if template is None:
-            ev.fail(node, "which descriptor this variable holds is not known; give it an initial value")
+            message = "which descriptor this variable holds is not known; give it an initial value"
+            raise UnknownDescriptor(ev.error(node, message).diagnostics)
         parts: list[Any] = []
         for position, part in enumerate(template.parts()):
             word = Memory(moved(ev, self.where, position, 1), types.U16, True)._load_scalar(ev)
