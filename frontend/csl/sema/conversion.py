@@ -29,6 +29,8 @@ def show(data: Any) -> str:
 def extremes(data: Any) -> tuple[Any, Any]:
     """The least and the greatest of a known number over all lanes."""
     if isinstance(data, Column):
+        if data.values.dtype == object:
+            return min(data.values), max(data.values)
         return data.values.min().item(), data.values.max().item()
     return data, data
 

@@ -26,7 +26,7 @@ from .emit import Builder, has_one_register
 from .facts import Facts
 from .frames import Frame
 from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
-from .scalars import fit, lifted
+from .scalars import fit, lifted, one
 from .types import Type
 from .values import Callable, Column, Lanes, Local, Split, Value, known
 
@@ -287,7 +287,7 @@ class Evaluator:
         if isinstance(data, Column):
             values = self.lanes.spread(data)
             if (values == values[0]).all():
-                return values[0].item()
+                return one(values, 0)
             raise Split(values)
         if isinstance(data, SSAValue):
             self.fail(node, f"{what} must be known at compile time")

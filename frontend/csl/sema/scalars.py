@@ -157,10 +157,16 @@ def _one_by_one(
             _, code = np.unique(code * len(distinct) + inverse.ravel(), return_inverse=True)
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
     results = [
-        function(*(b if a is None else a[lane].item() for a, b in zip(arrays, arguments, strict=True)))
+        function(*(b if a is None else one(a, lane) for a, b in zip(arrays, arguments, strict=True)))
         for lane in first.tolist()
     ]
     return column(lanes, as_array(results)[inverse])
+
+
+def one(values: NDArray[Any], position: int) -> Any:
+    """A number of a column as Python has it; columns of integers too long for 64 bits hold such already."""
+    number = values[position]
+    return number.item() if isinstance(number, np.generic) else number
 
 
 def as_array(numbers: list[Any]) -> NDArray[Any]:
