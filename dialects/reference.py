@@ -179,6 +179,9 @@ def _dialects() -> Iterator[tuple[str, Dialect]]:
 
 def _module_documentation(dialect: Dialect) -> str:
     module = inspect.getmodule(next(iter(dialect.operations)))
+    if module is not None and module.__package__ != __package__:
+        # A dialect that is a package of modules describes itself there.
+        module = sys.modules[module.__package__ or ""]
     return inspect.cleandoc((module.__doc__ if module else None) or "")
 
 

@@ -6,9 +6,9 @@ Each comes as what parses it and what prints it. Knows no operation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
@@ -172,7 +172,8 @@ def _print_clause(printer: Printer, name: str, value: Attribute) -> None:
     printer.print_string(f"{name} = ")
     if isinstance(value, IntegerAttr):
         # The width follows from the clause.
-        is_boolean = value.type == i1
-        printer.print_string(("true" if value.value.data else "false") if is_boolean else str(value.value.data))
+        integer = cast("IntegerAttr[IntegerType | IndexType]", value)
+        given = integer.value.data
+        printer.print_string(("true" if given else "false") if integer.type == i1 else str(given))
     else:
         printer.print_attribute(value)

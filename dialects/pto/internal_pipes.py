@@ -50,8 +50,8 @@ _PEER_FUNCTION, _PEER_BUFFER, _PEER_DIRECTION = (
 
 
 def number(attribute: Attribute) -> int:
-    """The value of an integer attribute."""
-    return cast("IntegerAttr[IntegerType]", attribute).value.data
+    """The value of an integer attribute; 0 of any other, which only wrong IR has."""
+    return cast("IntegerAttr[IntegerType]", attribute).value.data if isinstance(attribute, IntegerAttr) else 0
 
 
 # ---------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class InitializePipeOp(IRDLOperation):
     def frontend_id(self) -> int | None:
         """Number of the front-end pipe this was."""
         attribute = self.attributes.get(FRONTEND_ID)
-        return number(attribute) if isinstance(attribute, IntegerAttr) else None
+        return None if attribute is None else number(attribute)
 
     def print_settings(self, printer: Printer) -> None:
         """Print ` {dir_mask = 1, ...}`."""
@@ -337,7 +337,7 @@ def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
         and op.acc_push_epilogue is not None
         and op.attributes.get(_PEER_FUNCTION) == SymbolRefAttr(function.sym_name.data)
         and op.attributes.get(_PEER_BUFFER) == StringAttr(buffer)
-        and isinstance(direction := op.attributes.get(_PEER_DIRECTION), IntegerAttr)
+        and (direction := op.attributes.get(_PEER_DIRECTION)) is not None
         and number(direction) == protocol.C2V
     )
 
