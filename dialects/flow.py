@@ -101,6 +101,7 @@ from .machine_rules import (
 from .print_format import verify_format
 from .region import RegionAttr, indices_text, parse_region_list, print_region_list, region_list_text
 from .region_overlap import first_overlap
+from .traversal import walk
 
 DYNAMIC = -(1 << 63)
 """Marks an integer field whose value is the next SSA operand of its group."""
@@ -348,7 +349,7 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
     scope = Scope(outer.target, outer.grid, where, outer.fabric, symbols, words, streams)
     calls: dict[str, list[CallOp]] = {}
     for member in units.body.block.ops:
-        for user in member.walk():
+        for user in walk(member):
             if isinstance(user, SymbolUser):
                 _verify_symbols(user, scope)
             if isinstance(user, CallOp) and isinstance(member, FuncOp):
@@ -449,7 +450,7 @@ class Streams:
     def trace(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> None:
         """Find the origins of all streams in the bodies of `units`. Names that do not exist are passed over."""
         fresh: list[tuple[SSAValue, Origin, StreamMaker]] = []
-        for op in units.walk():
+        for op in walk(units):
             match op:
                 case StreamOp():
                     fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))

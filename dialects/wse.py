@@ -107,6 +107,7 @@ from .machine_rules import (
 )
 from .print_format import verify_format
 from .region import RegionAttr, parse_region_list, print_region_list
+from .traversal import walk
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
@@ -465,7 +466,7 @@ class ProgramOp(IRDLOperation):
             match op:
                 case PeOp():
                     scope = Scope(target, self.rectangle, symbols, _symbols(op), op.sym_name.data)
-                    for user in op.walk():
+                    for user in walk(op):
                         if isinstance(user, SymbolUser):
                             _verify_symbols(user, scope)
                 case ColorOp():

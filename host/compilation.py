@@ -109,8 +109,8 @@ def compile(
     ctx = context()
     module = _read(ctx, source)
     verify(module)
-    programs = [op for op in module.walk() if isinstance(op, wse.ProgramOp)]
-    fabrics = [op for op in module.walk() if isinstance(op, flow.FabricOp)]
+    programs = [op for op in module.body.block.ops if isinstance(op, wse.ProgramOp)]
+    fabrics = [op for op in module.body.block.ops if isinstance(op, flow.FabricOp)]
     if not programs and not fabrics:
         raise LoomError("the module holds no program; it needs one wse.program or flow.fabric", location_of(module))
     if len(programs) + len(fabrics) > 1:
@@ -126,7 +126,7 @@ def compile(
     _check_rectangle(whole, whole.width.value.data, whole.height.value.data)
     if programs:
         _lower(ctx, module, progress, verify_each)
-    fabric = next((op for op in module.walk() if isinstance(op, flow.FabricOp)), None)
+    fabric = next((op for op in module.body.block.ops if isinstance(op, flow.FabricOp)), None)
     if fabric is None:
         raise LoomError("lower-to-flow left no flow.fabric", location_of(module))
     return Program(module, fabric, _symbols(fabric))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -15,7 +14,7 @@ from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, wse
 from ..verification import verify_dominance
-from .analysis.colouring import Exhausted, colour
+from .analysis.colouring import Exhausted, colour, graph_of
 from .analysis.concurrency import Concurrency
 from .dsd_assign_queues import queues_of
 from .pe_program import described, pe_programs, skeleton_of
@@ -63,15 +62,17 @@ def _assign(pe: wse.PeOp) -> None:
                 raise LoomError(message, location_of(op))
         fixed = defaults
     _check_given(operations, fixed, concurrency)
-    graph: nx.Graph[dsd.DsdOperation] = nx.Graph()
-    graph.add_nodes_from(operations)
-    for first in operations:
-        for second in concurrency.overlapping(first):
-            # Two given numbers are checked by themselves: what is merely possible is not an error.
-            if second in defaults and second is not first and not (first in fixed and second in fixed):
-                graph.add_edge(first, cast(dsd.DsdOperation, second))
+    edges = [
+        (first, cast(dsd.DsdOperation, second))
+        for first in operations
+        for second in concurrency.overlapping(first)
+        # Two given numbers are checked by themselves: what is merely possible is not an error.
+        if second in defaults and second is not first and not (first in fixed and second in fixed)
+    ]
     try:
-        numbers = colour(graph, dict.fromkeys(operations, range(target.microthreads)), fixed, defaults)
+        numbers = colour(
+            graph_of(operations, edges), dict.fromkeys(operations, range(target.microthreads)), fixed, defaults
+        )
     except Exhausted as error:
         competitors = [cast(dsd.DsdOperation, op) for op in error.competitors]
         listed = ", ".join(described(op) for op in competitors)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from typing import cast
 
-import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation
@@ -16,9 +16,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, wse
+from ..dialects.traversal import walk
 from ..targets import Target
 from ..verification import verify_dominance
-from .analysis.colouring import Exhausted, colour
+from .analysis.colouring import Exhausted, colour, graph_of
 from .analysis.concurrency import Concurrency
 from .pe_program import described, descriptor_makers, pe_programs, skeleton_of
 
@@ -57,7 +58,7 @@ class _Assignment:
         self._users: dict[str, list[Operation]] = {name: [] for name in self._queues}
         self._operations: list[dsd.DsdOperation] = []
         self._queues_of: dict[Operation, list[str]] = {}
-        for op in pe.walk():
+        for op in walk(pe):
             if isinstance(op, dsd.DsdOperation):
                 used = queues_of(op)
                 if used:
@@ -74,23 +75,18 @@ class _Assignment:
         self._check_sharing()
         fixed = {name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None}
         allowed = {name: range(len(queue.queue_words(self._target))) for name, queue in self._queues.items()}
-        needed: nx.Graph[str] = nx.Graph()
-        needed.add_nodes_from(self._queues)
-        for first, second in self._conflicts():
-            # Two given ids are checked by themselves: what is merely possible is not an error.
-            if first not in fixed or second not in fixed:
-                needed.add_edge(first, second)
-        wanted = needed.copy()
+        needed = list(self._conflicts(fixed))
+        wanted = list(needed)
         for first, second in combinations(self._queues, 2):
-            if self._meet(first, second) and not (first in fixed and second in fixed):
+            if not (first in fixed and second in fixed) and self._meet(first, second):
                 same_way = type(self._queues[first]) is type(self._queues[second])
                 if same_way or self._may_overlap(first, second):
-                    wanted.add_edge(first, second)
+                    wanted.append((first, second))
         try:
             try:
-                numbers = colour(wanted, allowed, fixed, exact=False)
+                numbers = colour(graph_of(self._queues, wanted), allowed, fixed, exact=False)
             except Exhausted:
-                numbers = colour(needed, allowed, fixed)
+                numbers = colour(graph_of(self._queues, needed), allowed, fixed)
         except Exhausted as error:
             raise self._too_few([str(name) for name in error.competitors]) from None
         for name, queue in self._queues.items():
@@ -98,7 +94,7 @@ class _Assignment:
 
     def _make_queues(self) -> None:
         """Put a queue in place of every color that stands for one."""
-        for op in list(self._pe.walk()):
+        for op in list(walk(self._pe)):
             if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
                 continue
             color = op.color_name
@@ -132,10 +128,16 @@ class _Assignment:
 
     def _check_sharing(self) -> None:
         """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
-        for op in self._operations:
-            for other in self._started_with(op):
-                if shared := self._surely_of(op) & self._surely_of(other):
-                    raise self._shared(op, other, f"queue @{min(shared)}")
+        surely = {
+            op: {names[0] for names in _queues_of_operands(op) if len(names) == 1}
+            for op in self._operations
+            if op.is_async
+        }
+        for op, own in surely.items():
+            for other in self._concurrency.overlapping(op):
+                shared = own & surely.get(cast(dsd.DsdOperation, other), set())
+                if shared and self._start_together(op, cast(dsd.DsdOperation, other)):
+                    raise self._shared(op, cast(dsd.DsdOperation, other), f"queue @{min(shared)}")
         for first, second in combinations(self._queues, 2):
             one, two = self._queues[first], self._queues[second]
             if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
@@ -148,27 +150,14 @@ class _Assignment:
                     "give one of them another id"
                 )
                 raise LoomError(message, location_of(two))
-            for op in self._operations:
-                for other in self._started_with(op):
-                    used = (self._surely_of(op), self._surely_of(other))
-                    if any(first in a and second in b for a, b in (used, used[::-1])):
-                        raise self._shared(op, other, f"id {one.queue_id} of queues @{first} and @{second}")
+            on_one, on_two = ([op for op, own in surely.items() if name in own] for name in (first, second))
+            for op, other in (*product(on_one, on_two), *product(on_two, on_one)):
+                if other in self._concurrency.overlapping(op) and self._start_together(op, other):
+                    raise self._shared(op, other, f"id {one.queue_id} of queues @{first} and @{second}")
 
-    def _surely_of(self, op: dsd.DsdOperation) -> set[str]:
-        return {names[0] for names in _queues_of_operands(op) if len(names) == 1}
-
-    def _started_with(self, op: dsd.DsdOperation) -> Iterator[dsd.DsdOperation]:
-        """The asynchronous operations, `op` and later ones, that run at the same time as it in every run."""
-        if op.is_async:
-            for other in self._concurrency.overlapping(op):
-                if (
-                    isinstance(other, dsd.DsdOperation)
-                    and other in self._queues_of
-                    and other.is_async
-                    and self._order[other] >= self._order[op]
-                    and self._concurrency.certainly_overlap(op, other)
-                ):
-                    yield other
+    def _start_together(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
+        """Whether `other` is `op` or stands after it, and both run at the same time in every run."""
+        return self._order[other] >= self._order[op] and self._concurrency.certainly_overlap(op, other)
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
         if first is second:
@@ -183,10 +172,13 @@ class _Assignment:
             )
         return LoomError(message, location_of(second))
 
-    def _conflicts(self) -> Iterator[tuple[str, str]]:
-        """Pairs of queues that must not have one id."""
+    def _conflicts(self, fixed: Container[str]) -> Iterator[tuple[str, str]]:
+        """Pairs of queues that must not have one id.
+
+        Two `fixed` ones are checked by themselves: what is merely possible is not an error.
+        """
         for first, second in combinations(self._queues, 2):
-            if not self._meet(first, second):
+            if (first in fixed and second in fixed) or not self._meet(first, second):
                 continue
             if type(self._queues[first]) is type(self._queues[second]):
                 bound = self._colors_differ(first, second) and self._keeps_color(first, second)
@@ -198,7 +190,7 @@ class _Assignment:
                 for other in self._concurrency.overlapping(op):
                     if isinstance(other, dsd.DsdOperation) and other.is_async and other is not op:
                         first, second = self._queues_of[op][0], self._queues_of[other][0]
-                        if first != second:
+                        if first != second and not (first in fixed and second in fixed):
                             yield first, second
 
     def _keeps_color(self, first: str, second: str) -> bool:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
-from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd
+from ..dialects.traversal import walk
 from ..verification import verify_dominance
 from .analysis.strides import AffineIndex, WalkError, walk_of_access
 
@@ -69,14 +68,9 @@ class DsdExpandTensorAccessPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         PatternRewriteWalker(ExpandTensorAccess(), apply_recursively=False).rewrite_module(op)
-        for inner in op.walk():
-            for attribute in _attributes(inner):
+        for inner in walk(op):
+            for attribute in (*inner.properties.values(), *inner.attributes.values()):
                 if isinstance(attribute, AffineMapAttr):
                     message = f"{inner.name} still holds {attribute}; only dsd.tensor_access can hold an affine map"
                     raise LoomError(message, location_of(inner))
         verify_dominance(op)
-
-
-def _attributes(op: Operation) -> Iterator[Attribute]:
-    yield from op.properties.values()
-    yield from op.attributes.values()

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, wse
+from ..dialects.traversal import walk
 from ..verification import verify_dominance
 from .analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
 from .pe_program import described, pe_programs, skeleton_of
@@ -47,7 +48,7 @@ class DsrAllocatePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for pe in pe_programs(op):
             _allocate(pe)
-        for inner in op.walk():
+        for inner in walk(op):
             if isinstance(inner, dsd.DescriptorOperation):
                 raise LoomError(f"{described(inner)} is left on descriptors; it stands outside any program", None)
         verify_dominance(op)
@@ -57,7 +58,7 @@ def _allocate(pe: wse.PeOp) -> None:
     target = targets.get(pe.program.target.data)
     sizes: dict[File, int] = {file: type.file_size(target) for file, type in _FILES.items()}
     reserved = _number_open_registers(pe, sizes)
-    operations = [op for op in pe.walk() if isinstance(op, dsd.DescriptorOperation)]
+    operations = [op for op in walk(pe) if isinstance(op, dsd.DescriptorOperation)]
     demands = {op: [demand for _, demand in _demands(op)] for op in operations}
     try:
         plan = plan_registers(skeleton_of(pe), demands, sizes, reserved=reserved, is_invariant=_is_invariant)
@@ -146,7 +147,7 @@ def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register
     """Number the registers that the program's own loads leave open; returns all that the program has by itself."""
     named: set[Register] = set()
     values: list[tuple[File, SSAValue, dsr.RegisterType]] = []
-    for op in pe.walk():
+    for op in walk(pe):
         for result in op.results:
             type = result.type
             if isinstance(type, dsr.RegisterType):

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..dialects import dsr, wse
+from ..dialects.traversal import walk
 from .pe_program import pe_programs
 
 _Register = tuple[str, int | None]
@@ -31,6 +32,8 @@ class DsrForwardLoadsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for pe in pe_programs(op):
+            if not any(isinstance(inner, dsr.GetDsrOp) for inner in walk(pe)):
+                continue
             for member in pe.body.block.ops:
                 if isinstance(member, wse.FuncOp | wse.TaskOp):
                     _forward(member.body.block, {})
@@ -64,7 +67,7 @@ def _register(load: dsr.LoadOp) -> _Register:
 
 
 def _forget_loads(op: Operation, known: _Known) -> None:
-    for inner in op.walk():
+    for inner in walk(op):
         if isinstance(inner, dsr.LoadOp):
             known.pop(_register(inner), None)
         elif isinstance(inner, wse.CallOp):

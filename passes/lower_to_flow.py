@@ -23,6 +23,7 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
+from ..dialects.traversal import walk
 from .analysis.memory_layout import Allocation, lay_out
 from .analysis.numbering import number
 from .pe_program import descriptor_makers
@@ -57,7 +58,7 @@ class LowerToFlowPass(ModulePass):
 
 def _check_complete(fabric: flow.FabricOp) -> None:
     """Nothing above `flow` may be left, neither an operation nor a type."""
-    for op in fabric.walk():
+    for op in walk(fabric):
         arguments = (type for region in op.regions for block in region.blocks for type in block.arg_types)
         types = (*op.result_types, *arguments)
         if op.dialect_name() in ("wse", "dsd", "dsr", "memref") or any(_is_lowered_away(type) for type in types):
@@ -172,7 +173,7 @@ class _PeLowering:
         self.queue_ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
         self.kept_registers = {
             (result.type.file(), result.type.number)
-            for op in pe.walk()
+            for op in walk(pe)
             for result in op.results
             if isinstance(result.type, dsr.DescriptorRegisterType) and _is_kept(result)
         }
@@ -363,7 +364,7 @@ class _Registers:
 
     def forget_loads_in(self, op: Operation) -> None:
         """From a loop on, and after a branch, what is loaded inside may be there or not."""
-        for inner in op.walk():
+        for inner in walk(op):
             if isinstance(inner, dsr.LoadOp):
                 self.holders[self._register(inner)] = None
 
@@ -428,6 +429,9 @@ class _BodyLowering:
 
     def _operation(self, op: Operation) -> None:
         match op:
+            # What there is most of comes first: each case costs as much as a look into a table.
+            case _ if op.dialect_name() in SCALAR_DIALECTS or isinstance(op, STRUCTURE):
+                self._copy(op)
             case wse.GetBufferOp():
                 self.arrays[op.result] = op.buffer.string_value()
             case wse.AddressOfOp():
@@ -480,8 +484,6 @@ class _BodyLowering:
                 self._switch(op)
             case _ if op.dialect_name() == "dsr":
                 self._register(op)
-            case _ if op.dialect_name() in SCALAR_DIALECTS or isinstance(op, STRUCTURE):
-                self._copy(op)
             case _:
                 raise _refuse(op, f"{op.name} has no counterpart in flow; use wse, dsd, arith, math and scf")
 

@@ -16,7 +16,11 @@ from xdsl.utils.hints import isa
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, wse
+from ..dialects.traversal import walk
 from .analysis import program as skeleton
+
+SCALAR_DIALECTS = ("arith", "math", "memref")
+"""Of operations that neither start a DSD operation nor signal a task."""
 
 
 def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
@@ -107,7 +111,7 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
     A function that nothing calls is taken to be launched by the host, exported or not.
     """
     exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
-    called = {op.callee.string_value() for op in pe.walk() if isinstance(op, wse.CallOp)}
+    called = {op.callee.string_value() for op in walk(pe) if isinstance(op, wse.CallOp)}
     reader = _Reader(_unblocked_tasks(pe), _silent_functions(pe))
     result = skeleton.Program()
     for op in pe.body.block.ops:
@@ -132,7 +136,7 @@ def _silent_functions(pe: wse.PeOp) -> set[str]:
     speaking: list[str] = []
     functions = {cast(wse.FuncOp, op).sym_name.data: op for op in members(pe, wse.FuncOp)}
     for name, function in functions.items():
-        inside = list(function.walk())
+        inside = list(walk(function))
         if any(isinstance(op, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp) for op in inside):
             speaking.append(name)
         for op in inside:
@@ -176,6 +180,9 @@ class _Reader:
 
     def _statements(self, op: Operation) -> Iterator[skeleton.Statement]:
         match op:
+            # What there is most of comes first: each case costs as much as a look into a table.
+            case _ if not op.regions and op.dialect_name() in SCALAR_DIALECTS:
+                pass
             case dsd.DsdOperation():
                 settings = op.settings
                 if settings is None:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
+from ..dialects.traversal import walk
 from .fabric import Color, Delivery, compress, trace
 from .fifos import empty_fifo
 from .host_copies import Place
@@ -123,7 +124,7 @@ class Loader:
             if isinstance(op, flow.InitializeOp):
                 self._initialize(cls, op)
         tasks = [op for op in operations if isinstance(op, flow.TaskOp)]
-        changed = {symbol.root_reference.data for op in cls.op.walk() for symbol in _changed_by(op)}
+        changed = {symbol.root_reference.data for op in walk(cls.op) for symbol in _changed_by(op)}
         for op in tasks:
             self._load_task(cls, op, changed)
         for op in operations:

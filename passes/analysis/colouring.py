@@ -2,17 +2,22 @@
 
 Nodes are the competitors, an edge joins two that must not get the same number. Nodes are coloured by saturation
 (networkx); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
+networkx takes as long to import as the rest of the compiler, so it is imported only when there is a choice to make.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 Node = TypeVar("Node", bound=Hashable)
+
+Graph = Mapping[Node, Collection[Node]]
+"""Each node with its neighbours; see `graph_of`."""
 
 SEARCH_LIMIT = 100_000
 """Steps of the exact search after which the machine is said to have run out."""
@@ -34,8 +39,17 @@ class Exhausted(Exception):
     competitors: tuple[Hashable, ...]
 
 
+def graph_of(nodes: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> Graph[Node]:
+    """The graph with these nodes and edges, both in their order, which decides where several results are possible."""
+    graph: dict[Node, dict[Node, None]] = {node: {} for node in nodes}
+    for first, second in edges:
+        graph[first][second] = None
+        graph[second][first] = None
+    return graph
+
+
 def colour(
-    graph: nx.Graph[Node],
+    graph: Graph[Node],
     allowed: Mapping[Node, Sequence[int]],
     fixed: Mapping[Node, int] | None = None,
     preferred: Mapping[Node, int] | None = None,
@@ -49,16 +63,18 @@ def colour(
     Exhausted; without `exact`, Exhausted may be raised although a solution exists.
     """
     numbers = dict(fixed or {})
-    for first, second in graph.edges:
-        if first != second and first in numbers and numbers[first] == numbers.get(second):
-            raise Clash(first, second, numbers[first])
+    clash = _clash(graph, numbers)
+    if clash is not None:
+        raise clash
     wished = dict(numbers)
     for node, number in (preferred or {}).items():
         taken = {wished[other] for other in graph[node] if other in wished and other != node}
         if node not in wished and number in allowed[node] and number not in taken:
             wished[node] = number
     for start in (wished, numbers) if wished != numbers else (numbers,):
-        found = _by_saturation(graph, allowed, start)
+        found = _first_choices(graph, allowed, start)
+        if found is None:
+            found = _by_saturation(graph, allowed, start)
         if found is None and exact:
             found = _by_search(graph, allowed, start)
         if found is not None:
@@ -66,13 +82,44 @@ def colour(
     raise Exhausted(_competitors(graph, allowed, numbers))
 
 
+def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
+    """Two neighbours with the same number, if there are any."""
+    for first in graph:
+        if first in numbers:
+            for second in graph[first]:
+                if first != second and numbers[first] == numbers.get(second):
+                    return Clash(first, second, numbers[first])
+    return None
+
+
+def _first_choices(
+    graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
+) -> dict[Node, int] | None:
+    """The lowest number each may have, if that keeps neighbours apart: any greedy colouring is the same then."""
+    if not all(node in start or allowed[node] for node in graph):
+        return None
+    numbers = {node: start[node] if node in start else min(allowed[node]) for node in graph}
+    return numbers if _clash(graph, numbers) is None else None
+
+
 def _by_saturation(
-    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
+    graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
     """The greedy colouring of networkx, or None if a node got a number it is not allowed."""
+    import networkx as nx
+
+    # The stubs of networkx know neither function fully.
+    saturation_order = cast(
+        "_Order",
+        nx.coloring.strategy_saturation_largest_first,  # pyright: ignore[reportUnknownMemberType]
+    )
+    greedy_color = cast(
+        "Callable[[nx.Graph[object], _Order], dict[object, int]]",
+        nx.coloring.greedy_color,  # pyright: ignore[reportUnknownMemberType]
+    )
     simple: nx.Graph[object] = nx.Graph()
     simple.add_nodes_from(graph)
-    simple.add_edges_from((a, b) for a, b in graph.edges if a != b)
+    simple.add_edges_from((node, other) for node in graph for other in graph[node] if node != other)
     coloured: dict[object, int] = {**start}
     # networkx takes the lowest free number: a number that is not allowed is a neighbour that has it.
     most = 1 + max((number for numbers in allowed.values() for number in numbers), default=-1)
@@ -85,25 +132,16 @@ def _by_saturation(
 
     def order(working: nx.Graph[object], colours: dict[object, int]) -> Iterator[object]:
         colours.update(coloured)
-        yield from _saturation_order(working, colours)
+        yield from saturation_order(working, colours)
 
-    found = _greedy_color(simple, order)
+    found = greedy_color(simple, order)
     result = {node: found[node] for node in graph}
     if all(result[node] in allowed[node] for node in graph if node not in start):
         return result
     return None
 
 
-# The stubs of networkx know neither function fully.
 _Order = Callable[["nx.Graph[object]", dict[object, int]], Iterator[object]]
-_saturation_order = cast(
-    "_Order",
-    nx.coloring.strategy_saturation_largest_first,  # pyright: ignore[reportUnknownMemberType]
-)
-_greedy_color = cast(
-    "Callable[[nx.Graph[object], _Order], dict[object, int]]",
-    nx.coloring.greedy_color,  # pyright: ignore[reportUnknownMemberType]
-)
 
 
 @dataclass(frozen=True)
@@ -112,7 +150,7 @@ class _Holder:
 
 
 def _by_search(
-    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
+    graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
     """The first colouring in a depth-first search that takes the most constrained node next, or None."""
     group = _mutual_neighbours(graph)
@@ -147,7 +185,7 @@ def _by_search(
 
 
 def _competitors(
-    graph: nx.Graph[Node], allowed: Mapping[Node, Sequence[int]], fixed: Mapping[Node, int]
+    graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], fixed: Mapping[Node, int]
 ) -> tuple[Node, ...]:
     """Nodes to name when the numbers do not suffice: a node without a choice and those that took its numbers, else
     a largest group of mutual neighbours."""
@@ -165,7 +203,7 @@ def _competitors(
     return tuple(sorted(_mutual_neighbours(graph), key=order.__getitem__))
 
 
-def _mutual_neighbours(graph: nx.Graph[Node]) -> list[Node]:
+def _mutual_neighbours(graph: Graph[Node]) -> list[Node]:
     """A large group of nodes that are all neighbours of each other: grown from each node in turn, by degree."""
     by_degree = sorted(graph, key=lambda node: -len(graph[node]))
     largest: list[Node] = []

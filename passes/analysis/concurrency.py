@@ -31,60 +31,108 @@ these are errors to report at compile time; the rest is for the run-time check (
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, cast
 
-import networkx as nx
+from .program import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task, statements
 
-from .program import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Concurrency:
     """The two relations over the operations of one program."""
 
     def __init__(self, program: Program):
-        self._operations = {operation.key: operation for operation in program.operations()}
-        net = _Net(program)
-        related = net.concurrent_places()
-        places = {net.under_way[key]: key for key in self._operations}
-        order = {key: position for position, key in enumerate(self._operations)}
-        self._may: dict[Hashable, tuple[Hashable, ...]] = {}
-        mask = sum(1 << place for place in places)
-        for key, place in ((key, place) for place, key in places.items()):
-            found = [places[other] for other in _members(related[place] & mask)]
-            self._may[key] = tuple(sorted(found, key=order.__getitem__))
-        issued: dict[Hashable, Sequence[Operation]] = {}
-        bodies: list[_Issues] = []
-        for name in _callees_first(program):
-            bodies.append(_Issues(program.functions[name].body, issued))
-            issued[name] = bodies[-1].certain
-        bodies.extend(_Issues(task.body, issued) for task in program.tasks.values())
-        self._issues: dict[Hashable, list[_Issues]] = defaultdict(list)
-        for body in bodies:
-            for key in body.nodes:
-                self._issues[key].append(body)
+        self._keys = list(dict.fromkeys(operation.key for operation in program.operations()))
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._relations = _relations_of(*_numbered(program, self._numbers))
 
     def overlapping(self, key: Hashable) -> tuple[Hashable, ...]:
         """The operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
         may be issued again before it has ended."""
-        return self._may[key]
+        return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
         """Whether a run that issues both has them under way together, as far as timing is not relied on."""
+        return self._relations.certainly_overlap(self._numbers[first], self._numbers[second])
+
+    def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:
+        """Every pair that may overlap, once, in order of appearance; a pair of equals for a self-overlap."""
+        for number, key in enumerate(self._keys):
+            for other in self._relations.may[number]:
+                if other >= number:
+                    yield key, self._keys[other]
+
+
+_Tasks = tuple[tuple[Hashable, Task], ...]
+_Functions = tuple[tuple[Hashable, Function], ...]
+
+
+def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks, _Functions]:
+    """A program whose operations are called by their numbers: equal for programs that differ only in what they
+    compute, as those of one file for different PEs mostly do."""
+
+    def body(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(map(statement, statements))
+
+    def statement(one: Statement) -> Statement:
+        match one:
+            case Operation():
+                return replace(one, key=numbers[one.key])
+            case Branch():
+                return Branch(tuple(map(body, one.arms)), one.separate)
+            case Loop():
+                return Loop(body(one.body), one.at_least)
+            case _:
+                return one
+
+    tasks = tuple((name, replace(task, body=body(task.body))) for name, task in program.tasks.items())
+    return tasks, tuple((name, replace(code, body=body(code.body))) for name, code in program.functions.items())
+
+
+@lru_cache(maxsize=64)
+def _relations_of(tasks: _Tasks, functions: _Functions) -> _Relations:
+    """The relations of a program; three passes ask for them, for every PE program."""
+    return _Relations(Program(dict(tasks), dict(functions)))
+
+
+class _Relations:
+    """The two relations over numbered operations."""
+
+    def __init__(self, program: Program):
+        self._program = program
+        net = _Net(program)
+        related = net.concurrent_places()
+        places = {place: cast(int, key) for key, place in net.under_way.items()}
+        mask = sum(1 << place for place in places)
+        self.may: dict[int, tuple[int, ...]] = {
+            number: tuple(sorted(places[other] for other in _members(related[place] & mask)))
+            for place, number in places.items()
+        }
+
+    def certainly_overlap(self, first: int, second: int) -> bool:
         return any(
             body.both(first, second) or body.both(second, first) or (first == second and first in body.repeated)
             for body in self._issues[first]
         )
 
-    def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:
-        """Every pair that may overlap, once, in order of appearance; a pair of equals for a self-overlap."""
-        seen: set[Hashable] = set()
-        for key, others in self._may.items():
-            seen.add(key)
-            for other in others:
-                if other not in seen or other == key:
-                    yield key, other
+    @cached_property
+    def _issues(self) -> dict[Hashable, list[_Issues]]:
+        """The bodies that issue each operation."""
+        issued: dict[Hashable, Sequence[Operation]] = {}
+        bodies: list[_Issues] = []
+        for name in _callees_first(self._program):
+            bodies.append(_Issues(self._program.functions[name].body, issued))
+            issued[name] = bodies[-1].certain
+        bodies.extend(_Issues(task.body, issued) for task in self._program.tasks.values())
+        found: dict[Hashable, list[_Issues]] = defaultdict(list)
+        for body in bodies:
+            for key in body.nodes:
+                found[key].append(body)
+        return found
 
 
 @dataclass(frozen=True)
@@ -284,6 +332,8 @@ def _signals(program: Program) -> Iterator[Signal]:
 
 
 def _callees_first(program: Program) -> list[Hashable]:
+    import networkx as nx  # takes as long to import as the rest of the compiler, and few programs need it
+
     calls: nx.DiGraph[Hashable] = nx.DiGraph()
     for name, function in program.functions.items():
         calls.add_node(name)
@@ -301,6 +351,8 @@ class _Issues:
     """Which issues follow which on every path through one body."""
 
     def __init__(self, body: tuple[Statement, ...], issued_by: Mapping[Hashable, Sequence[Operation]]):
+        import networkx as nx
+
         self._graph: nx.DiGraph[int] = nx.DiGraph()
         self._issued_by = issued_by
         self._repeated: list[tuple[int, int, int]] = []
@@ -378,19 +430,19 @@ class _Issues:
         )
 
 
-# The stubs of networkx do not know the result.
-_immediate_dominators = cast(
-    "Callable[[nx.DiGraph[int], int], dict[int, int | None]]",
-    nx.immediate_dominators,  # pyright: ignore[reportUnknownMemberType]
-)
-
-
 class _Dominance:
     """The dominator tree of a graph, numbered so that dominance is a comparison."""
 
     def __init__(self, graph: nx.DiGraph[int], start: int):
+        import networkx as nx
+
+        # The stubs of networkx do not know the result.
+        dominators = cast(
+            "dict[int, int | None]",
+            nx.immediate_dominators(graph, start),  # pyright: ignore[reportUnknownMemberType]
+        )
         children: dict[int, list[int]] = defaultdict(list)
-        for node, parent in _immediate_dominators(graph, start).items():
+        for node, parent in dominators.items():
             if parent is not None and parent != node:
                 children[parent].append(node)
         self._enter: dict[int, int] = {}

@@ -15,12 +15,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Literal
 
-import networkx as nx
-
-from .colouring import Exhausted, colour
+from .colouring import Exhausted, colour, graph_of
 from .concurrency import Concurrency
 from .program import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
 
@@ -119,14 +117,12 @@ def _registers_of_asynchronous(
             ]
             for key in asynchronous
         }
-        graph: nx.Graph[tuple[Hashable, int, int]] = nx.Graph()
-        for key in asynchronous:
-            graph.add_nodes_from(units[key])
-            graph.add_edges_from(combinations(units[key], 2))
+        edges = [pair for key in asynchronous for pair in combinations(units[key], 2)]
         for key in asynchronous:
             for other in concurrency.overlapping(key):
                 if other in units and other != key:
-                    graph.add_edges_from((one, two) for one in units[key] for two in units[other])
+                    edges += product(units[key], units[other])
+        graph = graph_of((unit for key in asynchronous for unit in units[key]), edges)
         try:
             found = colour(graph, dict.fromkeys(graph, numbers))
         except Exhausted as error:
