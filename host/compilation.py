@@ -169,7 +169,7 @@ def _override(
             raise LoomError(f"rectangle {width}x{height} holds no PE; both sides must be at least 1")
         _check_rectangle(program, width, height)
         program.width, program.height = IntegerAttr(width, i64), IntegerAttr(height, i64)
-    params = [op for op in program.walk() if isinstance(op, wse.ParamOp)]
+    params = [op for op in program.walk() if isinstance(op, wse.ParamOp)] if defines else []
     for name, value in defines.items():
         named = [param for param in params if param.sym_name.data == name]
         if not named:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects import arith
@@ -32,15 +33,41 @@ _FLOATS: dict[str, Attribute] = {
 }  # fmt: skip
 
 
+# Attributes are values that never change. To make one costs as much as to evaluate an expression, so one of each is
+# made; the caches are bounded by what real programs have.
+
+
+@lru_cache(maxsize=64)
+def integer(bits: int) -> IntegerType:
+    """The type of integers of so many bits."""
+    return IntegerType(bits)
+
+
+@lru_cache(maxsize=1024)
+def array(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
+    """The type of memory with elements of an MLIR type."""
+    return MemRefType(element, shape)
+
+
+@lru_cache(maxsize=4096)
+def _place(path: str, line: int, column: int) -> FileLineColLoc:
+    return FileLineColLoc(StringAttr(path), IntAttr(line), IntAttr(column))
+
+
+def place(source: Source, start: int) -> FileLineColLoc:
+    """A place in a source, for an operation."""
+    return _place(source.path, *source.line_and_column(start))
+
+
 def scalar(type: Type) -> Attribute:
     """The type of an SSA value that holds a scalar."""
     match type:
         case types.Int(bits=bits):
-            return IntegerType(bits)
+            return integer(bits)
         case types.Float(name=name):
             return _FLOATS[name]
         case types.Enum(underlying=underlying):
-            return IntegerType(underlying.bits)
+            return integer(underlying.bits)
         case types.BOOL:
             return i1
         case _:
@@ -62,7 +89,7 @@ def stored(type: Type) -> Type:
 
 def memref(element: Type, *extents: int) -> MemRefType:
     """The type of memory with elements of a scalar type."""
-    return MemRefType(scalar(stored(element)), extents)
+    return array(scalar(stored(element)), extents)
 
 
 def has_one_register(type: Type) -> bool:
@@ -83,8 +110,7 @@ class Builder:
 
     def at(self, source: Source, start: int) -> None:
         """Operations from here on come from this place."""
-        line, column = source.line_and_column(start)
-        self.location = FileLineColLoc(StringAttr(source.path), IntAttr(line), IntAttr(column))
+        self.location = place(source, start)
 
     def __call__(self, op: Operation) -> Operation:
         if self.location is not None:
@@ -129,7 +155,7 @@ class Builder:
         """An integer with as many bits, its value kept if it gets more."""
         if source.bits == bits:
             return value
-        target = IntegerType(bits)
+        target = integer(bits)
         if source.bits > bits:
             return self.value(arith.TruncIOp(value, target))
         return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))

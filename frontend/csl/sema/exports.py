@@ -148,7 +148,7 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
             first = target.initial().data
             if isinstance(first, Address) and first.buffer is not None:
                 count = first.buffer.count or 1
-            pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))
+            pointer = emit.memref(element, count)
             return Export(name, target.where.buffer.symbol, type, node, ev.source, pointer)
         assert not isinstance(target, GlobalVariable)
         where: Address = target.load(ev, argument).data  # pyright: ignore
@@ -161,7 +161,7 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
         memory = ev.pe.allocate(ev, f"{name}.pointer", type, Value(type, where), ev.source, node)
         assert memory.buffer is not None
         count = (where.buffer.count or 1) if where.buffer is not None else DYNAMIC_INDEX
-        pointer = MemRefType(emit.scalar(emit.stored(element)), (count,))
+        pointer = emit.memref(element, count)
         return Export(name, memory.buffer.symbol, type, node, ev.source, pointer)
     if isinstance(target, Held) and _is_plain(type):
         target = Memory(target.address(ev, argument), type, const=True)

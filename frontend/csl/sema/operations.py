@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects.builtin import MemRefType, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects import dsd, dsd_table, wse
@@ -395,9 +395,9 @@ def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
         and where.offset == 0
         and emit.scalar(emit.stored(buffer.element)) == mlir
     ):
-        return ev.builder.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, MemRefType(mlir, ())))
+        return ev.builder.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, emit.array(mlir, ())))
     word = word_address(ev, where)
-    return ev.builder.once((word, mlir), lambda: wse.ViewOp(word, MemRefType(mlir, ())))
+    return ev.builder.once((word, mlir), lambda: wse.ViewOp(word, emit.array(mlir, ())))
 
 
 def scalar_operand(

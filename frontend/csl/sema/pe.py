@@ -13,10 +13,8 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
-    IntAttr,
     IntegerType,
     MemRefType,
-    StringAttr,
     TensorType,
     UnitAttr,
 )
@@ -29,7 +27,7 @@ from ..source import Diagnostic, Source
 from . import types
 from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
-from .emit import Builder, has_one_register, memref, scalar, stored
+from .emit import Builder, has_one_register, memref, place, scalar, stored
 from .modules import Global, Module
 from .scalars import bits as bits_of
 from .types import Type
@@ -437,8 +435,7 @@ def color_symbol(number: int) -> str:
 
 def location(source: Source, node: syntax.Node) -> FileLineColLoc:
     """Where a node stands, for an operation."""
-    line, column = source.line_and_column(node.start)
-    return FileLineColLoc(StringAttr(source.path), IntAttr(line), IntAttr(column))
+    return place(source, node.start)
 
 
 def buffer_shape(type: Type) -> tuple[Type, int, int]:

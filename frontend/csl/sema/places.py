@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import SSAValue
 
 from ....dialects import wse
@@ -15,7 +15,7 @@ from ..errors import CslError
 from . import types
 from .conversion import extend
 from .core import Evaluator, Serial
-from .emit import binary, has_one_register, scalar, stored
+from .emit import array, binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Local, Value, known
@@ -341,7 +341,7 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
     if buffer is not None and offset is not None and scalar(stored(buffer.element)) == scalar(element):
         shape = (buffer.count,) if buffer.count else ()
         if (not shape and offset == 0) or shape:
-            type = MemRefType(scalar(element), shape)
+            type = array(scalar(element), shape)
             return builder.once((buffer.symbol, type), lambda: wse.GetBufferOp(buffer.symbol, type)), offset
     if offset is not None and buffer is not None and isinstance(offset, SSAValue):
         base: SSAValue = _address_of(ev, buffer)
@@ -349,7 +349,7 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
         base = base_word(ev, where)
     else:
         base, offset = word_address(ev, where), 0
-    type = MemRefType(scalar(element), (DYNAMIC_INDEX,))
+    type = array(scalar(element), (DYNAMIC_INDEX,))
     return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
 
 
