@@ -268,6 +268,15 @@ def _shift(kind: str, name: str) -> Binary:
         return a << amount if name == "shli" else unsigned(a) >> amount
 
     def vector(a: Value, b: Value) -> Array:
+        if type(b) is int and bits > 1:
+            # By the same number on all units, as nearly always: no wider type and no choice is needed.
+            amount = unsigned(b)
+            if name == "shrsi":
+                return a >> min(amount, bits - 1)
+            words = vector_unsigned(a)
+            if amount >= bits:
+                return np.zeros_like(words)
+            return words << amount if name == "shli" else words >> amount
         amount = vector_unsigned(b)
         inside = np.minimum(amount, bits - 1).astype(np.int64)
         if name == "shrsi":
