@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..diagnostics import LoomError
 from ..runtime import Machine
 from ..runtime.trace import TracingMachine
+from ..runtime.watch import Watch
 from .arrays import as_array, convert, spread
 from .compilation import ExportedSymbol, Program, describe
 
@@ -21,10 +22,17 @@ class Simulator:
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each step, see `loomir.runtime.trace`. Cycles are estimates of the target's cost model.
+    each step, see `loomir.runtime.trace`. `watch` is told now and then of a run that takes long. Cycles are estimates
+    of the target's cost model.
     """
 
-    def __init__(self, program: Program, step_limit: int | None = None, trace: IO[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        step_limit: int | None = None,
+        trace: IO[bytes] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
         if trace is not None and not hasattr(trace, "write"):
@@ -32,6 +40,7 @@ class Simulator:
         self.program = program
         self.step_limit = _steps(step_limit)
         self._machine = Machine(program.module) if trace is None else TracingMachine(program.module, trace)
+        self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:
         """Writes buffer `name` on every PE that has it.
@@ -57,7 +66,7 @@ class Simulator:
         Raises LoomError if the arguments do not fit, Deadlock if something waits for ever.
         """
         self._machine.launch(name, self.check_arguments(name, arguments))
-        self.run()
+        self._run(f"launch of '{name}'")
 
     def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
         """The arguments as function `name` takes them; raises LoomError if they do not fit."""
@@ -72,6 +81,11 @@ class Simulator:
 
     def run(self) -> None:
         """Runs until nothing is left to do; raises Deadlock if something waits for ever."""
+        self._run("the program")
+
+    def _run(self, awaited: str) -> None:
+        if self._machine.watch is not None:
+            self._machine.watch.begin(awaited)
         self._machine.run(self.step_limit)
 
     @property

@@ -506,10 +506,12 @@ class _Writer:
         if op.results:
             self.copies(values, [self.define(result) for result in op.results])
 
-    def step(self) -> None:
-        self.line("n += 1")
+    def step(self, op: Operation, count: str = "1") -> None:
+        """Trips of a loop."""
+        overrun, where = self.bind("o", self.machine.scheduler.overrun), self.bind("p", location_of(op))
+        self.line(f"n += {count}")
         self.line("if n > budget:")
-        self.line(f"    raise {self.bind('o', self.machine.scheduler.overrun)}(w)")
+        self.line(f"    budget = {overrun}(w, {where}, n)")
 
     def for_(self, op: scf.ForOp) -> None:
         self.add_cycles(self.charge())
@@ -525,9 +527,7 @@ class _Writer:
         place = 0
         if counted:
             self.line(f"i{self.depth} = range({index}, {upper}, {step})")
-            self.line(f"n += len(i{self.depth})")
-            self.line("if n > budget:")
-            self.line(f"    raise {self.bind('o', self.machine.scheduler.overrun)}(w)")
+            self.step(op, f"len(i{self.depth})")
             place = len(self.lines)
             self.line("")
             self.line(f"for {index} in i{self.depth}:")
@@ -537,7 +537,7 @@ class _Writer:
             self.depth += 1
             self.line(f"t += {test}")
             self.line(f"if not {index} < {upper}: break")
-            self.step()
+            self.step(op)
         self.block(body)
         terminator = body.last_op
         assert terminator is not None
@@ -575,7 +575,7 @@ class _Writer:
         self.copies(arguments, results)
         self.line("break")
         self.depth -= 1
-        self.step()
+        self.step(op)
         self.copies(arguments, [self.define(argument) for argument in after.args])
         self.block(after)
         last = after.last_op

@@ -26,6 +26,7 @@ from .scheduler import Scheduler
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, Rectangle, rectangle, some
+from .watch import Watch
 
 StreamT = TypeVar("StreamT")
 
@@ -47,6 +48,8 @@ class Machine:
         self.scratch = Scratch()
         self.rounding_cell = array("f", [0.0])
         """Generated code rounds to float32 through it."""
+        self.watch: Watch | None = None
+        """Whom a run that takes long tells of it."""
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
@@ -248,11 +251,17 @@ class Machine:
 
         `step_limit` bounds the task starts and loop iterations of warps. Raises LoomError when the limit is
         reached, for accesses out of range and the like, and Deadlock when units wait for what never comes:
-        suspended tasks always, asynchronous operations with a completion task unless `allow_pending`.
+        suspended tasks always, asynchronous operations with a completion task unless `allow_pending`. An interrupt
+        from the keyboard gets a note of where the program was.
         """
-        with np.errstate(all="ignore"):
-            if self.scheduler.run(step_limit, until):
-                return
+        try:
+            with np.errstate(all="ignore"):
+                if self.scheduler.run(step_limit, until):
+                    return
+        except KeyboardInterrupt as interrupt:
+            if self.watch is not None:
+                interrupt.add_note(self.watch.interrupted())
+            raise
         for cls in self.classes:
             for resource in cls.resources():
                 resource.rest()

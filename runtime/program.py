@@ -477,7 +477,7 @@ class _Body:
 
         loop = LoopTest(
             test, _nothing, self.copies(carried, results), self.here, results, self.machine.scheduler.count_step,
-            self.charge() + self.timing.instruction + self.timing.branch_not_taken,
+            self.charge() + self.timing.instruction + self.timing.branch_not_taken, location_of(op),
         )  # fmt: skip
         self.emit(loop)
         loop.body = self.here
@@ -514,6 +514,7 @@ class _Body:
         loop = LoopTest(
             lambda warp: warp.slots[condition], self.copies(arguments, passed), self.copies(arguments, results),
             self.here, results, self.machine.scheduler.count_step, self.charge() + self.timing.branch_not_taken,
+            location_of(op),
         )  # fmt: skip
         self.emit(loop)
         loop.body = self.here

@@ -23,6 +23,7 @@ from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, UnitSet, every, from_mask, select, singles, some, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
+from .watch import FEWEST_STEPS
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -60,7 +61,12 @@ class Scheduler:
         self.sends: dict[Send, None] = {}
         """Sends for which some receiver has no room yet."""
         self.steps = 0
-        self.step_limit: int | None = None
+        self._limit = UNLIMITED
+        """Of `steps`."""
+        self._bound = UNLIMITED
+        """Of `steps`, until the limit or until the watch looks again."""
+        self._looked = 0
+        """`steps` when the watch looked last."""
         self.wavelets = 0
         self.latest = 0
         """End of the last asynchronous operation that tells nobody of it, or what one without an end has come to."""
@@ -78,7 +84,9 @@ class Scheduler:
 
         Gives whether it stopped because `until` holds, which is asked now and then.
         """
-        self.step_limit = None if step_limit is None else self.steps + step_limit
+        self._limit = UNLIMITED if step_limit is None else self.steps + step_limit
+        self._looked = self.steps
+        self._bound = min(self._limit, UNLIMITED if self.machine.watch is None else self.steps + FEWEST_STEPS)
         if until is None:
             while self._advance():
                 pass
@@ -221,7 +229,7 @@ class Scheduler:
             slots[slot] = value
         warp = Warp(cls, code, units, slots, begin)
         self.task_runs += units.count
-        self.count_step(warp)
+        self.count_step(warp, code.where)
         if run(warp) == FINISHED:
             cls.clock[warp.units.index] = warp.now
             if cls.busy_units:
@@ -317,7 +325,7 @@ class Scheduler:
                     slots[slot] = value.item() if units.count == 1 else value
                 begin = np.maximum(clock, first + k * message.rate)
                 warp = Warp(cls, code, units, slots, begin + start)
-                self.count_step(warp)
+                self.count_step(warp, code.where)
                 run(warp)
                 clock = warp.now
             cls.clock[units.index] = clock
@@ -333,43 +341,51 @@ class Scheduler:
         arrived, time = int(np.max(message.head_time)), int(cls.clock[unit.index][0, 0])
         slots = code.template.copy()
         warp = Warp(cls, code, unit, slots, time)
-        base, budget, taken, begin = cls.memory.base(unit), self.budget(), 0, time
+        base, begin = cls.memory.base(unit), time
         arguments = _arguments(code, message.payload[:, message.position : message.position + count, :])
         # One or two arguments; a single one stands for both.
         first, last = code.arguments[0], code.arguments[-1]
         for value, other in zip(arguments[0].ravel().tolist(), arguments[-1].ravel().tolist(), strict=True):
             slots[first], slots[last] = value, other
-            taken += 1
-            if taken > budget:
-                raise self.overrun(warp)
-            elapsed, steps = function(warp, slots, base, budget - taken)
-            taken += steps
+            self.count_step(warp, code.where)
+            elapsed, steps = function(warp, slots, base, self._bound - self.steps)
+            self.steps += steps
             begin = (arrived if arrived > time else time) + start
             time = begin + elapsed + cost
             arrived += rate
-        self.steps += taken
         cls.clock[unit.index] = time
         return begin
 
     # What instructions and operations call
 
-    def count_step(self, warp: Warp) -> None:
-        """Count a task start or a loop iteration. Raises LoomError at the step limit."""
+    def count_step(self, warp: Warp, where: str | None) -> None:
+        """Count a task start or a loop iteration, which stands at `where`. Raises LoomError at the step limit."""
         self.steps += 1
-        if self.step_limit is not None and self.steps > self.step_limit:
-            raise self.overrun(warp)
+        if self.steps > self._bound:
+            self.overrun(warp, where)
 
     def budget(self) -> int:
-        """How many steps are left before the limit."""
-        return UNLIMITED if self.step_limit is None else self.step_limit - self.steps
+        """How many steps may be taken before `overrun` is asked."""
+        return self._bound - self.steps
 
-    def overrun(self, warp: Warp) -> LoomError:
-        """The error of a program that runs past its step limit."""
-        return LoomError(
-            f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
-            "the limit, or look for a loop or a task that never ends",
-            warp.code.where,
-        )
+    def overrun(self, warp: Warp, where: str | None, uncounted: int = 0) -> int:
+        """To be called when there is no budget for a step; gives the new budget.
+
+        `uncounted` are steps taken, this one included, that are not in `steps` yet; the budget is for them too. Raises
+        LoomError for a program that runs past its step limit.
+        """
+        steps = self.steps + uncounted
+        if steps > self._limit:
+            raise LoomError(
+                f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
+                "the limit, or look for a loop or a task that never ends",
+                where,
+            )
+        watch = self.machine.watch
+        if watch is not None:
+            self._bound = min(self._limit, steps + watch.look(warp, where, steps - self._looked))
+            self._looked = steps
+        return self._bound - self.steps
 
     def pause(self, warp: Warp) -> int | None:
         """Before the first send of a task: let the next block post its receives first."""

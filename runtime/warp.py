@@ -204,8 +204,10 @@ class LoopTest:
     leave: Callable[[Warp], None]
     head: int
     results: list[int]
-    count_step: Callable[[Warp], None]
+    count_step: Callable[[Warp, str | None], None]
     cost: int
+    where: str | None
+    """Source location of the loop."""
     body: int = 0
     exit: int = 0
 
@@ -220,7 +222,7 @@ class LoopTest:
             else:
                 return self._part(warp, condition)
         if condition:
-            self.count_step(warp)
+            self.count_step(warp, self.where)
             self.enter(warp)
             return self.body
         self.leave(warp)
@@ -241,7 +243,7 @@ class LoopTest:
         sort(warp, condition)
         while running:
             part = running.pop()
-            self.count_step(part)
+            self.count_step(part, self.where)
             self.enter(part)
             part.pc, part.stop = self.body, self.head
             if run(part) != REACHED:

@@ -34,6 +34,8 @@ def run_tool(run: Callable[[], None]) -> int:
         return 1
     except KeyboardInterrupt as error:
         print("error: interrupted; no output was written", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(f"note: {note}", file=sys.stderr)
         return error.status if isinstance(error, Interrupted) else 128 + signal.SIGINT
     except (Exception, ArgSpecParseError) as error:
         print(report(error), file=sys.stderr)

@@ -181,6 +181,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     import numpy as np
 
     from ..host.compilation import compile
+    from ..host.notices import watch
     from ..host.simulator import Simulator
 
     defines = {
@@ -196,7 +197,8 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         progress=lambda name: progress(f"compiling: {name}"),
     )
     trace = outputs.open(arguments.trace) if arguments.trace is not None else None
-    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace)
+    hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
+    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch(hint))
 
     # All that can be wrong with the flags is found before the run, which may take long.
     launches = [(name, _launch_arguments(simulator, name, texts)) for name, *texts in arguments.launch]

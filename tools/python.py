@@ -115,13 +115,18 @@ def _status(run: Callable[[], None]) -> int:
             print(exit.code, file=sys.stderr)
             status = 1
     except LoomError as error:
-        _report(error)
+        _report(error, str(error))
         status = 1
+    except KeyboardInterrupt as error:
+        notes = getattr(error, "__notes__", ())
+        if notes:
+            _report(error, f"error: {'; '.join(notes)}")
+        else:
+            _show(error)
+        status = INTERRUPTED
     except BaseException as error:
-        sys.stdout.flush()
-        error = error.with_traceback(_own(error.__traceback__))
-        sys.excepthook(type(error), error, error.__traceback__)
-        status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        _show(error)
+        status = 1
     forgotten = _forgot_to_stop()
     if status == 0 and forgotten:
         sys.stdout.flush()
@@ -139,10 +144,17 @@ def _forgot_to_stop() -> LoomError | None:
     return LoomError(runtime.NOT_STOPPED)
 
 
-def _report(error: LoomError) -> None:
-    """Prints an error of ours, and the line of the script that led to it."""
+def _show(error: BaseException) -> None:
+    """Prints an error as Python does, without our frames."""
     sys.stdout.flush()
-    print(error, file=sys.stderr)
+    error = error.with_traceback(_own(error.__traceback__))
+    sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _report(error: BaseException, message: str) -> None:
+    """Prints a message of ours, and the line of the script that led to it."""
+    sys.stdout.flush()
+    print(message, file=sys.stderr)
     own = [frame for frame in traceback.extract_tb(_own(error.__traceback__)) if not _ours(frame.filename)]
     if own:
         line = f": {own[-1].line}" if own[-1].line else ""
@@ -158,7 +170,8 @@ SOURCES = tuple(os.path.join(PACKAGE, folder) + os.sep for folder in ("host", "r
 
 
 def _ours(filename: str) -> bool:
-    return os.path.abspath(filename).startswith(SOURCES)
+    # What the engine generates is ours too.
+    return filename.startswith("<generated ") or os.path.abspath(filename).startswith(SOURCES)
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:

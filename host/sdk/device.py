@@ -19,6 +19,7 @@ from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
 from ..garbage import uncollected
+from ..notices import watch
 from .artifact import COMMAND_STREAM, Artifact, Export, read_program
 from .errors import SdkError
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
 
+STEP_LIMIT = "LOOM_STEP_LIMIT"
+"""Environment variable: steps of the engine after which a command ends with an error."""
+
 MAX_PLACES = 5
 """PEs that a message lists before it only counts them."""
 
@@ -35,10 +39,13 @@ MAX_PLACES = 5
 class Device:
     """The machine that runs one artifact's program."""
 
-    def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None) -> None:
+    def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None, step_limit: int | None = None) -> None:
+        self.watch = watch(f"Ctrl-C ends it, and so does {STEP_LIMIT}=N after N steps")
+        self._step_limit = step_limit
         with uncollected():
             module = read_program(artifact)
             self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
+        self.machine.watch = self.watch
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
@@ -56,7 +63,7 @@ class Device:
         That may still come from the host, so it is for the caller to judge.
         """
         try:
-            self.machine.run(allow_pending=True)
+            self.machine.run(self._step_limit, allow_pending=True)
         except Deadlock as error:
             return error
         return None
@@ -147,6 +154,7 @@ class Device:
         before = self._command_streams()
         self.settle()
         self.machine.launch(name, arguments)
+        self.watch.begin(f"launch of '{name}'", lambda: self._still_silent(before))
         hang = self.settle()
         grown = self._command_streams() != before
         missing = self._listening() & ~grown
@@ -171,6 +179,12 @@ class Device:
         if COMMAND_STREAM not in self.machine.exports:
             raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
         return self.machine.read_symbol(COMMAND_STREAM)
+
+    def _still_silent(self, before: NDArray[Any]) -> str:
+        """How many PEs have not unblocked their command stream since, in words."""
+        silent = int((self._listening() & (self._command_streams() == before)).sum())
+        total = int(self._listening().sum())
+        return f"unblock_cmd_stream() not called yet on {silent} of {total} PE{'' if total == 1 else 's'}"
 
     def _listening(self) -> NDArray[np.bool_]:
         """PEs that have a command stream, [height, width]."""

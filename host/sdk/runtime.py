@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -140,9 +141,13 @@ class SdkRuntime:
         self._check_state("load", "new")
         from .device import Device
 
+        step_limit = _step_limit()
         if self._traced:
             self._trace = _open_trace()
-        self._device = Device(self._artifact, self._trace)
+        try:
+            self._device = Device(self._artifact, self._trace, step_limit)
+        except LoomError as error:
+            raise SdkError(error.message, error.location) from error
         self._state = "loaded"
         _unstopped.append(self)
 
@@ -150,16 +155,17 @@ class SdkRuntime:
         """Starts the machine, which then waits for commands."""
         self._check_state("run", "loaded")
         self._state = "running"
-        with self._reporting():
+        with self._reporting("run"):
             self._machine.settle()
 
     def stop(self) -> None:
         """Finishes all pending commands, then stops the machine; no command is accepted after it (HOST-018, -019)."""
         self._check_state("stop", "running", "loaded")
         try:
-            if self._state == "running":
+            # After a failure the machine stands where it was: there is nothing it could finish.
+            if self._state == "running" and self._failed is None:
                 self._finish()
-                with self._reporting():
+                with self._reporting("stop"):
                     self._machine.settle()
         finally:
             self._end()
@@ -461,7 +467,8 @@ class SdkRuntime:
         }
         raise SdkError(f"{what}: {order[self._state]}")
 
-    def _reporting(self, what: str | None = None) -> _Reporting:
+    def _reporting(self, what: str) -> _Reporting:
+        self._machine.watch.begin(what)
         return _Reporting(self, what)
 
     def _write_log(self) -> None:
@@ -496,7 +503,7 @@ class _Options:
 class _Reporting:
     """Writes the log whatever happens, and turns errors of the machine into ones of the host that say what failed."""
 
-    def __init__(self, runtime: SdkRuntime, what: str | None) -> None:
+    def __init__(self, runtime: SdkRuntime, what: str) -> None:
         self._runtime = runtime
         self._what = what
 
@@ -505,13 +512,14 @@ class _Reporting:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._runtime._write_log()
+        if isinstance(error, KeyboardInterrupt):
+            self._runtime._failed = "it was interrupted"
         if not isinstance(error, LoomError):
             return
         self._runtime._failed = error.message.splitlines()[0]
         if isinstance(error, SdkError):
             return
-        what = f"{self._what}: " if self._what else ""
-        raise SdkError(f"{what}{error.message}", error.location) from error
+        raise SdkError(f"{self._what}: {error.message}", error.location) from error
 
 
 def take_unstopped() -> bool:
@@ -592,6 +600,18 @@ def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
 
 def _arguments(count: int) -> str:
     return f"{count} argument{'' if count == 1 else 's'}"
+
+
+def _step_limit() -> int | None:
+    """The steps after which a command is to end with an error, as the environment says."""
+    from .device import STEP_LIMIT
+
+    text = os.environ.get(STEP_LIMIT, "")
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
+        raise SdkError(f"{STEP_LIMIT} is '{text}'; give the number of steps after which a command is to end")
+    return int(text)
 
 
 def _open_trace() -> Any:

@@ -316,6 +316,14 @@ def test_step_limit(run_loom: Run, write: Write, tmp_path: Path) -> None:
     assert [path] == list(tmp_path.iterdir())
 
 
+def test_notice(run_loom: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_NOTICE_AFTER", "0.000001")
+    outcome = run_loom("run", write(FOR_EVER), "--launch", "main", "--step-limit", "100000")
+    notice = outcome.err.splitlines()[0]
+    assert notice.startswith("note: launch of 'main' is still running: ") and "@again" in notice
+    assert notice.endswith("; Ctrl-C ends it, and so does --step-limit N after N steps")
+
+
 def test_too_much_memory(run_loom: Run, write: Write) -> None:
     outcome = run_loom("run", write(TOO_LARGE))
     assert outcome.status == 1 and "Traceback" not in outcome.err
@@ -357,7 +365,9 @@ def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: si
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert errors == "error: interrupted; no output was written\n"
+    error, note = errors.splitlines()
+    assert error == "error: interrupted; no output was written"
+    assert note.startswith("note: launch of 'main' was interrupted: ")
     assert list(tmp_path.iterdir()) == [path]
 
 
