@@ -23,11 +23,14 @@ Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def placement(places: list[Places]) -> ArrayAttr[RegionAttr]:
-    """PEs that no two of the lists share, as regions."""
-    columns = np.concatenate([x for x, _ in places])
-    rows = np.concatenate([y for _, y in places])
-    both = np.unique(np.stack([rows, columns]), axis=1)
-    return ArrayAttr(regions(both[1], both[0]))
+    """The PEs of several lists, each once, as regions."""
+    width = max(int(columns.max()) for columns, _ in places) + 1
+    height = max(int(rows.max()) for _, rows in places) + 1
+    taken = np.zeros((height, width), np.bool_)
+    for columns, rows in places:
+        taken[rows, columns] = True
+    rows, columns = np.nonzero(taken)
+    return ArrayAttr(regions(columns, rows))
 
 
 def check_tiles(session: Session, tiles: list[Tiles]) -> None:
