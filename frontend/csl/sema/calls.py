@@ -59,7 +59,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
             ev.note(declaration, "declared here", function.module.file.source),
         )
     if declaration.body is None:
-        ev.fail(node, f"'{function.name}' is declared 'extern', and no other object is linked that defines it")
+        return call(ev, _defined(ev, function), arguments, node)
     if len(ev.frames) > CALL_DEPTH:
         ev.fail(node, f"calls are nested more than {CALL_DEPTH} deep; does '{function.name}' call itself for ever?")
     if ev.builder is not None and not _ends(ev, function, arguments):
@@ -169,6 +169,17 @@ def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Typ
     ev.builder.at(ev.source, node.start)
     op = ev.builder(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))
     return VOID if result is types.VOID else Value(result, op.results[0])
+
+
+def _defined(ev: Evaluator, function: Callable) -> Callable:
+    """The exported function an extern one stands for."""
+    from .linkage import definition
+
+    other = definition(ev, function.module.globals[function.name])
+    if not isinstance(other.node, syntax.Function):
+        with ev.framed(Frame(function.module, comptime=True)):
+            ev.fail(function.node, f"'{function.name}' is declared as a function, but a variable is exported")
+    return Callable(other.module, other.node)
 
 
 def _ends(ev: Evaluator, function: Callable, arguments: list[Value]) -> bool:

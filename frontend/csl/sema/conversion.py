@@ -59,6 +59,8 @@ def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         case types.Float():
             if source is types.COMPTIME_FLOAT:
                 return Value(type, ev.fitted(type, value.data))
+            if isinstance(source, types.Float) and source.bits < type.bits:
+                return cast(ev, value, type, node)
             if source is types.COMPTIME_INT:
                 ev.fail(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
         case types.COMPTIME_STRUCT:
@@ -149,6 +151,8 @@ def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
         # The manual wants one dimension, published programs point to matrices too.
         if array.element == type.target:
             return Value(type, value.data)
+    if not type.many and not source.many and type.target in (types.ANYOPAQUE, types.Array((1,), source.target)):
+        return Value(type, value.data)
     return None
 
 
@@ -185,6 +189,11 @@ def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Binary | syntax.
         if a is types.COMPTIME_FLOAT:
             return coerce(ev, left, b, node), right
         if b is types.COMPTIME_FLOAT:
+            return left, coerce(ev, right, a, node)
+        assert isinstance(a, types.Float) and isinstance(b, types.Float)
+        if a.bits < b.bits:
+            return coerce(ev, left, b, node), right
+        if b.bits < a.bits:
             return left, coerce(ev, right, a, node)
     if isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
         return left, right

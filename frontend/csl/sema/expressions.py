@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
-from . import calls, control, emit, scalars, types
+from . import calls, control, emit, linkage, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression, suggestion
 from .frames import Break, Continue, Frame, Return
@@ -85,6 +85,8 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
     constant = CONSTANTS.get(node.name)
     if constant is not None:
         return Temporary(constant)
+    if node.name[:1] in ("i", "u") and node.name[1:].isdecimal():
+        ev.fail(node, f"integers of {node.name[1:]} bits are not supported yet; use 8, 16, 32 or 64")
     ev.fail(node, f"'{node.name}' is not declared{_similar(ev, node.name)}")
 
 
@@ -125,6 +127,11 @@ def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
         return Temporary(Value(calls.signature(ev, function, node), function))
     resolve(ev, found, node)
     assert found.type is not None
+    if declaration.storage == "extern" and ev.pe is not None:
+        other = linkage.definition(ev, found)
+        shown = global_place(ev, other, node)
+        linkage.check_definition(ev, found, other)
+        return shown
     if declaration.kind != "var" or types.is_comptime_only(found.type) or ev.pe is None:
         if found.value is None:
             found.value = Value(found.type, control.zero(found.type))
@@ -167,6 +174,7 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
         if type is None:
             ev.fail(declaration, f"'{name}' has neither type nor value; give it one of them")
         found.type = type
+        _check_storage(ev, declaration, type)
         return
     else:
         value = ev.expr(declaration.value, type)
@@ -179,6 +187,12 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
     found.type = value.type if type is None or type is types.COMPTIME_STRUCT else type
     if declaration.kind == "var":
         _check_variable(ev, declaration, found.type)
+    _check_storage(ev, declaration, found.type)
+
+
+def _check_storage(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
+    if declaration.storage and not linkage.is_shareable(type):
+        ev.fail(declaration, f"'{declaration.name}' is a '{type}', which cannot be shared by 'export' or 'extern'")
 
 
 def _check_variable(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
@@ -339,6 +353,8 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
             return boolean(control.negated(ev, data))
         return boolean(ev.lift(operator.not_, data))
     if symbol == "~":
+        if type is types.COMPTIME_INT:
+            ev.fail(node, "'~' needs an integer of known width; give it one with @as")
         if not types.is_integer(type):
             ev.fail(node, f"'~' needs an integer, not '{type}'")
         if isinstance(data, SSAValue):
@@ -391,7 +407,7 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     comparison = symbol in scalars.COMPARISONS
     if not types.is_numeric(type):
         return _other(ev, symbol, left, right, node)
-    if symbol in scalars.BITWISE and not types.is_integer(type):
+    if (symbol in scalars.BITWISE or symbol == "%") and not types.is_integer(type):
         ev.fail(node, f"'{symbol}' works on integers, not on '{type}'")
     result = types.BOOL if comparison else type
     if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not isinstance(right.data, SSAValue):
@@ -421,6 +437,8 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     type = left.type
     if not types.is_integer(type) or not types.is_integer(right.type):
         ev.fail(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
+    if isinstance(right.type, types.Int) and right.type.signed:
+        ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if isinstance(right.type, types.Int) and right.type.signed:
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if type is types.COMPTIME_INT and isinstance(right.data, SSAValue):

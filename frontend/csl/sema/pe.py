@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
-from ..source import Diagnostic, Source
+from ..source import Diagnostic, Note, Source
 from . import types
 from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
@@ -110,6 +110,8 @@ class PeProgram:
     effects: list[Effect] = field(default_factory=list)
     host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
     shared: dict[str, Module] = field(default_factory=dict)
+    shared_symbols: dict[str, Global] = field(default_factory=dict)
+    """Exported variables by their symbols."""
     functions: list[Callable] = field(default_factory=list)
     """Those whose address is needed at run time."""
     dispatchers: dict[types.Function, str] = field(default_factory=dict)
@@ -156,16 +158,11 @@ class PeProgram:
         """The memory of a global variable."""
         declaration, type = variable.node, variable.type
         assert isinstance(declaration, syntax.Variable) and type is not None
-        name = declaration.name
-        if declaration.link_name is not None:
-            from .frames import Frame
+        from .linkage import linked_name
 
-            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
-                symbol = ev.text(declaration.link_name, "a linkname")
-        elif declaration.storage:
-            symbol = name
-        else:
-            symbol = variable.module.symbol(name)
+        symbol = linked_name(ev, variable)
+        if declaration.storage:
+            self._share(ev, variable, symbol)
         source = variable.module.file.source
         alignment = None
         if declaration.alignment is not None:
@@ -174,6 +171,15 @@ class PeProgram:
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 alignment = ev.integer(declaration.alignment, "an alignment")
         return self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+
+    def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
+        """Takes note of an exported variable; raises CslError if another has its symbol."""
+        before = self.shared_symbols.setdefault(symbol, variable)
+        if before is not variable:
+            note = Note(before.module.file.source, before.node.start, before.node.end, "first here")
+            source, node = variable.module.file.source, variable.node
+            message = f"two variables are exported as '{symbol}'; give one of them another name with linkname"
+            raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
 
     def allocate(
         self,

@@ -195,6 +195,8 @@ COMPTIME_STRING = Simple("comptime_string", True)
 COMPTIME_STRUCT = Simple("comptime_struct", True)
 TYPE = Simple("type", True)
 MODULE = Simple("imported_module", True)
+ANYOPAQUE = Simple("anyopaque", True)
+"""What a pointer of unknown type points to."""
 UNDEFINED = Simple("noreturn", True)
 """The type of an expression control never comes out of."""
 
@@ -215,8 +217,9 @@ UNIVERSE: dict[str, Type] = {
     str(type): type
     for type in (
         I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, CB16, F32, BOOL, VOID, COMPTIME_INT, COMPTIME_FLOAT,
-        COMPTIME_STRING, COMPTIME_STRUCT, TYPE, MODULE, COLOR, DIRECTION, INPUT_QUEUE, OUTPUT_QUEUE, LOCAL_TASK_ID,
-        DATA_TASK_ID, CONTROL_TASK_ID, UT_ID, MEM1D, MEM4D, CIRCBUF, FABIN, FABOUT, FIFO, DSR_DEST, DSR_SRC0, DSR_SRC1,
+        COMPTIME_STRING, COMPTIME_STRUCT, TYPE, MODULE, ANYOPAQUE, COLOR, DIRECTION, INPUT_QUEUE, OUTPUT_QUEUE,
+        LOCAL_TASK_ID, DATA_TASK_ID, CONTROL_TASK_ID, UT_ID, MEM1D, MEM4D, CIRCBUF, FABIN, FABOUT, FIFO, DSR_DEST,
+        DSR_SRC0, DSR_SRC1,
     )
 }  # fmt: skip
 """The types a program names by an identifier."""

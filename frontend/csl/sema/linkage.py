@@ -1,0 +1,61 @@
+"""Symbols of the storage classes `export` and `extern`: one namespace for all modules of a PE's program."""
+
+from __future__ import annotations
+
+from .. import syntax
+from ..source import Note
+from . import types
+from .core import Evaluator
+from .frames import Frame
+from .modules import Global
+from .types import Type
+
+
+def linked_name(ev: Evaluator, found: Global) -> str:
+    """The symbol of a global: its linkname, or else its name, below that of its module unless it is shared."""
+    declaration = found.node
+    if declaration.link_name is not None:
+        with ev.at_compile_time(), ev.framed(Frame(found.module, comptime=True)):
+            return ev.text(declaration.link_name, "a linkname")
+    if declaration.storage:
+        return declaration.name
+    return found.module.symbol(declaration.name)
+
+
+def definition(ev: Evaluator, found: Global) -> Global:
+    """The exported global an extern one stands for. Raises CslError if there is none."""
+    symbol = linked_name(ev, found)
+    for module in ev.instances:
+        for other in module.globals.values():
+            if other.node.storage == "export" and linked_name(ev, other) == symbol:
+                return other
+    with ev.framed(Frame(found.module, comptime=True)):
+        ev.fail(
+            found.node,
+            f"'{found.node.name}' is declared 'extern', and no other object is linked that defines '{symbol}'",
+        )
+
+
+def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
+    """An extern variable and the exported one it stands for agree. Raises CslError if not."""
+    here, there = found.node, other.node
+    assert isinstance(here, syntax.Variable) and isinstance(there, syntax.Variable | syntax.Function)
+    kind = there.kind if isinstance(there, syntax.Variable) else "fn"
+    if here.kind != kind or found.type != other.type:
+        have, want = f"'{here.kind}' of type '{found.type}'", f"'{kind}' of type '{other.type}'"
+        with ev.framed(Frame(found.module, comptime=True)):
+            note = Note(other.module.file.source, there.start, there.end, "exported here")
+            ev.fail(here, f"'{here.name}' is declared as {have}, but exported as {want}", note)
+
+
+def is_shareable(type: Type) -> bool:
+    """Whether objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
+    match type:
+        case types.Int() | types.Float() | types.Enum():
+            return True
+        case types.Array():
+            return is_shareable(type.element)
+        case types.Pointer():
+            return isinstance(type.target, types.Function) or is_shareable(type.target)
+        case _:
+            return type is types.BOOL or type is types.COLOR
