@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -77,6 +77,8 @@ class Program:
     module: ModuleOp
     fabric: flow.FabricOp
     symbols: Mapping[str, ExportedSymbol]
+    warnings: tuple[str, ...] = ()
+    """Of the compiler, each a line with its place."""
 
     @property
     def rectangle(self) -> tuple[int, int]:
@@ -95,6 +97,7 @@ def compile(
     defines: Mapping[str, ArrayLike] | None = None,
     progress: Callable[[str], None] | None = None,
     verify_each: bool = True,
+    params: Mapping[str, int | float | bool] | None = None,
 ) -> Program:
     """Lowers a program, at whatever level it is, until it can run.
 
@@ -103,11 +106,22 @@ def compile(
     they need a program that is not lowered to `flow` yet. `progress` is called with the name of each pass before it
     runs. Without `verify_each` only what comes in and what comes out is verified, which takes a third less time. Raises
     LoomError with the location of the first mistake.
+
+    A file whose name ends in .csl is the layout of a CSL program, compiled as by `loom cslc --memcpy` for `target`
+    (wse2 if it is None) on a fabric of the whole wafer. `params` are values for the params of the layout; it places its
+    rectangle itself, and `defines` are not for it.
     """
     if defines is not None and not isinstance(defines, Mapping):
         raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
     ctx = context()
-    module = _read(ctx, source)
+    warnings: tuple[str, ...] = ()
+    if _is_csl(source):
+        module, warnings = _compile_csl(Path(source), target, rectangle, defines, params, progress)
+        target = None
+    elif params:
+        raise LoomError("params are for CSL layouts; the parameters of a program in IR are given as defines")
+    else:
+        module = _read(ctx, source)
     verify(module)
     programs = [op for op in module.body.block.ops if isinstance(op, wse.ProgramOp)]
     fabrics = [op for op in module.body.block.ops if isinstance(op, flow.FabricOp)]
@@ -129,7 +143,7 @@ def compile(
     fabric = next((op for op in module.body.block.ops if isinstance(op, flow.FabricOp)), None)
     if fabric is None:
         raise LoomError("lower-to-flow left no flow.fabric", location_of(module))
-    return Program(module, fabric, _symbols(fabric))
+    return Program(module, fabric, _symbols(fabric), warnings)
 
 
 def context() -> Context:
@@ -142,6 +156,42 @@ def context() -> Context:
     for name, factory in {**xdsl_dialects(), **get_all_dialects()}.items():
         ctx.register_dialect(name, factory)
     return ctx
+
+
+def _is_csl(source: object) -> TypeGuard[str | Path]:
+    if isinstance(source, str) and "\n" in source:
+        return False
+    return isinstance(source, str | Path) and Path(source).suffix == ".csl"
+
+
+def _compile_csl(
+    path: Path,
+    target: str | None,
+    rectangle: tuple[int, int] | None,
+    defines: Mapping[str, ArrayLike] | None,
+    params: Mapping[str, int | float | bool] | None,
+    progress: Callable[[str], None] | None,
+) -> tuple[ModuleOp, tuple[str, ...]]:
+    """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
+    from ..frontend.csl import compile_layout
+    from .garbage import uncollected
+
+    if rectangle is not None:
+        raise LoomError("a CSL layout sets its rectangle itself; give its size as a param", str(path))
+    if defines:
+        raise LoomError("the params of a CSL layout are given as params, not as defines", str(path))
+    if params is not None and not isinstance(params, Mapping):
+        raise LoomError(f"{params!r} does not give params; give a mapping from their names to values", str(path))
+    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in (params or {}).items()}
+    for name, value in values.items():
+        if not isinstance(name, str) or not isinstance(value, bool | int | float):
+            raise LoomError(f"param {name!r} is given {value!r}; give a number or a truth value", str(path))
+    if progress is not None:
+        progress("CSL")
+    arch = targets.get(target or "wse2").name
+    with uncollected():
+        layout = compile_layout(path, arch=arch, params=values, memcpy=True, channels=1)
+    return layout.module, tuple(layout.warnings)
 
 
 def _read(ctx: Context, source: str | Path | ModuleOp) -> ModuleOp:
@@ -277,7 +327,10 @@ def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
 
 def describe(symbols: Mapping[str, ExportedSymbol], kind: Literal["buffer", "function"]) -> str:
     """The exported symbols of one kind, for an error message."""
-    names: Sequence[str] = sorted(symbol.name for symbol in symbols.values() if symbol.kind == kind)
+    # What begins with loom. is between the libraries and us.
+    names: Sequence[str] = sorted(
+        symbol.name for symbol in symbols.values() if symbol.kind == kind and not symbol.name.startswith("loom.")
+    )
     return (
         f"it exports the {kind}{'' if len(names) == 1 else 's'} {', '.join(names)}"
         if names

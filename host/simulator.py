@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics import LoomError
-from ..runtime import Machine
+from ..runtime import Deadlock, Machine
 from ..runtime.trace import TracingMachine
 from ..runtime.watch import Watch
 from .arrays import as_array, convert, spread
+from .command_stream import CommandStream
 from .compilation import ExportedSymbol, Program, describe
 
 
@@ -63,10 +64,23 @@ class Simulator:
     def launch(self, name: str, *arguments: float) -> None:
         """Calls exported function `name` on every PE that has it and runs until nothing is left to do.
 
-        Raises LoomError if the arguments do not fit, Deadlock if something waits for ever.
+        In a CSL program every PE then has to have called unblock_cmd_stream(). Raises LoomError if the arguments do not
+        fit or the launch never completes, Deadlock if something waits for ever.
         """
-        self._machine.launch(name, self.check_arguments(name, arguments))
+        values = self.check_arguments(name, arguments)
+        if CommandStream.exists(self._machine):
+            CommandStream(self._machine).launch(name, values, self._settle)
+            return
+        self._machine.launch(name, values)
         self._run(f"launch of '{name}'")
+
+    def _settle(self) -> Deadlock | None:
+        """Runs until nothing can happen; what still waits may wait for the next launch."""
+        try:
+            self._machine.run(self.step_limit, allow_pending=True)
+        except Deadlock as error:
+            return error
+        return None
 
     def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
         """The arguments as function `name` takes them; raises LoomError if they do not fit."""
@@ -86,7 +100,12 @@ class Simulator:
     def _run(self, awaited: str) -> None:
         if self._machine.watch is not None:
             self._machine.watch.begin(awaited)
-        self._machine.run(self.step_limit)
+        self._machine.run(self.step_limit, allow_pending=CommandStream.exists(self._machine))
+
+    @property
+    def log(self) -> list[tuple[int, int, int, str]]:
+        """What the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
+        return self._machine.log
 
     @property
     def cycles(self) -> int:

@@ -70,14 +70,17 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=what, add_help=False)
     run = commands.add_parser(
         "run",
-        help="run IR at any level",
-        description="Lowers what remains of a program in IR and runs it: arrays are set, functions launched and arrays "
+        help="run a CSL layout, or IR at any level",
+        description="Compiles a CSL layout, or lowers what remains of a program in IR, and runs it: arrays are set, "
+        "functions launched and arrays "
         "read in that order, launches one after the other. Without --launch the program runs as it starts by itself. "
         "Output files appear whole or, after an error, not at all. Cycles are estimates.",
     )
     run.set_defaults(command=_run)
-    run.add_argument("file", metavar="FILE", help="IR text, wse or flow or between")
-    run.add_argument("--arch", metavar="NAME", help="target instead of the program's: wse2 or wse3")
+    run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text: wse or flow or between")
+    run.add_argument(
+        "--arch", metavar="NAME", help="wse2 or wse3, instead of the program's; a CSL layout is compiled for wse2 else"
+    )
     run.add_argument("--rectangle", type=_rectangle, metavar="WxH", help="PEs instead of the program's, e.g. 8x4")
     run.add_argument(
         "--param",
@@ -85,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter's value: a number, or a .npy file with one for each PE [height, width]",
+        help="a parameter's value: a number, or a .npy file with one for each PE [height, width]; of a CSL layout "
+        "a number, true or false",
     )
     run.add_argument(
         "--set",
@@ -184,10 +188,14 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     from ..host.notices import watch
     from ..host.simulator import Simulator
 
-    defines = {
-        name: read_array(value) if value.endswith(".npy") else _number(value, f"parameter '{name}'")
-        for name, value in arguments.param
-    }
+    is_csl = arguments.file.endswith(".csl")
+    defines: dict[str, Any] = {}
+    params: dict[str, int | float | bool] = {}
+    for name, value in arguments.param:
+        if is_csl:
+            params[name] = value == "true" if value in ("true", "false") else _number(value, f"param '{name}'")
+        else:
+            defines[name] = read_array(value) if value.endswith(".npy") else _number(value, f"parameter '{name}'")
     progress("compiling")
     program = compile(
         arguments.file,
@@ -195,7 +203,10 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         rectangle=arguments.rectangle,
         defines=defines,
         progress=lambda name: progress(f"compiling: {name}"),
+        params=params,
     )
+    for warning in program.warnings:
+        print(warning, file=sys.stderr)
     trace = outputs.open(arguments.trace) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
     simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch(hint))

@@ -40,9 +40,6 @@ CORE = "core.npz"
 FORMAT = 2
 """Of loom.json; artifacts of another format have to be compiled again."""
 
-COMMAND_STREAM = "loom.cmd_stream"
-"""Exported by every PE that imports <memcpy/memcpy>: how often it has called unblock_cmd_stream(), 16 bits."""
-
 TRACE_PREFIX = "loom.trace."
 """A buffer of this name and a key holds what <debug> recorded under that key."""
 

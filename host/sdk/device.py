@@ -18,22 +18,20 @@ from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
+from ..command_stream import CommandStream, NeverCompletes
 from ..garbage import uncollected
 from ..notices import watch
-from .artifact import COMMAND_STREAM, Artifact, Export, read_program
+from .artifact import Artifact, Export, read_program
 from .errors import SdkError
 
 if TYPE_CHECKING:
-    from ...runtime.unit_class import UnitClass
+    pass
 
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
 
 STEP_LIMIT = "LOOM_STEP_LIMIT"
 """Environment variable: steps of the engine after which a command ends with an error."""
-
-MAX_PLACES = 5
-"""PEs that a message lists before it only counts them."""
 
 
 class Device:
@@ -151,63 +149,10 @@ class Device:
 
         Raises SdkError naming the PEs that have not, with what the machine waits for.
         """
-        before = self._command_streams()
-        self.settle()
-        self.machine.launch(name, arguments)
-        self.watch.begin(f"launch of '{name}'", lambda: self._still_silent(before))
-        hang = self.settle()
-        grown = self._command_streams() != before
-        missing = self._listening() & ~grown
-        if not missing.any():
-            return
-        without = missing & ~self._exporting(name)
-        if without.any():
-            verb = "does" if without.sum() == 1 else "do"
-            raise SdkError(
-                f"launch of '{name}' never completes: {_places(without)} {verb} not export '{name}'; export it on "
-                "every PE, if only to call unblock_cmd_stream()"
-            )
-        waits = hang or explain(self.machine, allow_pending=False)
-        message = (
-            f"launch of '{name}' never completes: {_places(missing)} never called unblock_cmd_stream(); call it on "
-            f"every PE, where the work that '{name}' starts ends"
-        )
-        raise SdkError(f"{message}\n{waits.message}" if waits else message, waits.location if waits else None)
-
-    def _command_streams(self) -> NDArray[Any]:
-        """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""
-        if COMMAND_STREAM not in self.machine.exports:
+        if not CommandStream.exists(self.machine):
             raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
-        return self.machine.read_symbol(COMMAND_STREAM)
-
-    def _still_silent(self, before: NDArray[Any]) -> str:
-        """How many PEs have not unblocked their command stream since, in words."""
-        silent = int((self._listening() & (self._command_streams() == before)).sum())
-        total = int(self._listening().sum())
-        return f"unblock_cmd_stream() not called yet on {silent} of {total} PE{'' if total == 1 else 's'}"
-
-    def _listening(self) -> NDArray[np.bool_]:
-        """PEs that have a command stream, [height, width]."""
-        return self._where([place.cls for place in self.machine.exports[COMMAND_STREAM].places])
-
-    def _exporting(self, name: str) -> NDArray[np.bool_]:
-        """PEs that export a function, [height, width]."""
-        return self._where([cls for cls, _ in self.machine.exports[name].launchers])
-
-    def _where(self, classes: Sequence[UnitClass]) -> NDArray[np.bool_]:
-        mask = np.zeros((self.machine.height, self.machine.width), np.bool_)
-        for cls in classes:
-            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
-        return mask
-
-
-def _places(mask: NDArray[np.bool_]) -> str:
-    """PEs in words: "PE (1, 0)", or the first few of many."""
-    points = [f"({x}, {y})" for y, x in np.argwhere(mask).tolist()]
-    if len(points) == 1:
-        return f"PE {points[0]}"
-    if mask.all():
-        return f"all {len(points)} PEs"
-    rest = len(points) - MAX_PLACES
-    shown = ", ".join(points[:MAX_PLACES])
-    return f"{len(points)} PEs, {shown}{f' and {rest} more' if rest > 0 else ''},"
+        self.settle()
+        try:
+            CommandStream(self.machine).launch(name, arguments, self.settle)
+        except NeverCompletes as error:
+            raise SdkError(error.message, error.location) from None

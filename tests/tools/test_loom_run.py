@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from ..host.csl_layouts import write_layout
 from .conftest import Run, one_error
 
 Write = Callable[[str], Path]
@@ -387,3 +388,34 @@ def test_output_to_a_pipe_that_closes(write: Write) -> None:
     done = subprocess.run([script, "run", path, "--launch", "main"], stdout=out, stderr=subprocess.PIPE, check=False)
     os.close(out)
     assert done.returncode == 1 and done.stderr == b""
+
+
+def test_csl(run_loom: Run, tmp_path: Path) -> None:
+    """A layout is compiled; what it exports by pointers is set and read."""
+    layout = write_layout(tmp_path)
+    np.save(tmp_path / "v.npy", np.arange(12, dtype=np.float32).reshape(2, 3, 2))
+    outcome = run_loom(
+        "run", layout, "--arch", "wse3", "--param", "width=3", "--param", "length=2", "--param", "negate=true",
+        "--set", f"values={tmp_path}/v.npy", "--launch", "add", "1.5", "2", "--get", f"values={tmp_path}/out.npy",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("3 x 2 PEs, ")
+    result = np.load(tmp_path / "out.npy")
+    np.testing.assert_array_equal(result, np.arange(12, dtype=np.float32).reshape(2, 3, 2) - 3)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--param", "width=wide"], "param 'width' is 'wide', which is not a number"),
+        (["--param", "width=3", "--rectangle", "3x2"], "a CSL layout sets its rectangle itself"),
+        (["--param", "width=3", "--param", "depth=2"], "names 'depth', which is no param of this file"),
+        (["--param", "width=3", "--launch", "forget"], "launch of 'forget' never completes: 4 PEs"),
+        (["--param", "width=3", "--launch", "sub"], "exports no function 'sub'; it exports the functions add, forget"),
+        (["--param", "width=3", "--get", "v=v.npy"], "exports no buffer 'v'; it exports the buffers ids, values"),
+    ],
+)
+def test_csl_mistakes(run_loom: Run, tmp_path: Path, flags: list[str], message: str) -> None:
+    outcome = run_loom("run", write_layout(tmp_path), *flags)
+    assert outcome.status == 1
+    assert message in outcome.err.splitlines()[0] and "Traceback" not in outcome.err

@@ -1,0 +1,103 @@
+"""When a launched function has completed: every PE that listens to the host has called unblock_cmd_stream() since.
+
+CSL programs say so; a program without <memcpy/memcpy> completes when nothing is left to do. Shared by all hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagnostics import LoomError
+from ..runtime import Deadlock, Machine
+from ..runtime.deadlock import explain
+from ..runtime.unit_class import UnitClass
+
+COMMAND_STREAM = "loom.cmd_stream"
+"""Exported by every PE that imports <memcpy/memcpy>: how often it has called unblock_cmd_stream(), 16 bits."""
+
+MAX_PLACES = 5
+"""PEs that a message lists before it only counts them."""
+
+
+class NeverCompletes(LoomError):
+    """A launch after which PEs never listen to the host again; the message says which, and what they wait for."""
+
+
+class CommandStream:
+    """The command streams of the PEs of one machine, which must have some."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    @staticmethod
+    def exists(machine: Machine) -> bool:
+        """Whether some PE listens to the host."""
+        return COMMAND_STREAM in machine.exports
+
+    def launch(self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None]) -> None:
+        """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
+
+        `settle` runs the machine until it rests and gives who waits for what never comes. Raises NeverCompletes.
+        """
+        before = self._counts()
+        machine = self._machine
+        machine.launch(name, arguments)
+        if machine.watch is not None:
+            machine.watch.begin(f"launch of '{name}'", lambda: self._in_words(before))
+        hang = settle()
+        missing = self._silent(before)
+        if not missing.any():
+            return
+        without = missing & ~self._exporting(name)
+        if without.any():
+            verb = "does" if without.sum() == 1 else "do"
+            raise NeverCompletes(
+                f"launch of '{name}' never completes: {places(without)} {verb} not export '{name}'; export it on "
+                "every PE, if only to call unblock_cmd_stream()"
+            )
+        waits = hang or explain(machine, allow_pending=False)
+        message = (
+            f"launch of '{name}' never completes: {places(missing)} never called unblock_cmd_stream(); call it on "
+            f"every PE, where the work that '{name}' starts ends"
+        )
+        raise NeverCompletes(f"{message}\n{waits.message}" if waits else message, waits.location if waits else None)
+
+    def _counts(self) -> NDArray[Any]:
+        """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""
+        return self._machine.read_symbol(COMMAND_STREAM)
+
+    def _silent(self, before: NDArray[Any]) -> NDArray[np.bool_]:
+        """PEs that have a command stream and have not unblocked it since, [height, width]."""
+        return self._listening() & (self._counts() == before)
+
+    def _in_words(self, before: NDArray[Any]) -> str:
+        silent, total = int(self._silent(before).sum()), int(self._listening().sum())
+        return f"unblock_cmd_stream() not called yet on {silent} of {total} PE{'' if total == 1 else 's'}"
+
+    def _listening(self) -> NDArray[np.bool_]:
+        return self._where([place.cls for place in self._machine.exports[COMMAND_STREAM].places])
+
+    def _exporting(self, name: str) -> NDArray[np.bool_]:
+        return self._where([cls for cls, _ in self._machine.exports[name].launchers])
+
+    def _where(self, classes: Sequence[UnitClass]) -> NDArray[np.bool_]:
+        mask = np.zeros((self._machine.height, self._machine.width), np.bool_)
+        for cls in classes:
+            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
+        return mask
+
+
+def places(mask: NDArray[np.bool_]) -> str:
+    """PEs in words: "PE (1, 0)", or the first few of many."""
+    points = [f"({x}, {y})" for y, x in np.argwhere(mask).tolist()]
+    if len(points) == 1:
+        return f"PE {points[0]}"
+    if mask.all():
+        return f"all {len(points)} PEs"
+    rest = len(points) - MAX_PLACES
+    shown = ", ".join(points[:MAX_PLACES])
+    return f"{len(points)} PEs, {shown}{f' and {rest} more' if rest > 0 else ''},"

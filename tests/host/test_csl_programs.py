@@ -1,0 +1,105 @@
+"""CSL programs through the Python API: compiled from the layout file, launched until all PEs listen again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loomir
+
+from .csl_layouts import LAYOUT, write_layout
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Path:
+    return write_layout(tmp_path)
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3", None])
+def test_run(layout: Path, target: str | None) -> None:
+    program = loomir.compile(layout, target=target, params={"width": 3})
+    assert program.target.name == (target or "wse2")
+    assert program.rectangle == (3, 2) and program.warnings == ()
+    assert str(program.symbols["values"]) == "values: float32 [4]"
+    assert str(program.symbols["add"]) == "add(float32, int16)"
+    simulator = loomir.Simulator(program)
+    simulator.set("values", np.arange(4, dtype=np.float32))
+    simulator.launch("add", 0.5, 3)
+    simulator.launch("add", 1.0, 1)
+    np.testing.assert_array_equal(simulator.get("values"), np.broadcast_to(np.arange(4) + 2.5, (2, 3, 4)))
+    ids = simulator.get("ids")
+    assert ids.dtype == np.uint16
+    np.testing.assert_array_equal(ids[1], [[0, 0xFFFF], [1, 0xFFFF], [2, 0xFFFF]])
+
+
+def test_params(layout: Path) -> None:
+    """Numbers of Python and numpy, and truth values."""
+    params: dict[str, Any] = {"width": np.uint16(1), "length": 2, "negate": True, "scale": 0.25}
+    simulator = loomir.Simulator(loomir.compile(str(layout), params=params))
+    simulator.launch("add", 2.0, 1)
+    np.testing.assert_array_equal(simulator.get("values"), np.full((2, 1, 2), -0.5, np.float32))
+
+
+def test_a_launch_that_never_completes(layout: Path) -> None:
+    simulator = loomir.Simulator(loomir.compile(layout, params={"width": 3}))
+    message = r"launch of 'forget' never completes: 4 PEs, \(1, 0\), \(2, 0\), \(1, 1\), \(2, 1\), never called unblock"
+    with pytest.raises(loomir.LoomError, match=message):
+        simulator.launch("forget")
+
+
+def test_read_only(layout: Path) -> None:
+    simulator = loomir.Simulator(loomir.compile(layout, params={"width": 3}))
+    with pytest.raises(loomir.LoomError, match="'ids' is exported read_only"):
+        simulator.set("ids", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"layout.csl:2:1: error: param 'width' has no value"),
+        ({"params": {"widht": 3}}, r"names 'widht', which is no param of this file; its params are: width, length"),
+        ({"params": {"width": "3"}}, r"param 'width' is given '3'; give a number or a truth value"),
+        ({"params": [3]}, r"\[3\] does not give params; give a mapping"),
+        ({"params": {"width": 3}, "defines": {"width": 3}}, r"are given as params, not as defines"),
+        ({"params": {"width": 3}, "rectangle": (3, 2)}, r"a CSL layout sets its rectangle itself"),
+        ({"params": {"width": 3}, "target": "wse9"}, r"unknown target 'wse9'"),
+    ],
+)
+def test_wrong_options(layout: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(loomir.LoomError, match=message):
+        loomir.compile(layout, **options)
+
+
+def test_mistake_in_the_source(layout: Path) -> None:
+    """The line is shown, with a caret."""
+    layout.write_text(LAYOUT.replace("@set_rectangle(width, 2);", "@set_rectangle(width, none);"))
+    with pytest.raises(loomir.LoomError) as caught:
+        loomir.compile(layout, params={"width": 3})
+    first, line, caret = str(caught.value).splitlines()[:3]
+    assert first.startswith(f"{layout}:8:25: error: ")
+    assert line == "  @set_rectangle(width, none);" and caret.strip().startswith("^")
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(loomir.LoomError, match=r"missing\.csl: error: cannot be read"):
+        loomir.compile(tmp_path / "missing.csl")
+
+
+def test_params_of_a_program_in_ir() -> None:
+    with pytest.raises(loomir.LoomError, match="params are for CSL layouts"):
+        loomir.compile("builtin.module {}", params={"width": 3})
+
+
+def test_log_and_watch(layout: Path) -> None:
+    told: list[str] = []
+    from loomir.runtime.watch import Watch
+
+    watch = Watch(told.append, first=1e-9)
+    program = loomir.compile(layout, params={"width": 1, "length": 4})
+    simulator = loomir.Simulator(program, watch=watch)
+    simulator.launch("add", 1.0, 30_000)
+    assert "launch of 'add' is still running: " in told[0] and "not called yet on 2 of 2 PEs" in told[0]
+    assert simulator.log == []
