@@ -96,6 +96,9 @@ def _emit_while(
         return condition() if left is False else control.branch(ev, left, lambda: boolean(False), condition, node)
 
     def whole() -> None:
+        # The condition has just seen that nothing has left.
+        for local in ev.frame.flags():
+            local.value = boolean(False)
         one()
         continued.value = boolean(False)
         left = has_left(ev)
