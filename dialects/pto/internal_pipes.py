@@ -33,6 +33,7 @@ from .assembly import (
     parse_operands,
     parse_typed_operand,
     parse_types_of,
+    print_attribute_list,
     print_clauses,
     print_typed_operands,
 )
@@ -134,13 +135,11 @@ _CLAUSES: Clauses = {
     "local_slot_num": parse_integer(32),
     "flag_base": parse_integer(32),
     "nosplit": parse_boolean,
-    "acc_push_epilogue": lambda parser: parser.parse_attribute(),
 }
 
 
 class InitializePipeOp(IRDLOperation):
-    """Makes a pipe.
-
+    """
     `{dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0}` gives its direction (1 from the cube core, 2 to it,
     3 both), the bytes and number of its slots, the first of its flags, and with `nosplit` that one vector core takes
     part.
@@ -177,14 +176,11 @@ class InitializePipeOp(IRDLOperation):
 
     def print_settings(self, printer: Printer) -> None:
         """Print ` {dir_mask = 1, ...}`."""
-        shown = {name: value for name in _CLAUSES if (value := self.properties.get(name)) is not None}
-        if "acc_push_epilogue" in self.attributes:
-            del shown["acc_push_epilogue"]
-        print_clauses(printer, shown)
+        print_clauses(printer, {name: self.properties.get(name) for name in _CLAUSES})
 
     def print_result(self, printer: Printer) -> None:
-        """Print the attributes and ` -> !pto.pipe`."""
-        printer.print_op_attributes(self.attributes)
+        """Print the attributes, the epilogue among them, and ` -> !pto.pipe`."""
+        print_attribute_list(printer, self, but=tuple(_CLAUSES))
         printer.print_string(" -> ")
         printer.print_attribute(self.pipe.type)
 
@@ -251,7 +247,6 @@ def _print_addresses(printer: Printer, addresses: list[SSAValue | None]) -> None
 @irdl_op_definition
 class InitializeL2LPipeOp(InitializePipeOp):
     __doc__ = f"""A pipe from one core's memory to the other's: a push writes into the consumer's buffer.
-
     {InitializePipeOp.__doc__}
     `pto.initialize_l2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = 8}}(%buffer : i32) -> !pto.pipe`; for both
     directions, the buffer of the vector cores and that of the cube core.
@@ -282,7 +277,6 @@ class InitializeL2LPipeOp(InitializePipeOp):
 @irdl_op_definition
 class InitializeL2G2LPipeOp(InitializePipeOp):
     __doc__ = f"""A pipe by way of global memory: a push writes there, a pop loads from there.
-
     {InitializePipeOp.__doc__}
     `pto.initialize_l2g2l_pipe {{dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 2}}(%gm : !pto.ptr<f32>,
     %buffer : i32) -> !pto.pipe`: the slots, and the consumer's buffer, of `local_slot_num` slots; for both directions,
