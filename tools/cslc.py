@@ -24,6 +24,20 @@ Value = int | float | bool
 
 ValueT = TypeVar("ValueT")
 
+DESCRIPTION = """\
+Compiles a CSL program, from the file with its layout block, to a directory that
+loom python runs. The flags are those of the SDK's cslc. A mistake is shown with its
+line; the directory appears whole or, after an error, not at all."""
+
+EXAMPLE = """\
+example:
+  loom cslc layout.csl --arch=wse3 --fabric-dims=8,3 --fabric-offsets=4,1 \\
+      --params=width:1,length:16 --memcpy --channels=1 -o out
+  loom python run.py --name out
+
+In DIR are out.json, with the params and colors for the host script;
+program.flow.mlir, what runs; and program.wse.mlir, the same as compiled from CSL."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Compiles as the flags say; returns the exit status, having printed on stderr why if that is not 0."""
@@ -34,16 +48,27 @@ def parser() -> Parser:
     """The flags of `loom cslc`."""
     found = Parser(
         prog="cslc",
-        description="Compiles a CSL layout file and the programs it places. The output directory appears whole or, "
-        "after an error, not at all.",
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    found.add_argument("file", metavar="LAYOUT.csl", type=Path, help="file with the layout block")
-    found.add_argument("-o", metavar="DIR", dest="output", type=Path, default=Path("out"), help="output (default: out)")
-    found.add_argument("--arch", choices=("wse2", "wse3"), default="wse2", help="architecture (default: wse2)")
-    found.add_argument("--fabric-dims", type=_pair, metavar="W,H", help="PEs of the fabric (default: the whole wafer)")
+    found.add_argument("file", metavar="LAYOUT.csl", type=Path, help="the file with the layout block")
     found.add_argument(
-        "--fabric-offsets", type=_pair, metavar="X,Y", help="column and row of the program's first PE (default: 4,1)"
+        "-o", metavar="DIR", dest="output", type=Path, default=Path("out"), help="write to DIR (default: out)"
+    )
+    found.add_argument(
+        "--arch", choices=("wse2", "wse3"), default="wse2", help="machine to compile for (default: wse2)"
+    )
+    found.add_argument(
+        "--fabric-dims", type=_pair, metavar="W,H", help="columns and rows of the fabric (default: the whole wafer)"
+    )
+    found.add_argument(
+        "--fabric-offsets",
+        type=_pair,
+        metavar="X,Y",
+        help="column and row of the program's first PE on the fabric (default: 4,1 with --memcpy, further east by "
+        "--width-west-buf; else 0,0)",
     )
     found.add_argument(
         "--params",
@@ -51,7 +76,7 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="NAME:VALUE,...",
-        help="parameters of the layout; may be repeated",
+        help="values of the layout's params: numbers, true or false; may be repeated",
     )
     found.add_argument(
         "--colors",
@@ -59,10 +84,16 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="NAME:ID,...",
-        help="colors of the layout; may be repeated",
+        help="numbers of the layout's params that are colors; may be repeated",
     )
-    found.add_argument("--memcpy", action="store_true", help="let the host copy, stream and launch")
-    found.add_argument("--channels", type=_number, default=None, metavar="N", help="channels of memcpy, 1 to 16")
+    found.add_argument(
+        "--memcpy",
+        action="store_true",
+        help="connect the program with the host, for programs that import <memcpy/memcpy>",
+    )
+    found.add_argument(
+        "--channels", type=_number, default=None, metavar="N", help="channels to the host, 1 to 16 (default: 1)"
+    )
     found.add_argument(
         "--import-path",
         type=Path,
@@ -71,9 +102,21 @@ def parser() -> Parser:
         metavar="DIR",
         help="search this directory for <...> modules before the libraries; may be repeated",
     )
-    found.add_argument("--width-west-buf", type=_number, default=0, metavar="N", help="columns that buffer input")
-    found.add_argument("--width-east-buf", type=_number, default=0, metavar="N", help="columns that buffer output")
-    found.add_argument("--verbose", action="store_true", help="say what is done")
+    found.add_argument(
+        "--width-west-buf",
+        type=_number,
+        default=0,
+        metavar="N",
+        help="columns west of the program that buffer what the host sends (default: 0)",
+    )
+    found.add_argument(
+        "--width-east-buf",
+        type=_number,
+        default=0,
+        metavar="N",
+        help="columns east of it that buffer what it sends (default: 0)",
+    )
+    found.add_argument("--verbose", action="store_true", help="say on stderr what is being done")
     return found
 
 

@@ -63,7 +63,11 @@ def _relieve_collector(given: Sequence[str]) -> None:
 def _parser() -> argparse.ArgumentParser:
     from .. import __version__
 
-    parser = Parser(prog="loom", description="Compiles and runs programs for dataflow machines without the machine.")
+    parser = Parser(
+        prog="loom",
+        description="Compiles and runs programs for dataflow machines without the machine.",
+        epilog="loom COMMAND --help tells more about each.",
+    )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, what in COMMANDS.items():
@@ -79,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text: wse or flow or between")
     run.add_argument(
-        "--arch", metavar="NAME", help="wse2 or wse3, instead of the program's; a CSL layout is compiled for wse2 else"
+        "--arch", metavar="NAME", help="wse2 or wse3, instead of the program's; for a CSL layout wse2 if not given"
     )
     run.add_argument("--rectangle", type=_rectangle, metavar="WxH", help="PEs instead of the program's, e.g. 8x4")
     run.add_argument(

@@ -23,6 +23,34 @@ from .sdk_path import sdk_on_path
 
 USAGE = "usage: loom python [-u] SCRIPT.py [ARG ...] | -m MODULE [ARG ...] | -c CODE [ARG ...]"
 
+HELP = """\
+usage: loom python [-u] SCRIPT.py [ARG ...]
+       loom python -m MODULE [ARG ...]
+       loom python -c CODE [ARG ...]
+
+Runs a host script written for the SDK, as cs_python does, in this Python with all that is
+installed for it. The modules cerebras.sdk... that it imports are ours, for this process
+alone: SdkRuntime runs what loom cslc has compiled on a simulator, no wafer is needed.
+
+example:
+  loom cslc layout.csl --fabric-dims=8,3 --memcpy --channels=1 -o out
+  loom python run.py --name out
+
+options:
+  -h, --help   show this help message and exit
+  -u           do not buffer what the script prints
+
+environment:
+  LOOM_STEP_LIMIT=N     end a launch or copy with an error after N steps of the simulator
+                        (starts of tasks and trips of loops), for programs that never end
+  LOOM_NOTICE_AFTER=S   seconds until a command that takes long says where the PEs are
+                        (10 if not set; 0: never)
+  LOOM_TRACEBACK=1      show the traceback of errors of ours too
+
+A run leaves in the working directory sim.log, what the program printed, and
+simfab_traces/, what the PEs did and when. The exit status is the script's; 1 after an
+error, 130 after an interrupt from the keyboard."""
+
 INTERRUPTED = 130
 """Status of a script ended by the keyboard."""
 
@@ -35,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
             for stream in (sys.stdout, sys.stderr):
                 stream.reconfigure(write_through=True)  # pyright: ignore[reportAttributeAccessIssue]
     if arguments and arguments[0] in ("-h", "--help"):
-        print(__doc__)
+        print(HELP)
         return 0
     status = run_tool(lambda: _check(arguments))
     if status != 0:

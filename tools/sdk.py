@@ -19,6 +19,18 @@ TIME_LIMIT = 300.0
 """Seconds a program of a suite may take, if not told otherwise."""
 
 
+DESCRIPTION = """\
+Runs a shell script that compiles and runs a CSL program with the SDK's commands: cslc is
+loom cslc and cs_python is loom python meanwhile. The script runs in its own folder.
+With --suite, runs every commands_*.sh below a directory, each in a copy of the tree,
+prints a table, and ends with status 1 if one of them fails."""
+
+EXAMPLE = """\
+examples:
+  loom sdk commands_wse3.sh
+  loom sdk --suite csl-examples --arch wse3 --only gemv -j 2 --json results.json"""
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs a script or a suite; returns the exit status: the script's, or 1 if a program of the suite fails."""
     status = 0
@@ -34,19 +46,33 @@ def parser() -> Parser:
     """The flags of `loom sdk`."""
     found = Parser(
         prog="loom sdk",
-        description="Runs a shell script with loom cslc and loom python on PATH as cslc and cs_python, in the script's "
-        "folder. With --suite, runs every commands_*.sh below a directory, each in a copy of its own, and tabulates.",
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     found.add_argument("script", nargs="?", type=Path, metavar="SCRIPT.sh", help="the script to run")
-    found.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARG", help="arguments of the script")
+    found.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARG", help="what is passed on to the script")
     found.add_argument("--suite", type=Path, metavar="DIR", help="run every commands_*.sh below DIR")
-    found.add_argument("--arch", choices=("wse2", "wse3"), help="of a suite, only the scripts for this architecture")
-    found.add_argument("--only", metavar="TEXT", help="of a suite, only scripts whose path contains TEXT")
-    found.add_argument("--json", type=Path, metavar="FILE", help="write the suite's results")
-    found.add_argument("-j", "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="run N at once")
     found.add_argument(
-        "--time-limit", type=_seconds, default=TIME_LIMIT, metavar="S", help="seconds for a program of a suite (300)"
+        "--arch", choices=("wse2", "wse3"), help="with --suite: only scripts for this architecture, by their names"
+    )
+    found.add_argument("--only", metavar="TEXT", help="with --suite: only scripts whose path contains TEXT")
+    found.add_argument("--json", type=Path, metavar="FILE", help="with --suite: write the results to FILE")
+    found.add_argument(
+        "-j",
+        "--jobs",
+        type=_positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="with --suite: run N at once (default: the number of processors)",
+    )
+    found.add_argument(
+        "--time-limit",
+        type=_seconds,
+        default=TIME_LIMIT,
+        metavar="S",
+        help="with --suite: end a program after S seconds (default: 300)",
     )
     return found
 

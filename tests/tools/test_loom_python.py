@@ -230,3 +230,9 @@ def test_working_directory_does_not_shadow(run_loom: Run, script: Script) -> Non
         "import subprocess\nraise SystemExit(subprocess.call(['cslc', '--help'], stdout=subprocess.DEVNULL))\n"
     )
     assert run_loom("python", name).status == 0
+
+
+def test_help(run_loom: Run) -> None:
+    outcome = run_loom("python", "--help")
+    assert outcome.status == 0 and outcome.out.startswith("usage: loom python ")
+    assert "LOOM_STEP_LIMIT" in outcome.out and "LOOM_NOTICE_AFTER" in outcome.out
