@@ -26,6 +26,18 @@ def parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
     return {} if dictionary is None else dictionary.data
 
 
+def parse_options(parser: Parser, options: Mapping[str, Callable[[], Attribute]]) -> dict[str, Attribute]:
+    """Parse keywords, each followed by what its function parses, in any order and each at most once."""
+    found: dict[str, Attribute] = {}
+    while (
+        name := next((name for name in options if parser.parse_optional_keyword(name) is not None), None)
+    ) is not None:
+        if name in found:
+            parser.raise_error(f"{name} is given twice; give it once")
+        found[name] = options[name]()
+    return found
+
+
 def print_attributes(printer: Printer, op: Operation) -> None:
     """Print ` attributes {...}` if the operation has any."""
     printer.print_op_attributes(op.attributes, print_keyword=True)

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f16,
     f32,
+    i1,
     i16,
     i32,
     i64,
@@ -52,6 +53,7 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
+    opt_result_def,
     prop_def,
     result_def,
     traits_def,
@@ -73,6 +75,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from . import dsd_table
+from .fifo_options import FIFO_SIDES, verify_fifo_side
 from .wse import (
     ELEMENT_TYPES,
     InputQueueOp,
@@ -1037,8 +1040,8 @@ class FifoOp(SymbolUser):
     %f = dsd.fifo @f : !dsd.fifo<f32>
     ```
 
-    It has no length of its own: the other operands say how many elements move (AMB-16). An operation that finds the
-    FIFO full or empty waits.
+    It has no length of its own unless one is set: the other operands say how many elements move (AMB-16). What an
+    operation does that finds the FIFO full or empty is said by `wse.fifo`.
     """
 
     name = "dsd.fifo"
@@ -1058,6 +1061,61 @@ class FifoOp(SymbolUser):
             raise VerifyException(
                 f"FIFO @{fifo.sym_name.data} holds {held}, and {given} has another width; use a type of its width"
             )
+
+
+@irdl_op_definition
+class SetFifoLengthOp(SymbolUser):
+    """Sets how many elements operations read from a FIFO, or write to it; 0 leaves it to their other operands (AMB-16).
+
+    ```
+    dsd.set_fifo_length @f read 42
+    dsd.set_fifo_length @f write %n
+    ```
+
+    The FIFO itself changes, no descriptor is made (DSD-155). The length is unsigned 16-bit (DSD-153), in elements
+    (DSD-154), and 0 at the start (DSD-157). An operation that stops early leaves behind how many elements it lacked,
+    which is the length of the next one alone (DSD-127, DSD-129).
+    """
+
+    name = "dsd.set_fifo_length"
+    fifo = prop_def(SymbolRefAttr)
+    side = prop_def(StringAttr)
+    length_value = opt_operand_def(i16)
+    length_attr = opt_prop_def(IntegerAttr, prop_name="length")
+
+    def __init__(self, fifo: str, side: str, length: Integer):
+        super().__init__(
+            operands=[_dynamic(length)],
+            properties={"fifo": SymbolRefAttr(fifo), "side": StringAttr(side), "length": _static(length)},
+        )
+
+    @property
+    def length(self) -> Integer:
+        """The new length, in elements."""
+        return _integer(self.length_value, self.length_attr, 0)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetFifoLengthOp:
+        fifo = parser.parse_symbol_name().data
+        side = parser.parse_keyword_in(FIFO_SIDES)
+        length = _parse_integer(parser)
+        op = cls(fifo, side, length)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.fifo.string_value())
+        printer.print_string(f" {self.side.data} ")
+        _print_integer(printer, self.length)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        verify_fifo_side(self.side.data)
+        _verify_field("length", self.length_value, self.length_attr, EXTENTS, needed=True)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.fifo(self.fifo)
 
 
 class FabricDescriptorOp(SymbolUser, ABC):
@@ -1610,13 +1668,16 @@ class DsdOperation(SymbolUser, ABC):
 
     `destination` receives, `sources` are read, in the order of the CSL builtin; `index` is the word offset of
     operands that ask for it (DSD-236). `asynchronous` holds the settings if the operation says it is
-    asynchronous. Passes match on this class and ask `definition`, never on one operation's class.
+    asynchronous. `result`, if asked for, is false where the operation found a FIFO empty or full and stopped
+    (DSD-131), and true otherwise (AMB-18). Passes match on this class and ask `definition`, never on one operation's
+    class.
     """
 
     destination = operand_def()
     sources = var_operand_def()
     index = opt_operand_def(i16)
     asynchronous = opt_prop_def(AsyncAttr, prop_name="async")
+    result = opt_result_def(i1)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(DsdOperationEffects())
 
@@ -1627,10 +1688,12 @@ class DsdOperation(SymbolUser, ABC):
         *,
         index: SSAValue | None = None,
         asynchronous: AsyncAttr | None = None,
+        with_result: bool = False,
     ):
         super().__init__(
             operands=[destination, sources, index],
             properties={"async": asynchronous},
+            result_types=[i1 if with_result else None],
         )
 
     @classmethod
@@ -1709,7 +1772,12 @@ class DsdOperation(SymbolUser, ABC):
         position = parser.pos
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         destination, *sources = resolve_all(parser, operands, types, position)
-        op = cls(destination, sources, index=index, asynchronous=asynchronous)
+        with_result = parser.parse_optional_punctuation("->") is not None
+        if with_result:
+            position = parser.pos
+            if parser.parse_type() != i1:
+                parser.raise_error(f"the result of {cls.name} is an i1", position)
+        op = cls(destination, sources, index=index, asynchronous=asynchronous, with_result=with_result)
         op.attributes.update(attributes)
         return op
 
@@ -1727,6 +1795,8 @@ class DsdOperation(SymbolUser, ABC):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(operands, lambda operand: printer.print_attribute(operand.type))
+        if self.result is not None:
+            printer.print_string(" -> i1")
 
     def verify_(self) -> None:
         row = self.definition
@@ -1866,6 +1936,8 @@ class DescriptorOperation(DsdOperation, ABC):
             raise VerifyException(
                 f"{noun} of {row.name} is a circbuf, which works only in a register; load it with dsr.load"
             )
+        if isinstance(type, FifoType) and not isinstance(operand.owner, FifoOp):
+            raise VerifyException(f"which FIFO {noun} of {row.name} is must be known; name it with dsd.fifo (DSD-122)")
         if source is None and isinstance(type, FabinType):
             raise VerifyException(f"the destination of {row.name} is a fabin; wavelets are sent to a fabout")
         if source is not None and isinstance(type, FaboutType):
@@ -1917,6 +1989,7 @@ Dsd = Dialect(
         Mem4dOp,
         CircbufOp,
         FifoOp,
+        SetFifoLengthOp,
         FabinOp,
         FaboutOp,
         IncrementOffsetOp,

@@ -51,6 +51,7 @@ from .dsd import (
     FabinType,
     FaboutType,
     FabricDescriptorType,
+    FifoOp,
     FifoType,
     Mem4dType,
     MemoryDescriptorType,
@@ -459,6 +460,8 @@ class LoadOp(SymbolUser):
                 f"the register holds elements of {self.register.element_type}, the descriptor has "
                 f"{type.element_type}; use that element type"
             )
+        if isinstance(type, FifoType) and not isinstance(self.descriptor.owner, FifoOp):
+            raise VerifyException("which FIFO is loaded must be known; name it with dsd.fifo (DSD-122)")
         if isinstance(type, FabinType) and file == "dest":
             raise VerifyException("a fabin is a source and does not go into a dest; load it into a src0 or src1")
         if isinstance(type, FaboutType) and file != "dest":

@@ -54,6 +54,7 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
+    opt_result_def,
     prop_def,
     region_def,
     result_def,
@@ -89,6 +90,13 @@ from .assembly import (
     print_body,
 )
 from .dsd_table import OPERATIONS, DsdOperation, Element
+from .fifo_options import (
+    FIFO_SIDES,
+    parse_fifo_options,
+    print_fifo_options,
+    verify_fifo_actions,
+    verify_fifo_side,
+)
 from .machine_rules import (
     verify_fifos,
     verify_pointer,
@@ -1122,12 +1130,17 @@ class FifoOp(SymbolUser):
     """A first-in first-out buffer in unit memory, as many elements as its buffer has.
 
     `activate_push` is activated by a push that lets a pop go on, `activate_pop` by a pop that lets a push go on
-    (DSD-144, DSD-147).
+    (DSD-144, DSD-147). `empty_action` and `full_action` say what an operation does that finds it empty or full, by
+    default `test_or_suspend` (DSD-130 to DSD-136).
     """
+
+    OPTIONS: ClassVar = ("empty_action", "full_action", "activate_push", "activate_pop")
 
     name = "flow.fifo"
     sym_name = prop_def(SymbolNameConstraint())
     buffer = prop_def(SymbolRefAttr)
+    empty_action = opt_prop_def(StringAttr)
+    full_action = opt_prop_def(StringAttr)
     activate_push = opt_prop_def(SymbolRefAttr)
     activate_pop = opt_prop_def(SymbolRefAttr)
     traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
@@ -1136,22 +1149,27 @@ class FifoOp(SymbolUser):
         self,
         name: str,
         buffer: SymbolRefAttr,
-        activate_push: SymbolRefAttr | None = None,
-        activate_pop: SymbolRefAttr | None = None,
+        options: Mapping[str, Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
     ):
         super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "buffer": buffer,
-                "activate_push": activate_push,
-                "activate_pop": activate_pop,
-            }
+            properties={"sym_name": StringAttr(name), "buffer": buffer, **(options or {})}, attributes=attributes or {}
         )
 
-    assembly_format = (
-        "$sym_name `on` $buffer (`activate_push` $activate_push^)? (`activate_pop` $activate_pop^)? "
-        "attr-dict-with-keyword"
-    )
+    @classmethod
+    def parse(cls, parser: Parser) -> FifoOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("on")
+        buffer = parse_symbol(parser)
+        return cls(name, buffer, parse_fifo_options(parser, cls.OPTIONS), parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" on ")
+        printer.print_attribute(self.buffer)
+        print_fifo_options(printer, {n: self.properties[n] for n in self.OPTIONS if n in self.properties})
+        print_attributes(printer, self)
 
     def verify_symbols(self, scope: Scope) -> None:
         name, buffer = self.sym_name.data, scope.buffer(self.buffer)
@@ -1160,6 +1178,7 @@ class FifoOp(SymbolUser):
         for task in (self.activate_push, self.activate_pop):
             if task is not None:
                 scope.task_to_activate(task)
+        verify_fifo_actions(name, self.empty_action, self.full_action, scope.target)
         verify_fifos(
             [(op.sym_name.data, op.buffer.string_value()) for op in scope.units.values() if isinstance(op, FifoOp)],
             name,
@@ -2048,7 +2067,8 @@ class QueueStreamOp(SymbolUser):
 
 @irdl_op_definition
 class FifoStreamOp(SymbolUser):
-    """What is pushed into a FIFO, or popped from it: a stream whose length the other operands give."""
+    """What is pushed into a FIFO, or popped from it; its length is what `flow.set_fifo_length` set, if that is not 0,
+    and else what the other operands say."""
 
     name = "flow.fifo_stream"
     fifo = prop_def(SymbolRefAttr)
@@ -2067,6 +2087,42 @@ class FifoStreamOp(SymbolUser):
                 f"{_described(fifo)} holds {held}, and {self.result.type.element_type} has another width; use a type "
                 "of its width"
             )
+
+
+@irdl_op_definition
+class SetFifoLengthOp(SymbolUser):
+    """Sets how many elements operations read from a FIFO, or write to it; 0 leaves it to their other operands."""
+
+    name = "flow.set_fifo_length"
+    fifo = prop_def(SymbolRefAttr)
+    side = prop_def(StringAttr)
+    length = operand_def(IntegerType(16))
+
+    def __init__(self, fifo: SymbolRefAttr, side: str, length: SSAValue):
+        super().__init__(operands=[length], properties={"fifo": fifo, "side": StringAttr(side)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetFifoLengthOp:
+        fifo = parse_symbol(parser)
+        side = parser.parse_keyword_in(FIFO_SIDES)
+        parser.parse_punctuation(",")
+        length = parser.resolve_operand(parser.parse_unresolved_operand(), i16)
+        op = cls(fifo, side, length)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.fifo)
+        printer.print_string(f" {self.side.data}, ")
+        printer.print_operand(self.length)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        verify_fifo_side(self.side.data)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.fifo(self.fifo)
 
 
 class _StreamUpdateOp(SymbolUser, ABC):
@@ -2433,13 +2489,14 @@ class ApplyOp(AsynchronousOp):
     Without `async` it is asynchronous all the same if a register among its operands was loaded so.
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
-    of the width.
+    of the width. The result, if there is one, is false where the operation found a FIFO empty or full and stopped.
     """
 
     name = "flow.apply"
     operation = prop_def(StringAttr)
     destination = operand_def(StreamType)
     sources = var_operand_def()
+    result = opt_result_def(i1)
 
     def __init__(
         self,
@@ -2447,10 +2504,13 @@ class ApplyOp(AsynchronousOp):
         destination: SSAValue,
         sources: Sequence[SSAValue],
         settings: Mapping[str, Attribute | None] | None = None,
+        *,
+        with_result: bool = False,
     ):
         super().__init__(
             operands=[destination, sources],
             properties={"operation": StringAttr(operation), **(settings or {})},
+            result_types=[i1 if with_result else None],
         )
 
     @property
@@ -2472,7 +2532,12 @@ class ApplyOp(AsynchronousOp):
                 f"flow.apply has {_counted(len(operands), 'operand')}, but types for {len(types)}", position
             )
         values = parser.resolve_operands(operands, types, parser.pos)
-        op = cls(operation, values[0], values[1:], settings)
+        with_result = parser.parse_optional_punctuation("->") is not None
+        if with_result:
+            position = parser.pos
+            if parser.parse_type() != i1:
+                parser.raise_error("the result of flow.apply is an i1", position)
+        op = cls(operation, values[0], values[1:], settings, with_result=with_result)
         op.attributes.update(attributes)
         return op
 
@@ -2483,6 +2548,8 @@ class ApplyOp(AsynchronousOp):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
+        if self.result is not None:
+            printer.print_string(" -> i1")
 
     def verify_(self) -> None:
         if self.operation.data not in OPERATIONS:
@@ -2535,6 +2602,12 @@ class ApplyOp(AsynchronousOp):
                 f"the destination of {name} may be {_made_by('received', owner)}, which sends nothing; name an output "
                 "queue"
             )
+        for stream in (self.destination, *self.sources):
+            made_by = scope.streams.of(stream).get("fifo") if isinstance(stream.type, StreamType) else None
+            if made_by is not None and made_by is not stream.owner:
+                raise VerifyException(
+                    f"{name} may work on {_made_by('fifo', made_by)} or on something else; name the FIFO (DSD-122)"
+                )
         received = 0
         for position, source in enumerate(self.sources):
             origins = scope.streams.of(source)
@@ -2565,8 +2638,8 @@ def _operations() -> list[type[Operation]]:
     return [
         FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, QueueOp,
         FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp, PrintOp,
-        TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, AdvanceOp, ResizeOp,
-        RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
+        TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, SetFifoLengthOp, AdvanceOp,
+        ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
     ]  # fmt: skip
 
 

@@ -130,7 +130,11 @@ def _write(operations: list[dsd.DescriptorOperation], plan: Plan) -> None:
                 position += 1
             operands.append(operand)
         new = dsr.OPERATIONS[op.definition.name](
-            operands[0], operands[1:], index=op.index, asynchronous=op.asynchronous
+            operands[0],
+            operands[1:],
+            index=op.index,
+            asynchronous=op.asynchronous,
+            with_result=op.result is not None,
         )
         new.attributes.update(op.attributes)
         new.location = op.location

@@ -192,7 +192,9 @@ class _PeLowering:
                     name = op.sym_name.data
                     new = flow.BufferOp(name, self.addresses[name], op.type, op.value)
                 case wse.FifoOp():
-                    new = flow.FifoOp(op.sym_name.data, op.buffer, op.activate_push, op.activate_pop)
+                    # Registers are loaded with it; priority and SIMD mode change nothing in flow.
+                    options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
+                    new = flow.FifoOp(op.sym_name.data, op.buffer, options)
                 case wse.ParamOp():
                     new = flow.ParamOp(op.sym_name.data, op.value)
                 case wse.InitializeOp():
@@ -476,6 +478,8 @@ class _BodyLowering:
                 self._memory_descriptor(op)
             case dsd.FifoOp():
                 self._emit(op, flow.FifoStreamOp(op.fifo, op.result.type.element_type))
+            case dsd.SetFifoLengthOp():
+                self._emit(op, flow.SetFifoLengthOp(op.fifo, op.side.data, self._amount(op, op.length)))
             case dsd.FabricDescriptorOp():
                 self._fabric_descriptor(op)
             case dsd.DerivedDescriptorOp():
@@ -759,10 +763,11 @@ class _BodyLowering:
                 f"{op.name} is asynchronous and has no microthread; run dsd-assign-microthreads before lower-to-flow",
             )
         if settings is None or settings.microthread is None:
-            self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:]))
-            return
-        properties = self._settings(op, settings, settings.microthread, _priority(op, settings))
-        self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:], properties))
+            properties = None
+        else:
+            properties = self._settings(op, settings, settings.microthread, _priority(op, settings))
+        with_result = op.result is not None
+        self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:], properties, with_result=with_result))
 
     def _settings(
         self, op: Operation, settings: dsd.AsyncAttr, microthread: int, priority: str | None

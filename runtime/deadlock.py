@@ -71,17 +71,17 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
                     )
                 )  # fmt: skip
         for fifo in cls.fifos.values():
-            for side, lacks in ((fifo.filled, "is empty"), (fifo.free, "is full")):
-                for transfer in side.waiting:
+            for side in fifo.sides:
+                for transfer in side.queue.waiting:
                     application = transfer.application
                     if transfer.warp is None and (allow_pending or not application.has_completion):
                         continue
-                    if side.messages and side.first(transfer.units) is not None:
+                    if side.queue.messages and side.queue.first(transfer.units) is not None:
                         continue  # it is another input that lacks wavelets
                     found.append(
                         Wait(
                             cls, transfer.units,
-                            f"{_who(application)} waits on FIFO @{fifo.name}, which {lacks}, for "
+                            f"{_who(application)} waits on FIFO @{fifo.name}, which is {side.lacks}, for "
                             f"{transfer.count - transfer.position} of {transfer.count} elements", application.where,
                             held=transfer.warp is not None,
                         )

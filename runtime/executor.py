@@ -19,16 +19,17 @@ from ..diagnostics import LoomError
 from ..dialects.flow import POINTER_EXTENT
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
-from .fifos import FifoStream, wake
+from .fifos import FifoStream, Side
 from .memory import DTYPES, WIDE, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer
+from .registers import Held, behind
 from .resources import OPEN
 from .sends import Send
 from .streams import MemoryStream, QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
-from .warp import SUSPENDED, Warp
+from .warp import CLOCK, SUSPENDED, Warp, merged
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -63,9 +64,16 @@ class Executor:
 
     # Entry
 
-    def execute(self, warp: Warp, application: Application, destination: Any, sources: list[Any]) -> int | None:
-        """Run or start an operation for the units of a warp."""
-        count = self.count(destination, sources)
+    def execute(
+        self,
+        warp: Warp,
+        application: Application,
+        destination: Any,
+        sources: list[Any],
+        moving: Sequence[Held] = (),
+    ) -> int | None:
+        """Run or start an operation for the units of a warp; `moving` are its registers that move on."""
+        count = self.count(warp.units, destination, sources)
         inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
             warp.elapsed += self.timing.dsd_setup
@@ -75,21 +83,27 @@ class Executor:
                 self.compute(warp.cls, warp.units, application, destination, sources, 0, count, {})
             return None
         if inputs or type(destination) is FifoStream:
-            return self._receive(warp, application, destination, sources, inputs, count)
+            return self._receive(warp, application, destination, sources, inputs, count, moving)
         return self._send(warp, application, destination, sources, count)
 
-    def count(self, destination: Any, sources: list[Any]) -> int:
+    def count(self, units: UnitSet, destination: Any, sources: list[Any]) -> int:
         """Iterations: the shortest of the streams that have a length; a sending queue counts only if there is no
-        other (AMB-01), and a FIFO never (AMB-16)."""
+        other (AMB-01), and a FIFO only if its length is set (AMB-16)."""
         streams = [stream for stream in (destination, *sources) if type(stream) in (MemoryStream, QueueStream)]
-        fifos = any(type(stream) is FifoStream for stream in (destination, *sources))
+        fifos = [
+            stream.fifo.writing if stream is destination else stream.fifo.reading
+            for stream in (destination, *sources)
+            if type(stream) is FifoStream
+        ]
+        lengths = [length for length in (side.lengths(units) for side in fifos) if length]
         if type(destination) is QueueStream:
-            streams = streams[1:] or streams
-        elif fifos and streams == [destination] and destination.extents == (POINTER_EXTENT,):
-            return 1  # a scalar takes one element from a FIFO
-        if not streams:
-            return 1  # and a FIFO one from a scalar
-        count = min(stream.count for stream in streams)
+            streams = streams[1:] or ([] if lengths else streams)
+        elif fifos and not lengths and all(_repeats(stream) for stream in streams):
+            return 1  # a scalar takes one element from a FIFO, and a FIFO one from a scalar
+        lengths += [stream.count for stream in streams]
+        if not lengths:
+            return 1
+        count = min(lengths)
         if count == ENDLESS and (fifos or any(type(source) is QueueStream for source in sources)):
             return UNBOUNDED
         return count
@@ -383,14 +397,13 @@ class Executor:
 
     def _hand_over(self, queue: InputQueue, message: Message) -> None:
         """Give a message to the operations that wait for it, and queue the rest."""
-        for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1]:
+        for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1 or waiting.polled]:
             common = intersect(transfer.units, message.units)
             if common is None:
                 continue
             # The other input may lack wavelets still: queue this one and see what both have.
             self._store(queue, message.part(common))
-            for other in transfer.queues:
-                other.waiting.remove(transfer)
+            self._leave(transfer)
             self._post(transfer)
             rest = subtract(message.units, common)
             for units in rest:
@@ -454,12 +467,16 @@ class Executor:
         sources: list[Any],
         inputs: list[QueueStream | FifoStream],
         count: int,
+        moving: Sequence[Held],
     ) -> int | None:
         queues: list[InputQueue] = []
+        sides: list[Side | None] = []
         for stream in inputs:
             if isinstance(stream, FifoStream):
-                queues.append(stream.fifo.filled)
+                sides.append(stream.fifo.reading)
+                queues.append(stream.fifo.reading.queue)
                 continue
+            sides.append(None)
             assert isinstance(stream.queue, InputQueue)
             if stream.queue in queues:
                 raise LoomError(
@@ -470,7 +487,8 @@ class Executor:
             queues.append(stream.queue)
         fifos = [stream.fifo for stream in (destination, *inputs) if type(stream) is FifoStream]
         if type(destination) is FifoStream:
-            queues.append(destination.fifo.free)
+            sides.append(destination.fifo.writing)
+            queues.append(destination.fifo.writing.queue)
         timing, entry = self.timing, application.entry
         strides = (*_strides([destination]), *_strides(sources))
         rate = max(1, cycles(timing, entry, strides, 1))
@@ -481,6 +499,11 @@ class Executor:
             None if application.is_async else warp,
             application.has_completion or any(fifo.has_tasks for fifo in fifos),
         )  # fmt: skip
+        transfer.moving = list(moving)
+        if fifos:
+            polled = [None if side is None or side.waits(is_async=application.is_async) else side for side in sides]
+            if any(side is not None for side in polled):
+                transfer.polled = polled
         for resource in transfer.resources:
             resource.use(warp.units, application, issued, OPEN)
         if application.is_async:
@@ -493,6 +516,8 @@ class Executor:
 
     def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
         """A synchronous read: goes on at once if every unit has its wavelets, else suspends the warp."""
+        if transfer.polled:
+            return self._poll(warp, transfer)
         if transfer.count == 0:
             for resource in transfer.resources:
                 resource.release(transfer.units, transfer.time)
@@ -507,8 +532,7 @@ class Executor:
             self._put_back(transfer, messages)
         self._recount(transfer.queues, transfer.units)
         if transfer.position == transfer.count:
-            for resource in transfer.resources:
-                resource.release(transfer.units, transfer.time)
+            self._close(transfer)
             warp.time, warp.elapsed = transfer.time, 0
             return None
         warp.pc += 1
@@ -517,15 +541,43 @@ class Executor:
         self._post(transfer)
         return SUSPENDED
 
+    def _poll(self, warp: Warp, transfer: Transfer) -> int | None:
+        """A synchronous operation that ends where a FIFO has nothing for it: mostly it is known at once where."""
+        ended, waiting = self._proceed(transfer)
+        if not waiting:
+            for part in ended:
+                self._close(part)
+            warp.time, warp.elapsed = merged(transfer.units, [(part.units, part.time) for part in ended], CLOCK), 0
+            result = transfer.application.result
+            if result is not None:
+                results = [(part.units, not part.stopped) for part in ended]
+                warp.slots[result] = merged(transfer.units, results, DTYPES["i1"])
+            return None
+        warp.pc += 1
+        warp.stop = -1
+        self.machine.scheduler.suspend(warp)
+        for part in ended:
+            self.complete(part)
+        self._wait(waiting)
+        return SUSPENDED
+
     def _take(self, transfer: Transfer) -> tuple[list[Message], UnitSet | None]:
-        """The next message of every input, cut to the units that have one on all of them; no units if none has."""
-        units: UnitSet = transfer.units
-        for queue in transfer.queues:
-            found = queue.first(units) if queue.messages else None
-            if found is None:
-                return [], None
-            units = found
-        return [queue.take(units) for queue in transfer.queues], units
+        """The next message of every input, cut to some units that have one on all of them; no units if none has."""
+        pending: list[UnitSet] = [transfer.units]
+        while pending:
+            part = pending.pop()
+            units = part
+            for queue in transfer.queues:
+                found = queue.first(units) if queue.messages else None
+                if found is None:
+                    break
+                units = found
+            else:
+                return [queue.take(units) for queue in transfer.queues], units
+            if units is not part:
+                # None of these has one on this queue, but others may.
+                pending += subtract(part, units)
+        return [], None
 
     def _put_back(self, transfer: Transfer, messages: list[Message]) -> None:
         for queue, message in zip(transfer.queues, messages, strict=False):
@@ -534,36 +586,176 @@ class Executor:
 
     def _post(self, transfer: Transfer) -> None:
         """Let a new transfer consume what is queued and wait for the rest."""
+        ended, waiting = self._proceed(transfer)
+        for part in ended:
+            self.complete(part)
+        self._wait(waiting)
+
+    def _wait(self, transfers: list[Transfer]) -> None:
+        for transfer in transfers:
+            for queue in transfer.queues:
+                queue.waiting.append(transfer)
+
+    def _proceed(self, transfer: Transfer) -> tuple[list[Transfer], list[Transfer]]:
+        """Let a transfer consume what is queued; gives the parts of it that have ended, and those that have to wait."""
         open_: list[Transfer] = [transfer]
+        ended: list[Transfer] = []
+        waiting: list[Transfer] = []
         while open_:
             current = open_.pop()
-            if current.count == 0:
-                self.complete(current)
+            if current.position >= current.count:
+                ended.append(current)
                 continue
             messages, units = self._take(current)
             if units is None:
-                for queue in current.queues:
-                    queue.waiting.append(current)
+                if current.polled:
+                    self._look_for_elements(current, ended, waiting)
+                else:
+                    waiting.append(current)
                 continue
             if units is not current.units:
                 open_ += [current.part(other) for other in subtract(current.units, units)]
                 current = current.part(units)
-            self._feed_elements(current, messages)
-            self._put_back(current, messages)
-            self._recount(current.queues, current.units)
-            if current.position < current.count:
+            if not current.polled:
+                self._feed_elements(current, messages)
+                self._put_back(current, messages)
+                self._recount(current.queues, current.units)
                 open_.append(current)
-            else:
-                self.complete(current)
+                continue
+            for part, its, count in self._in_time(current, messages, ended):
+                self._feed_elements(part, its, count)
+                self._put_back(part, its)
+                self._recount(part.queues, part.units)
+                open_.append(part)
+        return ended, waiting
 
-    def _feed_elements(self, transfer: Transfer, messages: list[Message]) -> None:
-        """Advance a transfer by one message for each input, for the same units."""
+    # FIFOs that end operations
+
+    def _look_for_elements(self, transfer: Transfer, ended: list[Transfer], waiting: list[Transfer]) -> None:
+        """No unit of a transfer has all its messages: where it is a FIFO that lacks them the transfer ends there, as
+        soon as nothing can come in time."""
+        units = transfer.units
+        begin = np.broadcast_to(np.asarray(transfer.time), units.shape)
+        left = np.ones(units.shape, np.bool_)
+        for queue, side in zip(transfer.queues, transfer.polled, strict=True):
+            if side is None:
+                # A FIFO is looked at when all that is waited for is there.
+                heads = queue.head_times(units, NEVER, to_read=True)
+                left = left & (heads < NEVER)
+                begin = np.maximum(begin, np.where(heads < NEVER, heads, 0))
+        waiting += [transfer.part(part) for part in from_mask(units, ~left)] if some(~left) else []
+        for queue, side in zip(transfer.queues, transfer.polled, strict=True):
+            if side is None or not some(left):
+                continue
+            heads = queue.head_times(units, NEVER)
+            late = left & (heads > begin)
+            left = left & ~late
+            fifo = side.cls.fifos[side.fifo]
+            # An operation of the task itself sees all that its unit has done before; what microthreads do is not known.
+            unknown = True if transfer.warp is None else fifo.other(side).queue.resource.is_open(units)
+            unsure = late & (heads == NEVER) & unknown
+            for part in from_mask(units, late & ~unsure) if some(late & ~unsure) else []:
+                ended.append(self._stop(transfer.part(part), side, select(units, part, begin)))
+            for part in from_mask(units, unsure) if some(unsure) else []:
+                asking = transfer.part(part)
+                self.machine.scheduler.polls[asking] = (side, select(units, part, begin))
+                waiting.append(asking)
+
+    def _in_time(
+        self, transfer: Transfer, messages: list[Message], ended: list[Transfer]
+    ) -> list[tuple[Transfer, list[Message], int]]:
+        """The parts of a transfer for whose first element every FIFO has something in time, with their messages and
+        how many elements that holds for; the others have ended."""
+        left = [(transfer, messages)]
+        for position, side in enumerate(transfer.polled):
+            if side is None:
+                continue
+            following: list[tuple[Transfer, list[Message]]] = []
+            for current, its in left:
+                units = current.units
+                begin, _ = _begin(current, its)
+                late = np.broadcast_to(np.asarray(its[position].head_time > begin), units.shape)
+                if not some(late):
+                    following.append((current, its))
+                    continue
+                for part in from_mask(units, late):
+                    stopped = current.part(part)
+                    self._put_back(stopped, [message.part(part) for message in its])
+                    ended.append(self._stop(stopped, side, select(units, part, begin)))
+                if not every(late):
+                    following += [
+                        (current.part(part), [message.part(part) for message in its])
+                        for part in from_mask(units, ~late)
+                    ]
+            left = following
+        found: list[tuple[Transfer, list[Message], int]] = []
+        for current, its in left:
+            units = current.units
+            begin, rate = _begin(current, its)
+            count: Any = min(message.remaining for message in its)
+            for message, side in zip(its, current.polled, strict=True):
+                if side is not None and message.rate > rate:
+                    count = np.minimum(count, (begin - message.head_time) // (message.rate - rate) + 1)
+            if type(count) is not np.ndarray:
+                found.append((current, its, int(count)))
+                continue
+            for number in np.unique(count).tolist():
+                for part in from_mask(units, np.broadcast_to(count == number, units.shape)):
+                    found.append((current.part(part), [message.part(part) for message in its], number))
+        return found
+
+    def _stop(self, transfer: Transfer, side: Side, time: Any) -> Transfer:
+        """An operation looks at a FIFO at a time when that has nothing for it, and ends (DSD-127 to DSD-133)."""
+        application, units, cls = transfer.application, transfer.units, side.cls
+        if side.action == "fault":
+            place, _ = cls.describe_first(units, np.ones(units.shape, np.bool_), 0)
+            raise LoomError(
+                f"{application.text} finds FIFO @{side.fifo} {side.lacks} on {place}, which its {side.lacks}_action "
+                "makes a fault (DSD-135); choose another action, or see to it that this does not happen",
+                application.where,
+            )
+        transfer.time = time
+        transfer.stopped = side.action == "test_or_suspend"
+        lacking = ENDLESS if transfer.count == UNBOUNDED else transfer.count - transfer.position
+        side.stopped(units, time, lacking)
+        if transfer.before is not None and side.name == "read":
+            kind, scalar = application.entry.destination, transfer.destination
+            cls.memory.scatter(kind, units, scalar.address, scalar.walk, 0, 1, transfer.before, raw=True)
+        for held in transfer.moving:
+            stream = behind(held.stream, transfer.position)
+            held.register.load(units, stream, save_address=True, settings=held.settings)
+        transfer.count = transfer.position
+        return transfer
+
+    def give_up(self, transfer: Transfer, horizon: int) -> None:
+        """Nothing can come any more for the units of an operation that looked at a FIFO up to `horizon`: it ends."""
+        side, times = self.machine.scheduler.polls[transfer]
+        self._leave(transfer)
+        units = transfer.units
+        early = np.broadcast_to(np.asarray(times <= horizon), units.shape)
+        ended = [self._stop(transfer.part(part), side, select(units, part, times)) for part in from_mask(units, early)]
+        if not every(early):
+            for part in from_mask(units, ~early):
+                asking = transfer.part(part)
+                self.machine.scheduler.polls[asking] = (side, select(units, part, times))
+                self._wait([asking])
+        for part in ended:
+            self._then_deliver(lambda part=part: self.complete(part))
+
+    def _leave(self, transfer: Transfer) -> None:
+        """A transfer no longer waits."""
+        for queue in transfer.queues:
+            queue.waiting.remove(transfer)
+        self.machine.scheduler.polls.pop(transfer, None)
+
+    def _feed_elements(self, transfer: Transfer, messages: list[Message], most: int | None = None) -> None:
+        """Advance a transfer by one message for each input, for the same units, and by `most` elements at most."""
         units, application = transfer.units, transfer.application
         if application.on_control and any(message.control for message in messages):
             self._end_by_control(transfer, messages)
             return
         low = transfer.position
-        count = transfer.count - low
+        count = transfer.count - low if most is None else min(most, transfer.count - low)
         rate, begin = transfer.rate, transfer.time
         for message in messages:
             count = min(count, message.remaining)
@@ -574,6 +766,11 @@ class Executor:
         destination, entry = transfer.destination, application.entry
         cls = transfer.queues[0].cls
         self._wake_fifo_tasks(transfer, messages, count)
+        if transfer.polled and transfer.before is None and _repeats(destination):
+            # It keeps its value if the FIFO turns out to hold too little (DSD-128).
+            transfer.before = cls.memory.gather(
+                entry.destination, units, destination.address, destination.walk, 0, 1, raw=True
+            ).copy()
         raws = [message.payload[:, message.position : message.position + count, :] for message in messages]
         if (
             entry.function == "move"
@@ -591,14 +788,15 @@ class Executor:
                 fifo = destination.fifo
                 fifo.store(units, result)
                 pushed = Message(units, result, begin + transfer.rate, rate, 0, False, owned=True)
-                self.admit(fifo.filled, pushed)
+                self._leave_in(fifo.reading, pushed)
             elif result is not None:
                 self.transmit(
                     application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True
                 )
         for source in transfer.sources:
             if type(source) is FifoStream:
-                self.admit(source.fifo.free, source.fifo.places(units, count, begin + transfer.rate, rate))
+                places = source.fifo.places(units, count, begin + transfer.rate, rate)
+                self._leave_in(source.fifo.writing, places)
         for message in messages:
             if message.send is not None and 0 <= message.threshold - message.position < count:
                 self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate)
@@ -620,16 +818,21 @@ class Executor:
         transfer.count = transfer.position
         transfer.by_control = True
 
+    def _leave_in(self, side: Side, message: Message) -> None:
+        """Leave elements or places for the operations of a side of a FIFO."""
+        side.arrived(message)
+        self.admit(side.queue, message)
+
     def _wake_fifo_tasks(self, transfer: Transfer, messages: list[Message], count: int) -> None:
         """A push or pop lets an operation go on that had found a FIFO empty or full (DSD-144, DSD-147)."""
-        received = [source for source in transfer.sources if type(source) in RECEIVED]
-        for source, message in zip(received, messages, strict=False):
-            if type(source) is FifoStream:
-                wake(source.fifo.on_push, transfer.units, message, transfer.time, transfer.rate, count)
+        polled = transfer.polled or [None] * len(messages)
+        received: list[Any] = [source for source in transfer.sources if type(source) in RECEIVED]
+        sides = [source.fifo.reading if type(source) is FifoStream else None for source in received]
         if type(transfer.destination) is FifoStream:
-            wake(
-                transfer.destination.fifo.on_pop, transfer.units, messages[-1], transfer.time, transfer.rate, count
-            )  # fmt: skip
+            sides.append(transfer.destination.fifo.writing)
+        for side, message, poll in zip(sides, messages, polled, strict=True):
+            if side is not None and poll is None:
+                side.woken(transfer.units, message, transfer.time, transfer.rate, count)
 
     def _raw_view(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
@@ -641,14 +844,21 @@ class Executor:
         """The last element of an operation has arrived: go on with its task, or tell its completion task."""
         application, units = transfer.application, transfer.units
         cls = transfer.queues[0].cls
-        for resource in transfer.resources:
-            resource.release(units, transfer.time)
+        self._close(transfer)
         if transfer.warp is not None:
-            self.machine.scheduler.resume(transfer.warp.part(units), transfer.time)
+            warp = transfer.warp.part(units)
+            if transfer.stopped and application.result is not None:
+                warp.slots[application.result] = False
+            self.machine.scheduler.resume(warp, transfer.time)
             return
         if transfer.tells:
             cls.unresolved[units.index] -= 1
         self._signal(cls, application, units, transfer.time, by_control=transfer.by_control)
+
+    def _close(self, transfer: Transfer) -> None:
+        """An operation has ended, and uses nothing any more."""
+        for resource in transfer.resources:
+            resource.release(transfer.units, transfer.time)
 
     def _signal(
         self, cls: UnitClass, application: Application, units: UnitSet, time: Any, *, by_control: bool = False
@@ -662,6 +872,21 @@ class Executor:
         else:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(time)))
+
+
+def _begin(transfer: Transfer, messages: list[Message]) -> tuple[Any, int]:
+    """When an operation looks at its FIFOs for its next element, and the cycles until it does for the one after."""
+    begin, rate = transfer.time, transfer.rate
+    for message, side in zip(messages, transfer.polled, strict=True):
+        if side is None:
+            begin = np.maximum(begin, message.head_time)
+            rate = max(rate, message.rate)
+    return begin, rate
+
+
+def _repeats(stream: Any) -> bool:
+    """Whether a stream is a scalar, which serves as many elements as there are."""
+    return type(stream) is MemoryStream and stream.extents == (POINTER_EXTENT,)
 
 
 def decode(raw: Array, kind: str) -> Array:

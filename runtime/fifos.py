@@ -1,8 +1,8 @@
 """FIFOs in unit memory, as two queues: elements that wait to be popped, and free places that wait to be filled.
 
 A push takes free places and leaves elements, a pop takes elements and leaves free places. Both are messages with
-time stamps like those of the fabric, so an operation that finds a FIFO full or empty waits as it would for wavelets,
-and results depend on neither order nor batching.
+time stamps like those of the fabric, so an operation that finds a FIFO full or empty waits as it would for wavelets, or
+stops if nothing can have come by the time it looks, and results depend on neither order nor batching.
 """
 
 from __future__ import annotations
@@ -16,11 +16,115 @@ from .memory import WIDE
 from .queues import InputQueue, Message
 from .resources import Resource
 from .streams import Buffer, Mixed, Parts
-from .units import Array, UnitSet, from_mask, rectangle, select, some
+from .tasks import NEVER
+from .units import Array, UnitSet, every, from_mask, rectangle, select, some
 
 if TYPE_CHECKING:
     from .tasks import Task
     from .unit_class import UnitClass
+
+
+class Side:
+    """One end of a FIFO, on every unit of a class: the operations that read it, or those that write to it."""
+
+    def __init__(self, cls: UnitClass, fifo: str, name: str, action: str, task: Task | None):
+        self.cls = cls
+        self.fifo = fifo
+        self.name = name
+        self.lacks = "empty" if name == "read" else "full"
+        """What the FIFO is when this side finds nothing."""
+        self.action = action
+        """What an operation does then."""
+        self.task = task
+        """What the other side starts when this one can go on."""
+        noun = "reader" if name == "read" else "writer"
+        remedy = f"let the second start when the first has completed: a FIFO has one {noun} at a time"
+        resource = Resource(cls, f"the {noun} of FIFO @{fifo}", remedy)
+        self.queue = InputQueue(cls, fifo, -1, np.full(cls.shape, -1, np.int16), resource, 0)
+        """What operations of this side take: elements, or places."""
+        self.set_lengths: Array | None = None
+        """How many elements an operation moves, [rows, columns], 0 where its other operands say; None if everywhere."""
+        self.outstanding: Array | None = None
+        """How many the last operation lacked when it stopped, [rows, columns]: the length of the next one."""
+        self.missed: Array | None = None
+        """When an operation stopped because it found nothing, NEVER where none did since the task was started."""
+
+    def waits(self, *, is_async: bool) -> bool:
+        """Whether an operation waits for what it does not find, or else ends."""
+        return self.action == "suspend" or (self.action == "test_or_suspend" and is_async)
+
+    # Lengths
+
+    def lengths(self, units: UnitSet) -> Any:
+        """How many elements the next operation of some units moves: a number, or [rows, columns] where they differ.
+
+        0 is a length that is not set.
+        """
+        if self.set_lengths is None and self.outstanding is None:
+            return 0
+        found: Any = 0 if self.set_lengths is None else self.set_lengths[units.index]
+        if self.outstanding is not None:
+            left = self.outstanding[units.index]
+            found = np.where(left > 0, left, found)
+        first = int(found[0, 0])
+        return first if every(found == first) else found
+
+    def set_length(self, units: UnitSet, length: Any) -> None:
+        """The program sets the length, a number or [rows, columns]; it counts until it is set again."""
+        if self.set_lengths is None:
+            self.set_lengths = np.zeros(self.cls.shape, np.int64)
+        self.set_lengths[units.index] = length
+        if self.outstanding is not None:
+            self.outstanding[units.index] = 0
+
+    def done(self, units: UnitSet) -> None:
+        """An operation has moved all its elements."""
+        if self.outstanding is not None:
+            self.outstanding[units.index] = 0
+
+    # Tasks
+
+    def stopped(self, units: UnitSet, time: Any, lacking: int) -> None:
+        """An operation found nothing at a time, and ends without the last `lacking` elements."""
+        if self.outstanding is None:
+            self.outstanding = np.zeros(self.cls.shape, np.int64)
+        self.outstanding[units.index] = lacking
+        if self.task is None:
+            return
+        if self.missed is None:
+            self.missed = np.full(self.cls.shape, NEVER, np.int64)
+        self.missed[units.index] = time
+        # What comes later may be known already.
+        heads = self.queue.head_times(units, NEVER)
+        if some(heads < NEVER):
+            self._start(units, heads)
+
+    def arrived(self, message: Message) -> None:
+        """The other side leaves something to take."""
+        if self.missed is not None:
+            self._start(message.units, np.broadcast_to(np.asarray(message.head_time), message.units.shape))
+
+    def _start(self, units: UnitSet, times: Array) -> None:
+        assert self.missed is not None and self.task is not None
+        for part in from_mask(units, (self.missed[units.index] < NEVER) & (times < NEVER)):
+            self.missed[part.index] = NEVER
+            self.task.complete(part, select(units, part, times), activate=True)
+
+    def woken(self, units: UnitSet, message: Message, ready: Any, rate: int, count: int) -> None:
+        """Start the task where an operation of this side waited for elements or places of a message.
+
+        The operation was ready for the first at `ready`, and for the others `rate` cycles after the one before.
+        """
+        if self.task is None:
+            return
+        last = count if message.rate > rate else 1
+        for k in range(last):
+            time = message.head_time + k * message.rate
+            late = np.broadcast_to(np.asarray(time > ready), units.shape)
+            if some(late):
+                for part in from_mask(units, late):
+                    self.task.complete(part, select(units, part, time), activate=True)
+            ready = np.maximum(ready, time) + rate
 
 
 @dataclass(eq=False)
@@ -30,18 +134,24 @@ class Fifo:
     cls: UnitClass
     name: str
     buffer: Buffer
-    filled: InputQueue
-    """Elements, with the time from which they can be popped."""
-    free: InputQueue
-    """Places, with the time from which they can be filled; their payload means nothing."""
+    reading: Side
+    """Takes elements, from the time at which they can be popped."""
+    writing: Side
+    """Takes places, from the time at which they can be filled; their payload means nothing."""
     pushed: Array
     """Elements pushed so far into each unit's FIFO, [rows, columns]: where the next goes."""
-    on_push: Task | None
-    on_pop: Task | None
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.reading, self.writing
 
     @property
     def has_tasks(self) -> bool:
-        return self.on_push is not None or self.on_pop is not None
+        return any(side.task is not None for side in self.sides)
+
+    def other(self, side: Side) -> Side:
+        """The side that leaves what a side takes."""
+        return self.writing if side is self.reading else self.reading
 
     def places(self, units: UnitSet, count: int, first: Any, rate: int) -> Message:
         """`count` places that become free, one by one."""
@@ -63,40 +173,26 @@ class Fifo:
         self.pushed[units.index] = before + count
 
 
-def empty_fifo(units: UnitClass, name: str, buffer: Buffer, on_push: Task | None, on_pop: Task | None) -> Fifo:
-    """A FIFO on a buffer of all units of a class."""
+def empty_fifo(
+    units: UnitClass, name: str, buffer: Buffer, actions: tuple[str, str], tasks: tuple[Task | None, Task | None]
+) -> Fifo:
+    """A FIFO on a buffer of all units of a class.
+
+    `actions` are for operations that find it empty and full, `tasks` what a push and a pop start.
+    """
     shape = units.shape
-
-    def queue(side: str) -> InputQueue:
-        remedy = f"let the second start when the first has completed: a FIFO has one {side} at a time"
-        resource = Resource(units, f"the {side} of FIFO @{name}", remedy)
-        return InputQueue(units, name, -1, np.full(shape, -1, np.int16), resource, 0)
-
-    fifo = Fifo(units, name, buffer, queue("reader"), queue("writer"), np.zeros(shape, np.int64), on_push, on_pop)
+    reading, writing = (
+        Side(units, name, side, action, task)
+        for side, action, task in zip(("read", "write"), actions, tasks, strict=True)
+    )
+    fifo = Fifo(units, name, buffer, reading, writing, np.zeros(shape, np.int64))
     whole = rectangle(range(shape[0]), range(shape[1]))
-    fifo.free.messages.append(fifo.places(whole, buffer.elements, 0, 0))
+    fifo.writing.queue.messages.append(fifo.places(whole, buffer.elements, 0, 0))
     return fifo
 
 
-def wake(task: Task | None, units: UnitSet, message: Message, ready: Any, rate: int, count: int) -> None:
-    """Activate the task of a FIFO's other side where an operation waited for elements or places of a message.
-
-    The operation was ready for the first at `ready`, and for the others `rate` cycles after the one before.
-    """
-    if task is None:
-        return
-    last = count if message.rate > rate else 1
-    for k in range(last):
-        time = message.head_time + k * message.rate
-        late = np.broadcast_to(np.asarray(time > ready), units.shape)
-        if some(late):
-            for part in from_mask(units, late):
-                task.complete(part, select(units, part, time), activate=True)
-        ready = np.maximum(ready, time) + rate
-
-
 class FifoStream:
-    """A FIFO as the operand of an operation; it has no length of its own."""
+    """A FIFO as the operand of an operation; its length is what its side of the FIFO says."""
 
     __slots__ = ("fifo", "kind")
 

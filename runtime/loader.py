@@ -191,7 +191,8 @@ class Loader:
         name, buffer = op.sym_name.data, cls.buffers.get(op.buffer.root_reference.data)
         if buffer is None:
             raise LoomError(f"{op.buffer} is no buffer of {cls.name}", location_of(op))
-        cls.fifos[name] = empty_fifo(cls, name, buffer, *tasks)
+        actions = ["test_or_suspend" if action is None else action.data for action in (op.empty_action, op.full_action)]
+        cls.fifos[name] = empty_fifo(cls, name, buffer, (actions[0], actions[1]), (tasks[0], tasks[1]))
 
     def _load_param(self, cls: UnitClass, op: flow.ParamOp) -> None:
         kind = str(kind_of(op.values.get_element_type()))

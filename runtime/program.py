@@ -35,14 +35,14 @@ from .codegen import (
     generate,
     worth_generating,
 )
-from .fifos import FifoStream
+from .fifos import FifoStream, Side
 from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
 from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
-from .units import UnitSet, every, from_mask, some
+from .units import Array, UnitSet, every, from_mask, some
 from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ class Application:
     task: str
     text: str
     settings: Settings
+    result: int | None = None
+    """The slot that says whether it came to its end."""
     variants: dict[Settings, Application] = field(default_factory=dict["Settings", "Application"])
     """The same operation as registers that were loaded with other settings make it."""
 
@@ -104,7 +106,7 @@ class Application:
         """The operation with other settings."""
         found = self.variants.get(settings)
         if found is None:
-            found = Application(self.entry, self.kernel, self.where, self.task, self.text, settings)
+            found = Application(self.entry, self.kernel, self.where, self.task, self.text, settings, self.result)
             self.variants[settings] = found
         return found
 
@@ -1069,6 +1071,14 @@ class _Body:
             entry, kernel(entry, self.machine.scratch), location_of(op), self.code.name,
             f"{entry.name} in @{self.code.name}", self.settings(op),
         )  # fmt: skip
+        fifos = self.fifo_sides(op)
+        if op.result is not None:
+            # Only a FIFO can end an operation without its having done its work.
+            if fifos or any(isinstance(value.owner, flow.RegisterOp) for value in op.operands):
+                application.result = self.define(op.result)
+            else:
+                self.define_known(op.result, True)
+        result = application.result
         cost = self.charge()
         executor = self.machine.executor
         destination, *sources = [
@@ -1081,10 +1091,16 @@ class _Body:
             return
 
         def apply(warp: Warp) -> int | None:
+            slots = warp.slots
+            for side in fifos:
+                lengths = side.lengths(warp.units)
+                if type(lengths) is np.ndarray:
+                    return part_ways(warp, by_value(warp.units, lengths), place)
             # An operation that waits leaves the warp here.
             warp.pc = place
             warp.elapsed += cost
-            slots = warp.slots
+            if result is not None:
+                slots[result] = True
             return executor.execute(warp, application, slots[destination], [slots[source] for source in sources])
 
         self.emit(apply)
@@ -1096,8 +1112,6 @@ class _Body:
         executor = self.machine.executor
 
         def apply(warp: Warp) -> int | None:
-            warp.pc = place
-            warp.elapsed += cost
             slots, chosen = warp.slots, application
             values: list[Any] = []
             moving: list[Held] = []
@@ -1116,14 +1130,43 @@ class _Body:
                         chosen = application.variant(held.settings)
                     if held.save_address:
                         moving.append(held)
+                if type(value) is FifoStream:
+                    side = value.fifo.reading if values else value.fifo.writing
+                    lengths = side.lengths(warp.units)
+                    if type(lengths) is np.ndarray:
+                        return part_ways(warp, by_value(warp.units, lengths), place)
                 values.append(value)
+            warp.pc = place
+            warp.elapsed += cost
+            if application.result is not None:
+                slots[application.result] = True
             if moving:
-                count = executor.count(values[0], values[1:])
+                count = executor.count(warp.units, values[0], values[1:])
                 for held in moving:
                     held.register.load(warp.units, behind(held.stream, count), save_address=True, settings=None)
-            return executor.execute(warp, chosen, values[0], values[1:])
+            return executor.execute(warp, chosen, values[0], values[1:], moving)
 
         return apply
+
+    def fifo_sides(self, op: flow.ApplyOp) -> list[Side]:
+        """The sides of FIFOs that an operation uses itself, not by a register."""
+        sides: list[Side] = []
+        for value in op.operands:
+            if isinstance(value.owner, flow.FifoStreamOp):
+                fifo = self.cls.fifos[value.owner.fifo.root_reference.data]
+                sides.append(fifo.writing if value is op.destination else fifo.reading)
+        return sides
+
+    def set_fifo_length(self, op: flow.SetFifoLengthOp) -> None:
+        fifo = self.cls.fifos[op.fifo.root_reference.data]
+        side = fifo.reading if op.side.data == "read" else fifo.writing
+        length = self.use(op.length)
+        self.pending += self.timing.instruction
+
+        def set_length(warp: Warp) -> None:
+            side.set_length(warp.units, whole(warp.slots[length]) & 0xFFFF)
+
+        self.emit(set_length)
 
     def settings(self, op: flow.AsynchronousOp) -> Settings:
         """How an operation runs, with the tasks that its end starts."""
@@ -1191,6 +1234,11 @@ def part_ways(warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Wa
     return rejoin(warp, arrived, stop, None)
 
 
+def by_value(units: UnitSet, values: Array) -> list[UnitSet]:
+    """Some units by their values, [rows, columns]."""
+    return [part for value in np.unique(values) for part in from_mask(units, values == value)]
+
+
 def _first(warp: Warp, slot: int) -> None:
     value = warp.slots[slot]
     if type(value) is np.ndarray:
@@ -1256,6 +1304,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
     flow.StreamOp: _Body.stream,
     flow.QueueStreamOp: _Body.queue_stream,
     flow.FifoStreamOp: _Body.fifo_stream,
+    flow.SetFifoLengthOp: _Body.set_fifo_length,
     flow.AdvanceOp: _Body.advance,
     flow.ResizeOp: _Body.resize,
     flow.RestrideOp: _Body.restride,

@@ -20,7 +20,9 @@ from .units import Array, UnitSet, from_mask, intersect, locate, select, select_
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
+    from .fifos import Side
     from .program import Application
+    from .registers import Held
     from .tasks import Task
     from .unit_class import UnitClass
 
@@ -124,8 +126,10 @@ class Transfer:
     `position` elements are done; the next can be processed at `time`. A synchronous one holds its warp.
     """
 
-    __slots__ = ("application", "by_control", "count", "destination", "position", "queues", "rate", "sources", "tells",
-                 "time", "units", "warp")  # fmt: skip
+    __slots__ = (
+        "application", "before", "by_control", "count", "destination", "moving", "polled", "position", "queues", "rate",
+        "sources", "stopped", "tells", "time", "units", "warp",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -154,6 +158,15 @@ class Transfer:
         """Whether a control wavelet has ended it."""
         self.tells = tells
         """Whether it may start a task, at its end or before."""
+        self.polled: list[Side | None] = []
+        """For each queue the side of a FIFO it belongs to, if the operation ends where that has nothing for it; empty
+        if it waits for all of them."""
+        self.stopped = False
+        """Whether it has ended like that, and says so."""
+        self.before: Array | None = None
+        """What a scalar destination held before, raw, if it is to get that back then."""
+        self.moving: list[Held] = []
+        """The registers that move on behind what it has done."""
 
     @property
     def resources(self) -> list[Resource]:
@@ -175,7 +188,10 @@ class Transfer:
             [restrict(outer, units, source) for source in self.sources], self.count,
             select(outer, units, self.time), self.rate, self.warp, self.tells,
         )  # fmt: skip
-        part.position = self.position
+        part.position, part.polled = self.position, self.polled
+        if self.before is not None:
+            part.before = select_vector(outer, units, self.before)
+        part.moving = [held.restrict(outer, units) for held in self.moving]
         return part
 
 
@@ -225,8 +241,11 @@ class InputQueue:
         """Return the unconsumed rest of a message that was taken: it stays in front."""
         self.messages.insert(0, message.keep())
 
-    def head_times(self, units: UnitSet, absent: int) -> Array:
-        """When the next wavelet of each unit is there, `absent` where none is queued that could start a task."""
+    def head_times(self, units: UnitSet, absent: int, *, to_read: bool = False) -> Array:
+        """When the next wavelet of each unit is there, `absent` where none is queued.
+
+        One that could start no task counts only if an operation is `to_read` it.
+        """
         result = np.full(units.shape, absent, np.int64)
         found = np.zeros(units.shape, np.bool_)
         for message in self.messages:
@@ -235,7 +254,7 @@ class InputQueue:
                 continue
             index = locate(units, common)
             fresh = ~found[index]
-            starts = message.control or not self.control_only
+            starts = to_read or message.control or not self.control_only
             head = select(message.units, common, message.head_time) if starts else absent
             times = np.broadcast_to(np.asarray(head), common.shape)
             result[index] = np.where(fresh, times, result[index])

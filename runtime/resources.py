@@ -55,6 +55,10 @@ class Resource:
         self._ends[units.index] = end
         self._user = application
 
+    def is_open(self, units: UnitSet) -> Array | bool:
+        """On which units a use is still going on, [rows, columns]."""
+        return False if self._ends is None else self._ends[units.index] == OPEN
+
     def release(self, units: UnitSet, end: Any) -> None:
         """An open use has come to its end. Raises LoomError if another had started before."""
         assert self._ends is not None

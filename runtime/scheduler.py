@@ -16,8 +16,9 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from .executor import decode
+from .fifos import Side
 from .memory import DTYPES
-from .queues import InputQueue, Message, in_time
+from .queues import InputQueue, Message, Transfer, in_time
 from .sends import Send
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
@@ -60,6 +61,8 @@ class Scheduler:
         self.held: list[tuple[InputQueue, Message]] = []
         self.sends: dict[Send, None] = {}
         """Sends for which some receiver has no room yet."""
+        self.polls: dict[Transfer, tuple[Side, Any]] = {}
+        """Operations that have looked at a FIFO, when, and have to end if nothing turns out to have come by then."""
         self.steps = 0
         self._limit = UNLIMITED
         """Of `steps`."""
@@ -434,6 +437,8 @@ class Scheduler:
         earliest = min([first for first, _ in starts], default=NEVER)
         for _, message in self.held:
             earliest = min(earliest, int(np.min(message.head_time)))
+        for _, times in self.polls.values():
+            earliest = min(earliest, int(np.min(times)))
         if earliest >= NEVER:
             self.stalled.clear()
             return False
@@ -447,6 +452,9 @@ class Scheduler:
         for queue, messages in due.items():
             for message in in_time(messages):
                 self.machine.executor.admit(queue, message)
+        for transfer, (_, times) in list(self.polls.items()):
+            if transfer in self.polls and int(np.min(times)) <= horizon:
+                self.machine.executor.give_up(transfer, horizon)
         self.stalled.clear()
         for first, key in sorted(starts, key=lambda entry: entry[0]):
             if first <= horizon:

@@ -71,12 +71,19 @@ class _TracingExecutor(Executor):
         super().__init__(machine)
         self._trace = machine
 
-    def execute(self, warp: Warp, application: Application, destination: Any, sources: list[Any]) -> int | None:
+    def execute(
+        self,
+        warp: Warp,
+        application: Application,
+        destination: Any,
+        sources: list[Any],
+        moving: Sequence[Held] = (),
+    ) -> int | None:
         self._trace.record(
             "operation", application.text, warp.cls, warp.units, warp.now,
             where=application.where, microthread=application.microthread,
         )  # fmt: skip
-        return super().execute(warp, application, destination, sources)
+        return super().execute(warp, application, destination, sources, moving)
 
     def complete(self, transfer: Transfer) -> None:
         application = transfer.application

@@ -76,7 +76,7 @@ class UnitClass:
 
     def resources(self) -> list[Resource]:
         """All that only one operation at a time may use."""
-        sides = [side for fifo in self.fifos.values() for side in (fifo.filled, fifo.free)]
+        sides = [side.queue for fifo in self.fifos.values() for side in fifo.sides]
         queues = [*self.inputs.values(), *self.outputs.values(), *sides]
         return [*(queue.resource for queue in queues), *self.microthreads.values()]
 

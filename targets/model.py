@@ -91,6 +91,9 @@ class Target:
     fifos: int
     fifo_alignment: int
     """In bytes."""
+    fifo_actions: bool
+    """Every action on an empty or full FIFO can be chosen; otherwise none of a full one, and of an empty one only to
+    stop, with or without telling."""
     max_fabric_inputs: int
     """How many operands of one DSD operation may come from the fabric."""
     data_tasks_by_color: bool

@@ -17,6 +17,7 @@ TARGET = replace(
     local_task_ids=range(31),  # CSL language reference: shared with the routable colors of data tasks
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),  # DSD documentation
     output_queue_words=(2, 2, 6, 6, 2, 2),  # DSD documentation
+    fifo_actions=False,  # DSD documentation
     max_fabric_inputs=2,  # DSD documentation
     data_tasks_by_color=True,  # CSL language reference, task IDs
     queues_keep_color=False,  # DSD documentation

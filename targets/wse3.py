@@ -47,6 +47,7 @@ TARGET = Target(
     srs=16,  # assumed
     fifos=8,  # assumed
     fifo_alignment=4,  # assumed
+    fifo_actions=True,  # DSD documentation
     max_fabric_inputs=1,  # DSD documentation
     data_tasks_by_color=False,  # CSL language reference, task IDs
     queues_keep_color=True,  # DSD documentation
