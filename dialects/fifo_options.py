@@ -38,25 +38,22 @@ def verify_fifo_side(side: str) -> None:
         raise VerifyException(f"a FIFO has no side '{side}'; use {' or '.join(FIFO_SIDES)}")
 
 
-def verify_fifo_actions(name: str, empty: StringAttr | None, full: StringAttr | None, target: Target) -> None:
-    """Raise VerifyException for actions of FIFO `name` that do not exist, or not on `target` (DSD-137 to DSD-139)."""
+def verify_fifo_actions(empty: StringAttr | None, full: StringAttr | None, target: Target) -> None:
+    """Raise VerifyException for actions of a FIFO that do not exist, or not on `target` (DSD-137 to DSD-139)."""
     for side, given in (("empty_action", empty), ("full_action", full)):
         if given is None:
             continue
         action = given.data
         if action not in FIFO_ACTIONS:
-            raise VerifyException(f"{side} of FIFO @{name} is '{action}'; use one of {', '.join(FIFO_ACTIONS)}")
+            raise VerifyException(f"{side} of a FIFO is '{action}'; use one of {', '.join(FIFO_ACTIONS)}")
         if target.fifo_actions:
             continue
         if side == "full_action":
-            raise VerifyException(
-                f"FIFO @{name} has a full_action, which {target.name} does not know; remove it (DSD-139)"
-            )
+            raise VerifyException(f"a FIFO has no full_action on {target.name}; remove it (DSD-139)")
         if action in ("suspend", "fault"):
             rule = "DSD-137" if action == "suspend" else "DSD-138"
             raise VerifyException(
-                f"FIFO @{name} has empty_action {action}, which {target.name} does not know; use test_or_suspend or "
-                f"terminate ({rule})"
+                f"a FIFO has no empty_action {action} on {target.name}; use test_or_suspend or terminate ({rule})"
             )
 
 

@@ -1178,7 +1178,7 @@ class FifoOp(SymbolUser):
         for task in (self.activate_push, self.activate_pop):
             if task is not None:
                 scope.task_to_activate(task)
-        verify_fifo_actions(name, self.empty_action, self.full_action, scope.target)
+        verify_fifo_actions(self.empty_action, self.full_action, scope.target)
         verify_fifos(
             [(op.sym_name.data, op.buffer.string_value()) for op in scope.units.values() if isinstance(op, FifoOp)],
             name,

@@ -1279,7 +1279,7 @@ class FifoOp(SymbolUser):
         for task in (self.activate_push, self.activate_pop):
             if task is not None:
                 scope.task_to_activate(task)
-        verify_fifo_actions(name, self.empty_action, self.full_action, target)
+        verify_fifo_actions(self.empty_action, self.full_action, target)
         fifos = [op for op in scope.pe.values() if isinstance(op, FifoOp)]
         verify_fifos([(op.sym_name.data, op.buffer.string_value()) for op in fifos], name, target)
         self._verify_registers(fifos, target)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..dialects import flow
     from .program import Application
     from .queues import Message, Transfer
+    from .registers import Held
     from .tasks import Task
     from .unit_class import UnitClass
     from .units import UnitSet

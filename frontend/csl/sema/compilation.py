@@ -355,13 +355,8 @@ class _Bodies:
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):
                         pe.unblock_queue(self.ev, number, node)
-        fifos: list[Operation] = []
-        for symbol, buffer, push, pop, source, node in pe.state.get("fifos", []):
-            op = wse.FifoOp(symbol, buffer, activate_push=push, activate_pop=pop)
-            op.location = location(source, node)
-            fifos.append(op)
         exported = [self._export(export) for export in pe.exports.values()]
-        return [*pe.operations, *pe.late, *fifos, *exported, *pe.functions_emitted, *self.emitted]
+        return [*pe.operations, *pe.late, *pe.fifos, *exported, *pe.functions_emitted, *self.emitted]
 
     def _dispatchers(self) -> None:
         """Functions that call through pointers, again until none of them has found a new function."""

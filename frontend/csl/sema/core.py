@@ -249,7 +249,9 @@ class Evaluator:
         if rule is not None:
             rule(self, node)
         else:
-            EXPRESSIONS[type(node)](self, node, None)
+            # Nobody asks what a builtin gives that stands by itself.
+            want = types.VOID if isinstance(node, syntax.Builtin) else None
+            EXPRESSIONS[type(node)](self, node, want)
 
     def typed(self, node: syntax.Node, type: Type) -> Value:
         """The value of an expression, converted to a type it must have."""

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from ....dialects import dsd, dsd_table, wse
+from ....dialects.fifo_options import verify_fifo_actions
 from .. import syntax
 from . import emit, types
 from .conversion import coerce, extend
 from .core import Evaluator, builtin
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .expressions import place
+from .pe import location
 from .places import Memory, array_at, index_word, moved, word_address
 from .types import Type
-from .values import VOID, Address, Column, Value
+from .values import VOID, Address, Column, Value, boolean
 
 # Making and changing descriptors
 
@@ -274,14 +278,89 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(node, "a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...)")
     if is_const:
         ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
-    push = pop = None
+    options: dict[str, Attribute] = {}
     if len(arguments) == 2:
-        fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "a FIFO's configuration")
-        push, pop = (_told(ev, fields.take(name), arguments[1]) for name in ("activate_push", "activate_pop"))
-        fields.end()
+        options = _fifo_options(ev, arguments[1])
     symbol = ev.pe.unique(f"{where.buffer.symbol}.fifo")
-    ev.pe.state.setdefault("fifos", []).append((symbol, where.buffer.symbol, push, pop, ev.source, node))
+    op = wse.FifoOp(symbol, where.buffer.symbol, options=options)
+    op.location = location(ev.source, node)
+    ev.pe.fifos.append(op)
     return Value(types.FIFO, FifoDescriptor(symbol, types.words(emit.stored(type.element))))
+
+
+def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute]:
+    """The configuration of a FIFO, as properties of its operation."""
+    fields = Fields(ev, ev.expr(node), node, "a FIFO's configuration")
+    options: dict[str, Attribute] = {}
+    actions = [fields.choice(name) for name in ("empty_action", "full_action")]
+    empty, full = (None if action is None else StringAttr(action) for action in actions)
+    try:
+        verify_fifo_actions(empty, full, ev.session.target)
+    except VerifyException as error:
+        ev.fail(node, str(error))
+    for name, action in (("empty_action", empty), ("full_action", full)):
+        if action is not None:
+            options[name] = action
+    for name in ("activate_push", "activate_pop"):
+        task = _told(ev, fields.take(name), node)
+        if task is not None:
+            options[name] = SymbolRefAttr(task)
+    options |= _fifo_registers(ev, fields, node)
+    priority, simd = fields.choice("priority"), fields.choice("simd_mode")
+    if priority is not None:
+        options["priority"] = StringAttr(_one_of(ev, dsd.Priority, priority, "priority", node))
+    if simd is not None:
+        options["simd"] = StringAttr(_one_of(ev, dsd.SimdMode, simd, "simd_mode", node))
+    for name, given, on_wse2 in (("priority", priority, False), ("simd_mode", simd, True)):
+        if given is not None and ev.session.target.operation_priority != on_wse2:
+            rule = "the operation has it there (DSD-229)" if name == "priority" else "fabric DSDs have it (DSD-244)"
+            ev.fail(node, f"'.{name}' of a FIFO is not known on {ev.session.target.name}; {rule}")
+    fields.end()
+    return options
+
+
+def _fifo_registers(ev: Evaluator, fields: Fields, node: syntax.Expression) -> dict[str, Attribute]:
+    """The registers that are to hold a FIFO."""
+    found: dict[str, int] = {}
+    for name, type in (("dest", types.DSR_DEST), ("src", types.DSR_SRC1), ("xdsr", types.XDSR)):
+        value = fields.take(name)
+        if value is None:
+            continue
+        if value.type is not type:
+            ev.fail(node, f"field '.{name}' is a '{type}', not a '{value.type}' (DSR-072)")
+        found[name] = int(ev.data(value, node, f"field '.{name}'"))
+    if not found:
+        return {}
+    if len(found) < 3:
+        ev.fail(node, "a FIFO is given '.dest', '.src' and '.xdsr' together, or none of them (DSR-073)")
+    if found["dest"] != found["src"]:
+        ev.fail(node, f"'.dest' is register {found['dest']} and '.src' {found['src']}; both have one number (DSR-074)")
+    return {"register": IntegerAttr(found["dest"], i64), "xdsr": IntegerAttr(found["xdsr"], i64)}
+
+
+def _one_of(ev: Evaluator, kind: type[StrEnum], given: str, name: str, node: syntax.Node) -> str:
+    known = [member.value for member in kind]
+    if given not in known:
+        ev.fail(node, f"'{given}' is no '.{name}'; it is one of {', '.join(known)}")
+    return given
+
+
+@builtin("@set_fifo_read_length", "@set_fifo_write_length")
+def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    fifo, length = ev.expr(arguments[0]), ev.expr(arguments[1], types.U16)
+    if not isinstance(fifo.data, FifoDescriptor):
+        ev.fail(
+            arguments[0],
+            f"@{node.name} sets a length of a FIFO known at compile time, not of a '{fifo.type}' (DSD-152)",
+        )
+    if ev.builder is None:
+        ev.fail(node, f"@{node.name} changes the FIFO at run time; it cannot stand in a comptime block (DSD-156)")
+    length = coerce(ev, length, types.U16, arguments[1])
+    ev.builder.at(ev.source, node.start)
+    side = "read" if node.name == "set_fifo_read_length" else "write"
+    ev.builder(dsd.SetFifoLengthOp(fifo.data.symbol, side, _field(ev, word(ev, length, arguments[1]))))
+    return VOID
 
 
 # Operands
@@ -509,10 +588,15 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if registers:
         from .registers import apply
 
-        apply(ev, row, destination, sources, settings, index, node)
-        return VOID
-    ev.builder(dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings))
-    return VOID
+        asked = want is not types.VOID and settings is None
+        op: dsd.DsdOperation = apply(ev, row, destination, sources, settings, index, asked, node)
+    else:
+        # Only a FIFO can stop an operation, and only a synchronous one.
+        fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
+        asked = want is not types.VOID and settings is None and fifos
+        op = dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings, with_result=asked)
+        ev.builder(op)
+    return boolean(True if op.result is None else op.result)
 
 
 def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
@@ -537,7 +621,7 @@ def _accumulated(
     return materialize(ev, everywhere, needed, node)
 
 
-LONGEST = 32767
+LONGEST = 0xFFFF
 """The extent of a descriptor that only repeats one element; the other operands say how often."""
 
 

@@ -95,6 +95,7 @@ class PeProgram:
     operations: list[Operation] = field(default_factory=list)
     late: list[Operation] = field(default_factory=list)
     """Operations that name buffers: after them."""
+    fifos: list[Operation] = field(default_factory=list)
     bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
     references: list[Reference] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)

@@ -110,9 +110,13 @@ def apply(
     sources: list[SSAValue],
     settings: dsd.AsyncAttr | None,
     index: SSAValue | None,
+    asked: bool,
     node: syntax.Node,
-) -> None:
-    """Emits an operation some operands of which are registers; descriptors among them are loaded first."""
+) -> dsd.DsdOperation:
+    """Emits an operation some operands of which are registers; descriptors among them are loaded first.
+
+    `asked` says that its result is wanted.
+    """
     builder = ev.builder
     assert builder is not None
     taken = {type(value.type) for value in (destination, *sources) if isinstance(value.type, dsr.RegisterType)}
@@ -137,7 +141,9 @@ def apply(
                 else _extended(ev, value, file)
             )
         )
-    builder(dsr.OPERATIONS[row.name](operands[0], operands[1:], index=index, asynchronous=settings))
+    op = dsr.OPERATIONS[row.name](operands[0], operands[1:], index=index, asynchronous=settings, with_result=asked)
+    builder(op)
+    return op
 
 
 def _extended(ev: Evaluator, value: SSAValue, file: type[dsr.DescriptorRegisterType]) -> dsr.LoadOp:
