@@ -187,8 +187,9 @@ def test_synchronous_operations(target: str):
 
 
 def test_a_task_that_waits_for_room_is_a_deadlock():
+    """DSD-134, AMB-21: with `suspend` synchronous operations wait too."""
     with pytest.raises(Deadlock, match=r"mov32 in @start .* waits on FIFO @f, which is full, for 2 of 6 elements"):
-        machine(program("wse2", MEMORY, capacity=4)).run()
+        machine(program("wse3", MEMORY, capacity=4, fifo="full_action suspend")).run()
 
 
 def test_a_completion_that_never_comes_is_a_deadlock():
@@ -271,8 +272,8 @@ def test_a_pop_starts_the_task_of_a_full_fifo():
     assert (engine.read_symbol("pops") == 1).all()
     # The second pop wants one element more than there are, and nothing waits for room.
     engine.launch("pop")
-    with pytest.raises(Deadlock, match="waits on FIFO @f, which is empty, for 1 of 3 elements"):
-        engine.run(allow_pending=True)
+    engine.run(allow_pending=True)
+    assert (engine.receive("out", 0, 0, WIDTH, HEIGHT, 5) == words(5)).all()
     assert (engine.read_symbol("pops") == 1).all()
 
 
@@ -290,3 +291,327 @@ def test_two_readers_at_once():
     )
     with pytest.raises(LoomError, match="use the reader of FIFO @f at the same time"):
         machine(text).run()
+
+
+# Operations that end at a FIFO
+
+
+def storing(result: str, buffer: str) -> str:
+    """Puts a truth value into a buffer of one i16."""
+    return f"""
+      %{buffer}_number = arith.extui %{result} : i1 to i16
+      %{buffer}_array = wse.get_buffer @{buffer} : memref<i16>
+      memref.store %{buffer}_number, %{buffer}_array[] : memref<i16>"""
+
+
+def flags(*names: str) -> str:
+    return "".join(f"wse.buffer @{name} : memref<i16> = dense<-1> wse.export @{name}\n" for name in names)
+
+
+def memory(count: int, name: str, first: int = 0, kind: str = "i16") -> str:
+    values = ", ".join(str(first + n) for n in range(count))
+    return f"wse.buffer @{name} : memref<{count}x{kind}> = dense<[{values}]> wse.export @{name}\n"
+
+
+LENGTHS = f"""
+{memory(50, "given", 100)} {memory(50, "taken", -1000)} {flags("pushed", "pushed_more", "popped", "popped_more")}
+wse.task @start local active {{
+  %f = dsd.fifo @f : !dsd.fifo<i16>
+  %given = wse.get_buffer @given : memref<50xi16>
+  %source = dsd.mem1d %given extent 50 : memref<50xi16>
+  %rest = dsd.mem1d %given at 32 extent 18 : memref<50xi16>
+  %taken = wse.get_buffer @taken : memref<50xi16>
+  %target = dsd.mem1d %taken extent 50 : memref<50xi16>
+  %behind = dsd.mem1d %taken at 32 extent 18 : memref<50xi16>
+  dsd.set_fifo_length @f write 42
+  %a = dsd.mov16 %f, %source : !dsd.fifo<i16>, !dsd.mem1d<i16> -> i1
+  dsd.set_fifo_length @f read 42
+  %b = dsd.mov16 %target, %f : !dsd.mem1d<i16>, !dsd.fifo<i16> -> i1
+  %c = dsd.mov16 %f, %rest : !dsd.fifo<i16>, !dsd.mem1d<i16> -> i1
+  %d = dsd.mov16 %behind, %f : !dsd.mem1d<i16>, !dsd.fifo<i16> -> i1
+  {storing("a", "pushed")} {storing("b", "popped")} {storing("c", "pushed_more")} {storing("d", "popped_more")}
+}}"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lengths_and_what_is_outstanding(target: str):
+    """DSD-150, DSD-151, DSD-154, DSD-158: of 42 elements 32 go in, the result is false, and 10 are outstanding, which
+    is the length of the next operation (DSD-127, DSD-129)."""
+    engine = machine(program(target, LENGTHS, capacity=32, kind="i16"))
+    engine.run()
+    results = [engine.read_symbol(name) for name in ("pushed", "popped", "pushed_more", "popped_more")]
+    assert [set(result.ravel().tolist()) for result in results] == [{0}, {0}, {1}, {1}]
+    taken = engine.read_symbol("taken")
+    assert (taken[:, :, :42] == 100 + np.arange(42)).all()
+    assert (taken[:, :, 42:] == -1000 + np.arange(42, 50)).all()
+
+
+def test_set_length_stays_for_the_operations_after():
+    """DSD-155: the FIFO itself is changed; DSD-157: at first its lengths are 0, and the other operand says how many."""
+    text = program(
+        "wse2",
+        f"""
+        {memory(9, "given", 1)} {memory(9, "taken", -9)}
+        wse.task @start local active {{
+          %f = dsd.fifo @f : !dsd.fifo<i16>
+          %given = wse.get_buffer @given : memref<9xi16>
+          %source = dsd.mem1d %given extent 9 : memref<9xi16>
+          %taken = wse.get_buffer @taken : memref<9xi16>
+          %target = dsd.mem1d %taken extent 9 : memref<9xi16>
+          %behind = dsd.mem1d %taken at 2 extent 7 : memref<9xi16>
+          dsd.mov16 %f, %source : !dsd.fifo<i16>, !dsd.mem1d<i16>
+          dsd.set_fifo_length @f read 2
+          dsd.mov16 %target, %f : !dsd.mem1d<i16>, !dsd.fifo<i16>
+          dsd.mov16 %behind, %f : !dsd.mem1d<i16>, !dsd.fifo<i16>
+          dsd.set_fifo_length @f read 0
+          %end = dsd.mem1d %taken at 4 extent 5 : memref<9xi16>
+          dsd.mov16 %end, %f : !dsd.mem1d<i16>, !dsd.fifo<i16>
+        }}""",
+        capacity=16,
+        kind="i16",
+    )
+    engine = machine(text)
+    engine.run()
+    assert (engine.read_symbol("taken") == np.arange(1, 10)).all()
+
+
+@pytest.mark.parametrize("block_units", [None, 1])
+def test_lengths_may_differ_from_pe_to_pe(block_units: int | None):
+    text = program(
+        "wse3",
+        f"""
+        {memory(9, "given", 1)} {flags("result")}
+        wse.task @start local active {{
+          %f = dsd.fifo @f : !dsd.fifo<i16>
+          %given = wse.get_buffer @given : memref<9xi16>
+          %source = dsd.mem1d %given extent 9 : memref<9xi16>
+          %column = wse.coordinate x : i16
+          %three = arith.constant 3 : i16
+          %length = arith.muli %column, %three : i16
+          dsd.set_fifo_length @f write %length
+          %r = dsd.mov16 %f, %source : !dsd.fifo<i16>, !dsd.mem1d<i16> -> i1
+          {storing("r", "result")}
+        }}""",
+        capacity=6,
+        kind="i16",
+    )
+    engine = machine(text, block_units)
+    engine.run()
+    # 0 leaves it to the source, which is too long.
+    assert (engine.read_symbol("result") == [0, 1, 1]).all()
+    filled = engine.read_symbol("memory")
+    assert [filled[0, x].tolist() for x in range(3)] == [[1, 2, 3, 4, 5, 6], [1, 2, 3, 0, 0, 0], [1, 2, 3, 4, 5, 6]]
+
+
+SCALARS = f"""
+{memory(3, "given", 7, "i32")} {flags("few", "enough")}
+wse.buffer @scalar : memref<i32> = dense<55>
+wse.buffer @sum : memref<i32> = dense<66>
+wse.export @scalar
+wse.export @sum
+wse.task @start local active {{
+  %f = dsd.fifo @f : !dsd.fifo<i32>
+  %given = wse.get_buffer @given : memref<3xi32>
+  %source = dsd.mem1d %given extent 3 : memref<3xi32>
+  %scalar = wse.get_buffer @scalar : memref<i32>
+  dsd.mov32 %f, %source : !dsd.fifo<i32>, !dsd.mem1d<i32>
+  dsd.set_fifo_length @f read 4
+  %a = dsd.mov32 %scalar, %f : memref<i32>, !dsd.fifo<i32> -> i1
+  %sum = wse.get_buffer @sum : memref<i32>
+  dsd.mov32 %f, %source : !dsd.fifo<i32>, !dsd.mem1d<i32>
+  dsd.set_fifo_length @f read 2
+  %b = dsd.mov32 %sum, %f : memref<i32>, !dsd.fifo<i32> -> i1
+  {storing("a", "few")} {storing("b", "enough")}
+}}"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_scalar_keeps_its_value(target: str):
+    """DSD-128, AMB-19: what was popped is dropped; an operation that finds enough leaves its last element."""
+    engine = machine(program(target, SCALARS))
+    engine.run()
+    assert (engine.read_symbol("few") == 0).all()
+    assert (engine.read_symbol("scalar") == 55).all()
+    assert (engine.read_symbol("enough") == 1).all()
+    assert (engine.read_symbol("sum") == 8).all()
+
+
+POP = f"""
+{memory(3, "taken", -3, "i32")} {flags("result")}
+wse.task @start local active {{
+  %f = dsd.fifo @f : !dsd.fifo<i32>
+  %taken = wse.get_buffer @taken : memref<3xi32>
+  %target = dsd.mem1d %taken extent 3 : memref<3xi32>
+  %seven = arith.constant 7 : i32
+  dsd.mov32 %f, %seven : !dsd.fifo<i32>, i32
+  %r = dsd.mov32 %target, %f : !dsd.mem1d<i32>, !dsd.fifo<i32> -> i1
+  {storing("r", "result")}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("target", "action", "result"),
+    [
+        ("wse2", "", 0),
+        ("wse2", "test_or_suspend", 0),
+        ("wse3", "", 0),
+        ("wse2", "terminate", 1),
+        ("wse3", "terminate", 1),
+    ],
+)
+def test_actions_that_end_an_operation(target: str, action: str, result: int):
+    """DSD-130, DSD-131, DSD-133, DSD-136."""
+    engine = machine(program(target, POP, fifo=f"empty_action {action}" if action else ""))
+    engine.run()
+    assert (engine.read_symbol("result") == result).all()
+    assert (engine.read_symbol("taken") == [7, -2, -1]).all()
+
+
+def test_suspend_and_fault():
+    """DSD-134, DSD-135."""
+    with pytest.raises(Deadlock, match="waits on FIFO @f, which is empty, for 2 of 3 elements"):
+        machine(program("wse3", POP, fifo="empty_action suspend")).run()
+    with pytest.raises(LoomError, match=r"mov32 in @start finds FIFO @f empty on PE \(0, 0\), which its empty_action"):
+        machine(program("wse3", POP, fifo="empty_action fault")).run()
+    with pytest.raises(LoomError, match="finds FIFO @f full on PE"):
+        machine(program("wse3", MEMORY, capacity=4, fifo="full_action fault")).run()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("empty_action suspend", "no empty_action suspend on wse2; use test_or_suspend or terminate .DSD-137"),
+        ("empty_action fault", "no empty_action fault on wse2; .* .DSD-138"),
+        ("full_action terminate", "no full_action on wse2; remove it .DSD-139"),
+        ("full_action test_or_suspend", "no full_action on wse2; remove it .DSD-139"),
+    ],
+)
+def test_actions_of_wse2(options: str, message: str):
+    with pytest.raises(LoomError, match=message):
+        machine(program("wse2", POP, fifo=options))
+
+
+def test_actions_of_wse3():
+    """DSD-140."""
+    machine(program("wse3", POP, fifo="empty_action terminate full_action fault"))
+    with pytest.raises(LoomError):
+        machine(program("wse2", POP, fifo="empty_action terminate full_action fault"))
+
+
+def asynchronous(action: str, text: str = "") -> str:
+    return program(
+        "wse3",
+        f"""
+        {COUNT}
+        wse.task @start local active {{
+          %f = dsd.fifo @f : !dsd.fifo<i32>
+          %o = dsd.fabout @to_host extent 3 : !dsd.fabout<i32>
+          %seven = arith.constant 7 : i32
+          dsd.mov32 %o, %f async(activate = @pushed) : !dsd.fabout<i32>, !dsd.fifo<i32>
+          dsd.mov32 %f, %seven : !dsd.fifo<i32>, i32
+          {text}
+        }}""",
+        fifo=f"empty_action {action}",
+    )
+
+
+def test_asynchronous_operations_wait_or_terminate():
+    """DSD-132: an asynchronous operation waits; DSD-133, AMB-18: it ends, as if it were done, by `terminate`."""
+    engine = machine(asynchronous("test_or_suspend"))
+    engine.run(allow_pending=True)
+    assert (engine.receive("out", 0, 0, WIDTH, HEIGHT, 1) == 7).all()
+    assert (engine.read_symbol("pushes") == 0).all()
+    # The first element comes after the microthread has looked for it.
+    engine = machine(asynchronous("terminate"))
+    engine.run()
+    assert (engine.received("out") == 0).all()
+    assert (engine.read_symbol("pushes") == 1).all()
+
+
+POLLS = f"""wse.program @polls target "wse3" rectangle 2 x 4 {{
+  wse.color @in
+  wse.color @link
+  wse.host_stream @in in
+  wse.route @link on [0, :] from [ramp] to [east]
+  wse.route @link on [1, :] from [west] to [ramp]
+  wse.pe @sender on [0, :] {{
+    wse.input_queue @from_host color @in id 2
+    wse.output_queue @away color @link id 3
+    wse.task @pass_on data @from_host (%x: i32) {{
+      // The larger the word, the longer it takes.
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %o = dsd.fabout @away extent 1 : !dsd.fabout<i32>
+      %same = scf.for %n = %zero to %x step %one iter_args(%a = %x) -> (i32) : i32 {{
+        %b = arith.xori %a, %n : i32
+        %c = arith.xori %b, %n : i32
+        scf.yield %c : i32
+      }}
+      dsd.mov32 %o, %same : !dsd.fabout<i32>, i32
+    }}
+  }}
+  wse.pe @receiver on [1, :] {{
+    wse.input_queue @from_sender color @link id 4
+    wse.buffer @memory : memref<2xi32>
+    wse.fifo @f on @memory
+    wse.buffer @taken : memref<20xi32>
+    wse.buffer @attempts : memref<1xi16>
+    wse.buffer @next : memref<1xi32>
+    wse.export @taken
+    wse.export @attempts
+    wse.task @start local active {{
+      %f = dsd.fifo @f : !dsd.fifo<i32>
+      %i = dsd.fabin @from_sender extent 20 : !dsd.fabin<i32>
+      dsd.mov32 %f, %i async : !dsd.fifo<i32>, !dsd.fabin<i32>
+      %next = wse.get_buffer @next : memref<1xi32>
+      %target = dsd.mem1d %next extent 1 : memref<1xi32>
+      %taken = wse.get_buffer @taken : memref<20xi32>
+      %attempts = wse.get_buffer @attempts : memref<1xi16>
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %step = arith.constant 1 : i16
+      %length = arith.constant 20 : index
+      %all = scf.while (%n = %zero) : (index) -> index {{
+        %more = arith.cmpi slt, %n, %length : index
+        scf.condition(%more) %n : index
+      }} do {{
+      ^bb0(%n: index):
+        %a = memref.load %attempts[%zero] : memref<1xi16>
+        %b = arith.addi %a, %step : i16
+        memref.store %b, %attempts[%zero] : memref<1xi16>
+        %there = dsd.mov32 %target, %f : !dsd.mem1d<i32>, !dsd.fifo<i32> -> i1
+        %following = scf.if %there -> (index) {{
+          %element = memref.load %next[%zero] : memref<1xi32>
+          memref.store %element, %taken[%n] : memref<20xi32>
+          %m = arith.addi %n, %one : index
+          scf.yield %m : index
+        }} else {{
+          scf.yield %n : index
+        }}
+        scf.yield %following : index
+      }}
+    }}
+  }}
+}}"""
+
+
+def test_when_an_operation_ends_does_not_depend_on_batching():
+    """A task looks again and again while a microthread fills the FIFO with what a slow neighbour sends."""
+    sent = np.random.default_rng(3).integers(0, 60, (4, 1, 20)).astype(np.uint32)
+    compiled = loomir.compile(POLLS).fabric
+
+    def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
+        engine = Machine(compiled, block_units=block_units)
+        engine.send("in", 0, 0, 1, 4, sent)
+        engine.run(100_000)
+        assert (engine.read_symbol("taken")[:, 1] == sent[:, 0]).all()
+        return engine.read_symbol("attempts")[:, 1, 0], engine.classes[1].clock[:, 0].copy()
+
+    attempts, clocks = run(None)
+    # An attempt takes 25 to 50 cycles, whether it finds something or not.
+    assert (attempts > clocks // 50).all()
+    assert (attempts < clocks // 25).all()
+    for block_units in (1, 2):
+        again = run(block_units)
+        assert (again[0] == attempts).all()
+        assert (again[1] == clocks).all()
