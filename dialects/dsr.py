@@ -43,6 +43,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..targets import Target
+from . import wse
 from .dsd import (
     AsyncAttr,
     CircbufType,
@@ -274,23 +275,33 @@ class _GetRegisterOp(_GetOp, SymbolUser, ABC):
 
 @irdl_op_definition
 class GetDsrOp(_GetRegisterOp):
-    """A descriptor register that other code has loaded.
+    """A descriptor register that other code has loaded, or that holds a FIFO from the start on.
 
     ```
     %r = dsr.get_dsr : !dsr.src0<f32, 3>
+    %f = dsr.get_dsr fifo : !dsr.src1<f32, 4>
     ```
 
-    A register the target lacks is refused (DSR-022), and so is one without a number, which nothing can have
-    loaded (DSR-003).
+    `fifo` says that the register holds a FIFO (DSR-012): an operation that finds it empty or full then does what the
+    FIFO says (DSR-013), and must not find it so otherwise (DSR-016). Refused are: a register the target lacks
+    (DSR-022), one without a number, which nothing can have loaded (DSR-003), and a FIFO in a src0 (DSR-011).
     """
 
     name = "dsr.get_dsr"
+    fifo = opt_prop_def(UnitAttr)
     result = result_def(DescriptorRegisterType)
-    assembly_format = "attr-dict `:` type($result)"
+    assembly_format = "(`fifo` $fifo^)? attr-dict `:` type($result)"
+
+    def __init__(self, type: RegisterType, *, fifo: bool = False):
+        super().__init__(type)
+        if fifo:
+            self.properties["fifo"] = UnitAttr()
 
     def verify_(self) -> None:
         if not self.register.is_allocated:
             raise VerifyException("dsr.get_dsr names no register that anything could have loaded; give its number")
+        if self.fifo is not None and isinstance(self.register, Src0Type):
+            raise VerifyException("a src0 register holds no FIFO; use a dest or src1 (DSR-011)")
 
 
 @irdl_op_definition
@@ -506,8 +517,22 @@ class LoadOp(SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         for value in (self.result, *self.operands[1:]):
             cast(RegisterType, value.type).verify_index(scope.target)
+        taken = [self.register] if not isinstance(self.register, Src0Type) else []
+        self._verify_not_of_fifo([*taken, *(cast(RegisterType, value.type) for value in self.operands[1:])], scope)
         if self.asynchronous is not None:
             self.asynchronous.verify_symbols(scope)
+
+    def _verify_not_of_fifo(self, registers: Sequence[RegisterType], scope: Scope) -> None:
+        """The registers of a FIFO hold it for good (DSR-075)."""
+        for fifo in scope.pe.values():
+            if not isinstance(fifo, wse.FifoOp):
+                continue
+            for register in registers:
+                held = fifo.xdsr if isinstance(register, XdsrType) else fifo.register
+                if held is not None and not isinstance(register, SrType) and held.value.data == register.number:
+                    raise VerifyException(
+                        f"{register.file()} register {register.number} holds FIFO @{fifo.sym_name.data}; load another"
+                    )
 
 
 class RemoveRedundantLoad(RewritePattern):

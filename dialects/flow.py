@@ -828,7 +828,7 @@ class UnitsOp(IRDLOperation):
         exported: set[str] = set()
         listening: dict[str, str] = {}
         for op in self.body.block.ops:
-            if not isinstance(op, BufferOp | InitializeOp | FifoOp | ParamOp | ExportOp | QueueOp | FuncOp | TaskOp):
+            if not isinstance(op, _UNITS_MEMBERS):
                 raise VerifyException(
                     f"{op.name} does not belong in flow.units directly; put it into a flow.func or flow.task"
                 )
@@ -1184,6 +1184,34 @@ class FifoOp(SymbolUser):
             name,
             scope.target,
         )
+
+
+@irdl_op_definition
+class InitialOp(IRDLOperation):
+    """What registers of the units hold before the program starts (DSR-039): loads of registers, and their streams."""
+
+    name = "flow.initial"
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), HasParent(UnitsOp))
+
+    def __init__(self, body: Region):
+        super().__init__(regions=[body])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitialOp:
+        attributes = parse_attributes(parser)
+        op = cls(parse_members(parser))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:
+            if not isinstance(op, LoadRegisterOp) and not op.has_trait(Pure):
+                raise VerifyException(f"{op.name} does something, which flow.initial does not; put it into a flow.func")
 
 
 @irdl_op_definition
@@ -2434,34 +2462,44 @@ class LoadRegisterOp(AsynchronousOp):
 
 @irdl_op_definition
 class RegisterOp(SymbolUser):
-    """What a register holds, as an operand of `flow.apply`."""
+    """What a register holds, as an operand of `flow.apply`; `fifo` says that it is a FIFO (DSR-012).
+
+    Without the word an operation must not find the FIFO empty or full (DSR-016).
+    """
 
     name = "flow.register"
     file = prop_def(StringAttr)
     number = prop_def(IntegerAttr)
+    fifo = opt_prop_def(UnitAttr)
     result = result_def(StreamType)
 
-    def __init__(self, file: str, number: int, type: Attribute):
+    def __init__(self, file: str, number: int, type: Attribute, *, fifo: bool = False):
         super().__init__(
-            properties={"file": StringAttr(file), "number": IntegerAttr(number, i64)}, result_types=[StreamType(type)]
+            properties={
+                "file": StringAttr(file),
+                "number": IntegerAttr(number, i64),
+                "fifo": UnitAttr() if fifo else None,
+            },
+            result_types=[StreamType(type)],
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> RegisterOp:
         file = parser.parse_keyword_in(REGISTER_FILES)
         number = parser.parse_integer(allow_boolean=False)
+        fifo = parser.parse_optional_keyword("fifo") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, StreamType):
             parser.raise_error("flow.register gives a value of type !flow.stream", position)
-        op = cls(file, number, type.element_type)
+        op = cls(file, number, type.element_type, fifo=fifo)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.file.data} {self.number.value.data}")
+        printer.print_string(f" {self.file.data} {self.number.value.data}{' fifo' if self.fifo is not None else ''}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -2630,16 +2668,18 @@ class ApplyOp(AsynchronousOp):
             )
 
 
+_UNITS_MEMBERS = (BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp)
+
 StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp
 """What makes a stream of something else than a stream."""
 
 
 def _operations() -> list[type[Operation]]:
     return [
-        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, QueueOp,
-        FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp, PrintOp,
-        TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, SetFifoLengthOp, AdvanceOp,
-        ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
+        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp,
+        QueueOp, FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp,
+        PrintOp, TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, SetFifoLengthOp,
+        AdvanceOp, ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
     ]  # fmt: skip
 
 

@@ -1314,6 +1314,43 @@ class FifoOp(SymbolUser):
                     )
 
 
+@irdl_op_definition
+class InitialOp(IRDLOperation):
+    """What is loaded into registers before the program starts, in the order written (DSR-039).
+
+    ```
+    wse.initial {
+      %a = wse.get_buffer @a : memref<16xf32>
+      %d = dsd.mem1d %a extent 16 : memref<16xf32>
+      dsr.load %d : !dsd.mem1d<f32> -> !dsr.src1<f32, 2>
+    }
+    ```
+
+    It holds loads and what they take, nothing else.
+    """
+
+    name = "wse.initial"
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), HasParent(PeOp))
+
+    def __init__(self, body: Region | None = None, attributes: Mapping[str, Attribute] | None = None):
+        super().__init__(regions=[Region(Block()) if body is None else body], attributes=attributes or {})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitialOp:
+        attributes = parse_attributes(parser)
+        return cls(parse_members(parser), attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:
+            if op.name != "dsr.load" and not op.has_trait(Pure):
+                raise VerifyException(f"{op.name} does something, which wse.initial does not; put it into a wse.func")
+
+
 class QueueOp(SymbolUser, ABC):
     """What input and output queues have in common.
 
@@ -2009,7 +2046,9 @@ class UnblockOp(SymbolUser):
         scope.check_unblock(self.symbol)
 
 
-_PE_MEMBERS = (BufferOp, InitializeOp, FifoOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp)
+_PE_MEMBERS = (
+    BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp, InputQueueOp, OutputQueueOp, FuncOp, TaskOp
+)  # fmt: skip
 
 Wse = Dialect(
     "wse",
@@ -2021,6 +2060,7 @@ Wse = Dialect(
         PeOp,
         BufferOp,
         FifoOp,
+        InitialOp,
         ParamOp,
         InitializeOp,
         ExportOp,

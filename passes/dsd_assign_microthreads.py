@@ -89,8 +89,11 @@ def _assign(pe: wse.PeOp) -> None:
 
 
 def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
-    """Whether a register that another body loads says how an operation runs."""
-    return any(isinstance(operand.owner, dsr.GetDsrOp) for operand in (op.destination, *op.sources))
+    """Whether a register that another body loads says how an operation runs, and none that is loaded here."""
+    owners = [operand.owner for operand in (op.destination, *op.sources)]
+    return any(isinstance(owner, dsr.GetDsrOp) for owner in owners) and not any(
+        isinstance(owner, dsr.LoadOp) and owner.asynchronous is not None for owner in owners
+    )
 
 
 def _microthread(op: dsd.DsdOperation) -> int | None:

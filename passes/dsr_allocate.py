@@ -151,6 +151,10 @@ def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register
     """Number the registers that the program's own loads leave open; returns all that the program has by itself."""
     named: set[Register] = set()
     values: list[tuple[File, SSAValue, dsr.RegisterType]] = []
+    for fifo in pe.body.block.ops:
+        if isinstance(fifo, wse.FifoOp) and fifo.register is not None and fifo.xdsr is not None:
+            number = fifo.register.value.data
+            named |= {("dest", number), ("src1", number), ("xdsr", fifo.xdsr.value.data)}
     for op in walk(pe):
         for result in op.results:
             type = result.type

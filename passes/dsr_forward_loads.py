@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ..dialects import dsr, wse
+from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
 from .pe_program import pe_programs
 
@@ -25,7 +25,7 @@ class DsrForwardLoadsPass(ModulePass):
 
     The passes after this one then see which descriptor, which queue and which settings an operation has. A load is
     forgotten at a call, and at a branch or loop that loads the register; one with `save_address` is never put in
-    place, since operations move its register on.
+    place, since operations move its register on, nor is one of a FIFO, which works differently in a register.
     """
 
     name = "dsr-forward-loads"
@@ -46,7 +46,9 @@ def _forward(block: Block, known: _Known) -> None:
                 known[_register(op)] = op
             case dsr.GetDsrOp():
                 load = known.get((op.register.file(), op.register.number))
-                if load is not None and load.save_address is None and load.result.type == op.result.type:
+                if load is None or load.save_address is not None or isinstance(load.descriptor.type, dsd.FifoType):
+                    continue
+                if load.result.type == op.result.type:
                     Rewriter.replace_op(op, [], [load.result])
             case wse.CallOp():
                 known.clear()

@@ -13,7 +13,16 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType, ModuleOp, i16
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    SymbolRefAttr,
+    i16,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
@@ -186,6 +195,9 @@ class _PeLowering:
         self.addresses, words = self._lay_out()
         tasks = self._number_tasks()
         units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words)
+        fifos = self._fifo_loads()
+        if fifos is not None:
+            units.body.block.add_op(fifos)
         for op in self.pe.body.block.ops:
             match op:
                 case wse.BufferOp():
@@ -195,6 +207,8 @@ class _PeLowering:
                     # Registers are loaded with it; priority and SIMD mode change nothing in flow.
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
                     new = flow.FifoOp(op.sym_name.data, op.buffer, options)
+                case wse.InitialOp():
+                    new = flow.InitialOp(_BodyLowering(self).lower(op.body))
                 case wse.ParamOp():
                     new = flow.ParamOp(op.sym_name.data, op.value)
                 case wse.InitializeOp():
@@ -227,6 +241,23 @@ class _PeLowering:
             new.location = op.location
             units.body.block.add_op(new)
         return units
+
+    def _fifo_loads(self) -> flow.InitialOp | None:
+        """FIFOs stand from the start in the registers that other code reads them from."""
+        body = Region(Block())
+        for op in self.pe.body.block.ops:
+            if not isinstance(op, wse.FifoOp) or op.register is None:
+                continue
+            number = op.register.value.data
+            buffer = next(b for b in self.buffers if b.sym_name == op.buffer.root_reference)
+            for file in ("dest", "src1"):
+                if (file, number) in self.kept_registers:
+                    stream = flow.FifoStreamOp(SymbolRefAttr(op.sym_name), buffer.type.element_type)
+                    load = flow.LoadRegisterOp(file, number, stream.result)
+                    for new in (stream, load):
+                        new.location = op.location
+                        body.block.add_op(new)
+        return None if body.block.is_empty else flow.InitialOp(body)
 
     def _lay_out(self) -> tuple[dict[str, int], int]:
         allocations = [self._allocation(buffer) for buffer in self.buffers]
@@ -797,7 +828,9 @@ class _BodyLowering:
         register = operand.type
         if isinstance(register, dsr.DescriptorRegisterType) and _is_kept(operand):
             assert register.number is not None
-            value = self._make(op, flow.RegisterOp(register.file(), register.number, register.element_type))
+            fifo = isinstance(operand.owner, dsr.GetDsrOp) and operand.owner.fifo is not None
+            new = flow.RegisterOp(register.file(), register.number, register.element_type, fifo=fifo)
+            value = self._make(op, new)
         else:
             value = self._value(op, operand)
         if op.index is None or not isinstance(value.type, flow.StreamType):

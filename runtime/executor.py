@@ -714,6 +714,13 @@ class Executor:
                 "makes a fault (DSD-135); choose another action, or see to it that this does not happen",
                 application.where,
             )
+        for stream in (transfer.destination, *transfer.sources):
+            if type(stream) is FifoStream and stream.register is not None and side in stream.fifo.sides:
+                place, _ = cls.describe_first(units, np.ones(units.shape, np.bool_), 0)
+                raise LoomError(
+                    f"{application.text} finds FIFO @{side.fifo}, which {stream.register} holds, {side.lacks} on "
+                    f"{place}; take the register as one of a FIFO (DSR-016)", application.where,
+                )  # fmt: skip
         transfer.time = time
         transfer.stopped = side.action == "test_or_suspend"
         lacking = ENDLESS if transfer.count == UNBOUNDED else transfer.count - transfer.position

@@ -194,11 +194,17 @@ def empty_fifo(
 class FifoStream:
     """A FIFO as the operand of an operation; its length is what its side of the FIFO says."""
 
-    __slots__ = ("fifo", "kind")
+    __slots__ = ("fifo", "kind", "register")
 
-    def __init__(self, fifo: Fifo, kind: str):
+    def __init__(self, fifo: Fifo, kind: str, register: str | None = None):
         self.fifo = fifo
         self.kind = kind
+        self.register = register
+        """The register it was taken from by code that does not say that it holds a FIFO."""
+
+    def plainly_in(self, register: str) -> FifoStream:
+        """The same as what a register holds."""
+        return FifoStream(self.fifo, self.kind, register)
 
     @staticmethod
     def merge(units: UnitSet, parts: Parts) -> Mixed:

@@ -28,7 +28,7 @@ from .streams import Buffer
 from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, from_mask, rectangle
-from .warp import Code
+from .warp import Code, Warp, run
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -142,6 +142,9 @@ class Loader:
         for op in operations:
             if isinstance(op, flow.ExportOp):
                 self._load_export(cls, op, compiler)
+            elif isinstance(op, flow.InitialOp):
+                code = compiler.compile("what is loaded at the start", op.body.block)
+                run(Warp(cls, code, cls.units, code.template.copy(), 0))
         for task in cls.tasks.values():
             if task.kind == "local" and (task.active[cls.units.index] != NEVER).any():
                 cls.touch(cls.units, task)

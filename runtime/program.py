@@ -1204,11 +1204,20 @@ class _Body:
         result = self.define(op.result)
         where = location_of(op)
         here = self.here
+        wants_fifo = op.fifo is not None
 
         def read(warp: Warp) -> int | None:
             held = register.read(warp.units, where)
             if type(held) is Mixed:
                 return part_ways(warp, [units for units, _ in held.parts], here)
+            if type(held.stream) is FifoStream:
+                if not wants_fifo:
+                    held = Held(register, held.stream.plainly_in(register.name), held.save_address, held.settings)
+            elif wants_fifo:
+                raise LoomError(
+                    f"{register.name} of {warp.cls.describe(warp.units)} holds no FIFO, which an operation takes from "
+                    "it; give the FIFO this register (DSR-015)", where,
+                )  # fmt: skip
             warp.slots[result] = held
             return None
 

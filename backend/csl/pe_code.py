@@ -88,7 +88,8 @@ class PeCode(Code):
             case dsr.LoadOp():
                 self._load_register(op)
             case dsr.GetDsrOp() | dsr.GetXdsrOp() | dsr.GetSrOp():
-                self.set_value(op.result, self._register(op.result.type))
+                fifo = isinstance(op, dsr.GetDsrOp) and op.fifo is not None
+                self.set_value(op.result, self._register(op.result.type, fifo=fifo))
             case dsd.FifoOp():
                 self.set_value(op.result, tree.name(self.program.called[op.fifo.string_value()]))
             case wse.GetParamOp():
@@ -112,6 +113,9 @@ class PeCode(Code):
                     self.emit(tree.give_back(self.value(op.arguments[0])))
             case dsd.DsdOperation():
                 self._dsd_operation(op)
+            case dsd.SetFifoLengthOp():
+                fifo = tree.name(self.program.called[op.fifo.string_value()])
+                self.emit(tree.builtin(f"set_fifo_{op.side.data}_length", fifo, self._unsigned(op.length)))
             case dsd.MemoryDescriptorOp():
                 self._memory_descriptor(op)
             case dsd.FabricDescriptorOp():
@@ -372,12 +376,12 @@ class PeCode(Code):
 
     # Registers
 
-    def _register(self, type: dsr.RegisterType) -> Expression:
+    def _register(self, type: dsr.RegisterType, *, fifo: bool = False) -> Expression:
         """A physical register; without a number, none that could be named."""
         number = tree.integer(-1 if type.number is None else type.number)
         file = type.file()
         if isinstance(type, dsr.DescriptorRegisterType):
-            return tree.builtin("get_dsr", tree.name(f"dsr_{file}"), number)
+            return tree.builtin("get_dsr", tree.name(f"dsr_{'fifo_' if fifo else ''}{file}"), number)
         return tree.builtin(f"get_{file}", number)
 
     def _load_register(self, op: dsr.LoadOp) -> None:
@@ -418,7 +422,11 @@ class PeCode(Code):
         settings = self._settings(op)
         if settings:
             arguments.append(tree.structure(settings))
-        self.emit(tree.builtin(row.name, *arguments))
+        call = tree.builtin(row.name, *arguments)
+        if op.result is None:
+            self.emit(call)
+        else:
+            self.bind(op, call, pure=False)
 
     def _destination(self, op: dsd.DsdOperation, needed: str) -> Expression:
         value = op.destination

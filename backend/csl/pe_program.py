@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import wse
@@ -107,6 +107,7 @@ class PeProgram:
         self._ids: list[Declaration] = []
         self._routines: list[Declaration] = []
         self._comptime: list[Statement] = []
+        self._initial_loads: list[Statement] = []
         self._read()
         self.command_stream = self._command_stream()
         """The counter of where the program lets the host go on; without one, every launched function does so."""
@@ -149,6 +150,8 @@ class PeProgram:
                     pass
                 case wse.FifoOp():
                     self._fifo(op)
+                case wse.InitialOp():
+                    self._initial_loads.append(tree.block(PeCode(self).body(op.body.block)))
                 case wse.QueueOp():
                     self._queue(op)
                 case wse.FuncOp():
@@ -162,7 +165,7 @@ class PeProgram:
                 for export in exports:
                     self._export_function(export)
         self.result.declarations = [*self._heading(), *self._globals, *self._ids, *self._routines]
-        self.result.comptime = self._comptime
+        self.result.comptime = [*self._comptime, *self._initial_loads]
         return self.result
 
     # What other parts ask for
@@ -466,10 +469,23 @@ class PeProgram:
 
     def _fifo(self, op: wse.FifoOp) -> None:
         fields: dict[str, Expression] = {}
-        for name, task in (("activate_push", op.activate_push), ("activate_pop", op.activate_pop)):
-            if task is not None:
-                self.member(op, task.string_value())
-                fields[name] = tree.name(self.task_ids[task.string_value()])
+        for name, value in op.options.items():
+            match value:
+                case SymbolRefAttr():
+                    self.member(op, value.string_value())
+                    fields[name] = tree.name(self.task_ids[value.string_value()])
+                case StringAttr():
+                    field = "simd_mode" if name == "simd" else name
+                    fields[field] = tree.structure({value.data: tree.name("true")})
+                case IntegerAttr():
+                    number = tree.integer(value.value.data)
+                    if name == "xdsr":
+                        fields["xdsr"] = tree.builtin("get_xdsr", number)
+                    else:
+                        fields["dest"] = tree.builtin("get_dsr", tree.name("dsr_dest"), number)
+                        fields["src"] = tree.builtin("get_dsr", tree.name("dsr_src1"), number)
+                case _:
+                    raise refuse(op, f"FIFO @{op.sym_name.data} has a {name} that cannot be written in CSL; remove it")
         arguments: list[Expression] = [tree.name(self.called[op.buffer.string_value()])]
         if fields:
             arguments.append(tree.structure(fields))

@@ -343,6 +343,7 @@ class _Bodies:
             if len(self.finished) == before and postponed is not None:
                 raise postponed
             self.elaborate()
+        initial = self._initial()
         self._dispatchers()
         if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
             # Control wavelets come in by queues that nothing else may read.
@@ -356,7 +357,22 @@ class _Bodies:
                     with self.ev.framed(Frame(module, comptime=True)):
                         pe.unblock_queue(self.ev, number, node)
         exported = [self._export(export) for export in pe.exports.values()]
-        return [*pe.operations, *pe.late, *pe.fifos, *exported, *pe.functions_emitted, *self.emitted]
+        return [*pe.operations, *pe.late, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
+
+    def _initial(self) -> list[Operation]:
+        """What registers hold before the program starts."""
+        pe, ev = self.pe, self.ev
+        if not pe.initial_loads:
+            return []
+        block = Block()
+        ev.builder = Builder(block)
+        try:
+            for module, load in pe.initial_loads:
+                with ev.framed(Frame(module)):
+                    load()
+        finally:
+            ev.builder = None
+        return [wse.InitialOp(Region(block))]
 
     def _dispatchers(self) -> None:
         """Functions that call through pointers, again until none of them has found a new function."""

@@ -20,15 +20,9 @@ NOT_YET: dict[str, tuple[tuple[int, ...], str]] = {
     "@get_filter_id": ((1,), "filters are"),
     "@set_teardown_handler": ((2,), "teardown is"),
     "@dfilt": ((2,), "dropping wavelets up to a control wavelet is"),
-    "@set_fifo_read_length": ((2,), "setting the length of a FIFO is"),
-    "@set_fifo_write_length": ((2,), "setting the length of a FIFO is"),
     "@queue_flush": ((1,), "flushing queues is"),
     "@set_empty_queue_handler": ((2,), "flushing queues is"),
     "@bind_rotating_tasks": ((4,), "task rotation is"),
-    "@get_xdsr": ((1,), "extended DSRs are"),
-    "@get_sr": ((1,), "stride registers are"),
-    "@load_to_dsr_xdsr": ((3, 4), "extended DSRs are"),
-    "@load_to_dsr_xdsr_sr": ((4, 5), "extended DSRs are"),
 }
 """How many arguments each takes, and what it needs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -38,6 +39,9 @@ TASK_KINDS = {
     types.DATA_TASK_ID: wse.TaskKind.DATA,
     types.CONTROL_TASK_ID: wse.TaskKind.CONTROL,
 }
+
+
+Callback = Function[[], None]
 
 
 @dataclass
@@ -96,6 +100,8 @@ class PeProgram:
     late: list[Operation] = field(default_factory=list)
     """Operations that name buffers: after them."""
     fifos: list[Operation] = field(default_factory=list)
+    initial_loads: list[tuple[Module, Callback]] = field(default_factory=list)
+    """What emits the loads of registers before the program starts, each with its module."""
     bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
     references: list[Reference] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from xdsl.ir import SSAValue
 
@@ -10,7 +10,7 @@ from ....dialects import dsd, dsd_table, dsr
 from .. import syntax
 from . import emit, types
 from .core import Evaluator, builtin
-from .descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .operations import Fields, asynchronous, expect, materialize
 from .types import Type
 from .values import VOID, Value
@@ -22,76 +22,173 @@ FILES: dict[str, type[dsr.DescriptorRegisterType]] = {
 }
 
 
+FIFO_FILES = {"dsr_fifo_dest": "dsr_dest", "dsr_fifo_src1": "dsr_src1"}
+"""The types of registers that hold a FIFO, each with the type of the register itself (DSR-011)."""
+
+
 @builtin("@get_dsr")
 def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     file, number = expect(ev, node, 2)
     type = ev.type_of(file)
-    if not isinstance(type, types.Register):
-        ev.fail(file, f"@get_dsr takes dsr_dest, dsr_src0 or dsr_src1, not '{type}'")
-    id = ev.integer(number, "the number of a DSR")
-    size = FILES[type.name].file_size(ev.session.target)
-    if not 0 <= id < size:
-        ev.fail(number, f"there is no {type} {id} on {ev.session.target.name}; they are 0 to {size - 1} (DSR-022)")
-    return Value(type, id)
+    if not isinstance(type, types.Register) or FIFO_FILES.get(type.name, type.name) not in FILES:
+        known = ", ".join([*FILES, *FIFO_FILES])
+        ev.fail(file, f"@get_dsr takes one of the types {known}, not '{type}' (DSR-019)")
+    _only_known(ev, node)
+    value = ev.expr(number)
+    if isinstance(value.type, types.Register):
+        plain = FIFO_FILES.get(type.name)
+        if plain is None:
+            ev.fail(node, f"a '{type}' is made from its number; only a register of a FIFO from another one (DSR-023)")
+        if value.type.name != plain:
+            ev.fail(number, f"a '{type}' is a '{plain}', not a '{value.type}' (DSR-025)")
+        return Value(type, value.data)
+    return Value(type, _numbered(ev, value, FILES[FIFO_FILES.get(type.name, type.name)], "DSR-022", number))
 
 
-@builtin("@load_to_dsr")
+@builtin("@get_xdsr", "@get_sr")
+def _get_extension(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (number,) = expect(ev, node, 1)
+    _only_known(ev, node)
+    type, file, rule = (
+        (types.XDSR, dsr.XdsrType, "DSR-028") if node.name == "get_xdsr" else (types.SR, dsr.SrType, "DSR-031")
+    )
+    return Value(type, _numbered(ev, ev.expr(number), file, rule, number))
+
+
+def _only_known(ev: Evaluator, node: syntax.Builtin) -> None:
+    if ev.pe is None:
+        ev.fail(node, "registers belong to a PE's program, not to the layout")
+
+
+def _numbered(ev: Evaluator, value: Value, file: type[dsr.RegisterType], rule: str, node: syntax.Node) -> int:
+    """The number of a register, which the target must have."""
+    if not types.is_integer(value.type):
+        ev.fail(node, f"the number of a register is an integer, not a '{value.type}'")
+    number = int(ev.data(value, node, "the number of a register"))
+    size, target = file.file_size(ev.session.target), ev.session.target.name
+    if not 0 <= number < size:
+        ev.fail(node, f"{target} has no {file.file()} register {number}; they are 0 to {size - 1} ({rule})")
+    return number
+
+
+LOADS: dict[str, tuple[type[DESCRIPTORS], ...]] = {
+    "load_to_dsr": (MemoryDescriptor, FabricDescriptor),
+    "load_to_dsr_xdsr": (CircularDescriptor,),
+    "load_to_dsr_xdsr_sr": (MemoryDescriptor,),
+}
+"""The builtins that load registers, and what they load."""
+
+
+@builtin(*(f"@{name}" for name in LOADS))
 def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2, 3)
-    register, descriptor = ev.expr(arguments[0]), ev.expr(arguments[1])
-    if not isinstance(register.type, types.Register):
-        ev.fail(arguments[0], f"@load_to_dsr loads a DSR, not a value of type '{register.type}'")
-    data = descriptor.data
-    if not isinstance(data, MemoryDescriptor | FabricDescriptor | CircularDescriptor | FifoDescriptor):
-        ev.fail(arguments[1], f"@load_to_dsr takes a DSD, not a value of type '{descriptor.type}'")
-    if ev.builder is None:
-        ev.fail(node, "loading a DSR at compile time is not supported yet; load it when the program starts")
-    settings: dsd.AsyncAttr | None = None
-    save_address = single_step = False
-    if len(arguments) == 3:
-        fields = Fields(ev, ev.expr(arguments[2]), arguments[2], "the configuration of @load_to_dsr")
-        save_address, single_step = fields.flag("save_address"), fields.flag("single_step")
-        settings = asynchronous(ev, fields, arguments[2])
-        fields.end()
-    number = ev.data(register, arguments[0], "a DSR")
-    # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
-    width = data.unit if not isinstance(data, FabricDescriptor) else 2
-    element = types.F32 if width == 2 else types.I16
-    value = materialize(ev, data, element, node, in_register=True)
-    ev.builder.at(ev.source, node.start)
-    _load(ev, value, FILES[register.type.name], element, number, settings, save_address, single_step)
+    extensions = node.name.count("_") - 2
+    arguments = expect(ev, node, 2 + extensions, 3 + extensions)
+    if ev.pe is None:
+        ev.fail(node, "registers belong to a PE's program, not to the layout")
+    register = ev.expr(arguments[0])
+    if not isinstance(register.type, types.Register) or register.type.name not in FILES:
+        noun = f"a value of type '{register.type}'"
+        if register.type in (types.DSR_FIFO_DEST, types.DSR_FIFO_SRC1):
+            noun += " (DSR-045): it holds its FIFO from the start on"
+        ev.fail(arguments[0], f"@{node.name} loads a DSR, not {noun}")
+    number = int(ev.data(register, arguments[0], "a DSR"))
+    xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
+    data = _loadable(ev, node, arguments[1 + extensions])
+    given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
+    file = FILES[register.type.name]
+
+    def load() -> None:
+        settings: dsd.AsyncAttr | None = None
+        save_address = single_step = False
+        if given is not None:
+            where = arguments[2 + extensions]
+            fields = Fields(ev, given, where, f"the configuration of @{node.name}")
+            save_address, single_step = fields.flag("save_address"), fields.flag("single_step")
+            settings = asynchronous(ev, fields, where)
+            fields.end()
+        _check_queue(ev, data, arguments[1 + extensions])
+        # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
+        width = data.unit if not isinstance(data, FabricDescriptor) else 2
+        element = types.F32 if width == 2 else types.I16
+        value = materialize(ev, data, element, node, in_register=True)
+        builder = ev.builder
+        assert builder is not None
+        builder.at(ev.source, node.start)
+        if node.name == "load_to_dsr_xdsr_sr":
+            needed = dsr.needed_stride_registers(value)
+            if len(srs) != needed:
+                ev.fail(node, f"this DSD needs {needed} stride registers, not {len(srs)}; give that many (DSR-062)")
+        builder(
+            dsr.LoadOp(
+                value,
+                file.get(emit.scalar(element), number),
+                xdsr=None if xdsr is None else builder.value(dsr.GetXdsrOp(dsr.XdsrType.get(xdsr))),
+                srs=[builder.value(dsr.GetSrOp(dsr.SrType.get(sr))) for sr in srs],
+                asynchronous=settings,
+                save_address=save_address,
+                single_step=single_step,
+            )
+        )
+
+    if ev.builder is not None:
+        load()
+    else:
+        # Tasks may be bound and queues be given their colors further down.
+        ev.pe.initial_loads.append((ev.frame.module, load))
     return VOID
 
 
-def _load(
-    ev: Evaluator,
-    descriptor: SSAValue,
-    file: type[dsr.DescriptorRegisterType],
-    element: Type,
-    number: int | None = None,
-    settings: dsd.AsyncAttr | None = None,
-    save_address: bool = False,
-    single_step: bool = False,
-) -> SSAValue:
-    """Emits the load of a register, with what else its descriptor needs."""
-    builder = ev.builder
-    assert builder is not None
-    xdsr = None
-    srs: list[SSAValue] = []
-    if dsr.needs_xdsr(descriptor.type):
-        xdsr = builder.value(dsr.GetXdsrOp(dsr.XdsrType.get()))
-        if isinstance(descriptor.type, dsd.Mem4dType):
-            srs = [builder.value(dsr.GetSrOp(dsr.SrType.get())) for _ in range(dsr.needed_stride_registers(descriptor))]
-    return builder.value(
-        dsr.LoadOp(
-            descriptor,
-            file.get(emit.scalar(element), number),
-            xdsr=xdsr,
-            srs=srs,
-            asynchronous=settings,
-            save_address=save_address,
-            single_step=single_step,
-        )
+def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int | None, list[int]]:
+    """The numbers of the XDSR and of the stride registers that a load names."""
+    if not arguments:
+        return None, []
+    xdsr = ev.expr(arguments[0])
+    if xdsr.type is not types.XDSR:
+        ev.fail(arguments[0], f"this is an XDSR, made by @get_xdsr, not a value of type '{xdsr.type}'")
+    number = int(ev.data(xdsr, arguments[0], "an XDSR"))
+    if len(arguments) == 1:
+        return number, []
+    srs = ev.expr(arguments[1])
+    members: tuple[Value, ...] = () if srs.type is types.VOID else srs.data if isinstance(srs.data, tuple) else ()
+    if any(member.type is not types.SR for member in members) or (
+        srs.type is not types.VOID and (not isinstance(srs.type, types.Struct) or srs.type.names)
+    ):
+        ev.fail(arguments[1], "the stride registers are given as a tuple of what @get_sr makes, such as .{ sr0, sr1 }")
+    return number, [int(ev.data(member, arguments[1], "a stride register")) for member in members]
+
+
+def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> Any:
+    """The DSD that a builtin loads, of a kind that goes into its registers."""
+    value = ev.expr(argument)
+    data = value.data
+    is_wide = isinstance(data, MemoryDescriptor) and value.type is types.MEM4D
+    if isinstance(data, LOADS[node.name]) and is_wide == (node.name == "load_to_dsr_xdsr_sr"):
+        return data
+    match data:
+        case MemoryDescriptor() if is_wide:
+            hint = "load it with @load_to_dsr_xdsr_sr (DSR-043)"
+        case CircularDescriptor():
+            hint = "load it with @load_to_dsr_xdsr (DSR-044)"
+        case MemoryDescriptor() | FabricDescriptor():
+            hint = "load it with @load_to_dsr"
+        case FifoDescriptor():
+            hint = "name its registers in @allocate_fifo (DSR-071)"
+        case _:
+            hint = "load a DSD (DSR-034)"
+    ev.fail(argument, f"@{node.name} does not take a value of type '{value.type}'; {hint}")
+
+
+def _check_queue(ev: Evaluator, data: Any, node: syntax.Node) -> None:
+    """Queues used through registers are given their colors explicitly."""
+    assert ev.pe is not None
+    if not isinstance(data, FabricDescriptor) or data.queue is None or (data.output, data.queue) in ev.pe.initialized:
+        return
+    if data.output and not ev.session.target.queues_keep_color:
+        return
+    way, rule = ("output", "DSR-047") if data.output else ("input", "DSR-046")
+    ev.fail(
+        node,
+        f"{way} queue {data.queue} is used through a DSR, and so must be given its color by @initialize_queue ({rule})",
     )
 
 
@@ -99,8 +196,12 @@ def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node:
     """A register as an operand of an operation."""
     assert ev.builder is not None and isinstance(value.type, types.Register)
     number = ev.data(value, node, "a DSR")
-    register = FILES[value.type.name].get(emit.scalar(needed), number)
-    return ev.builder.value(dsr.GetDsrOp(register))
+    plain = FIFO_FILES.get(value.type.name)
+    file = FILES.get(plain or value.type.name)
+    if file is None:
+        ev.fail(node, f"an operation takes a DSR, not a value of type '{value.type}'")
+    register = file.get(emit.scalar(needed), number)
+    return ev.builder.value(dsr.GetDsrOp(register, fifo=plain is not None))
 
 
 def apply(

@@ -166,7 +166,7 @@ class Descriptor(Type):
 
 @dataclass(frozen=True)
 class Register(Type):
-    """A register file: `dsr_dest`, `dsr_src0`, `dsr_src1`, `xdsr`, `sr`."""
+    """The type of a register: `dsr_dest`, `dsr_src0`, `dsr_src1`, `dsr_fifo_dest`, `dsr_fifo_src1`, `xdsr`, `sr`."""
 
     name: str
 
@@ -209,6 +209,7 @@ UT_ID = Identifier("ut_id")
 MEM1D, MEM4D, CIRCBUF = Descriptor("mem1d_dsd"), Descriptor("mem4d_dsd"), Descriptor("circbuf_dsd")
 FABIN, FABOUT, FIFO = Descriptor("fabin_dsd"), Descriptor("fabout_dsd"), Descriptor("fifo_dsd")
 DSR_DEST, DSR_SRC0, DSR_SRC1 = Register("dsr_dest"), Register("dsr_src0"), Register("dsr_src1")
+DSR_FIFO_DEST, DSR_FIFO_SRC1 = Register("dsr_fifo_dest"), Register("dsr_fifo_src1")
 XDSR, SR = Register("xdsr"), Register("sr")
 
 DIRECTIONS = ("NORTH", "SOUTH", "EAST", "WEST", "RAMP")
@@ -221,7 +222,7 @@ UNIVERSE: dict[str, Type] = {
         COMPTIME_STRING, COMPTIME_STRUCT, TYPE, MODULE, ANYOPAQUE, COLOR, DIRECTION, INPUT_QUEUE, OUTPUT_QUEUE,
         LOCAL_TASK_ID, DATA_TASK_ID, CONTROL_TASK_ID, UT_ID, MEM1D, MEM4D, CIRCBUF, FABIN, FABOUT, FIFO, DSR_DEST,
         DSR_SRC0, DSR_SRC1,
-        XDSR, SR,
+        DSR_FIFO_DEST, DSR_FIFO_SRC1, XDSR, SR,
     )
 }  # fmt: skip
 """The types a program names by an identifier."""
