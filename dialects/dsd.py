@@ -1936,8 +1936,6 @@ class DescriptorOperation(DsdOperation, ABC):
             raise VerifyException(
                 f"{noun} of {row.name} is a circbuf, which works only in a register; load it with dsr.load"
             )
-        if isinstance(type, FifoType) and not isinstance(operand.owner, FifoOp):
-            raise VerifyException(f"which FIFO {noun} of {row.name} is must be known; name it with dsd.fifo (DSD-122)")
         if source is None and isinstance(type, FabinType):
             raise VerifyException(f"the destination of {row.name} is a fabin; wavelets are sent to a fabout")
         if source is not None and isinstance(type, FaboutType):
@@ -1957,6 +1955,15 @@ class DescriptorOperation(DsdOperation, ABC):
             if fifos == [0]:
                 raise VerifyException(
                     f"the first source of {row.name} is a FIFO; exchange the sources or copy it first"
+                )
+
+
+    def verify_symbols(self, scope: Scope) -> None:
+        super().verify_symbols(scope)
+        for operand in (self.destination, *self.sources):
+            if isinstance(operand.type, FifoType) and not isinstance(operand.owner, FifoOp):
+                raise VerifyException(
+                    f"which FIFO {self.definition.name} works on must be known; name it with dsd.fifo (DSD-122)"
                 )
 
 

@@ -471,8 +471,6 @@ class LoadOp(SymbolUser):
                 f"the register holds elements of {self.register.element_type}, the descriptor has "
                 f"{type.element_type}; use that element type"
             )
-        if isinstance(type, FifoType) and not isinstance(self.descriptor.owner, FifoOp):
-            raise VerifyException("which FIFO is loaded must be known; name it with dsd.fifo (DSD-122)")
         if isinstance(type, FabinType) and file == "dest":
             raise VerifyException("a fabin is a source and does not go into a dest; load it into a src0 or src1")
         if isinstance(type, FaboutType) and file != "dest":
@@ -517,6 +515,8 @@ class LoadOp(SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         for value in (self.result, *self.operands[1:]):
             cast(RegisterType, value.type).verify_index(scope.target)
+        if isinstance(self.descriptor.type, FifoType) and not isinstance(self.descriptor.owner, FifoOp):
+            raise VerifyException("which FIFO is loaded must be known; name it with dsd.fifo (DSD-122)")
         taken = [self.register] if not isinstance(self.register, Src0Type) else []
         self._verify_not_of_fifo([*taken, *(cast(RegisterType, value.type) for value in self.operands[1:])], scope)
         if self.asynchronous is not None:

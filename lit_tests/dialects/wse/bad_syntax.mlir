@@ -49,3 +49,24 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.host_stream @c sideways
 }
+// -----
+// CHECK: empty_action is given twice; give it once
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory empty_action fault empty_action fault
+  }
+}
+// -----
+// CHECK: the result of dsd.mov16 is an i1
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory
+    wse.func @go() {
+      %f = dsd.fifo @f : !dsd.fifo<i16>
+      %n = arith.constant 7 : i16
+      %r = dsd.mov16 %f, %n : !dsd.fifo<i16>, i16 -> i16
+    }
+  }
+}

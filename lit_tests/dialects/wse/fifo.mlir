@@ -89,3 +89,145 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     }
   }
 }
+// -----
+// What a FIFO is given, results of operations, lengths, registers and what they hold before the program starts.
+// CHECK-LABEL: wse.program @given
+// CHECK:           wse.fifo @f on @memory empty_action terminate full_action suspend activate_push @more register 3 xdsr 1 priority low{{$}}
+// CHECK-NEXT:      wse.initial {
+// CHECK-NEXT:        %m = wse.get_buffer @storage : memref<4xi16>
+// CHECK-NEXT:        %d = dsd.mem1d %m extent 4 : memref<4xi16>
+// CHECK-NEXT:        %0 = dsr.load %d : !dsd.mem1d<i16> -> !dsr.src1<i16, 2>
+// CHECK-NEXT:      }
+// CHECK:             dsd.set_fifo_length @f write 12
+// CHECK:             dsd.set_fifo_length @f read %n
+// CHECK:             %ok = dsd.mov16 %f, %n : !dsd.fifo<i16>, i16 -> i1
+// CHECK:             %r = dsr.get_dsr fifo : !dsr.src1<i16, 3>
+// FLOW-LABEL:  flow.fabric @given
+// FLOW:            flow.initial {
+// FLOW-NEXT:         %0 = flow.fifo_stream @f : !flow.stream<i16>
+// FLOW-NEXT:         flow.load_register src1 3, %0 : !flow.stream<i16>
+// FLOW-NEXT:       }
+// FLOW:            flow.fifo @f on @memory empty_action terminate full_action suspend activate_push @more{{$}}
+// FLOW-NEXT:       flow.initial {
+// FLOW-NEXT:         %d = flow.stream @storage at 0 strides [1] extents [4] : !flow.stream<i16>
+// FLOW-NEXT:         flow.load_register src1 2, %d : !flow.stream<i16>
+// FLOW-NEXT:       }
+// FLOW:              flow.set_fifo_length @f write, %{{.*}}
+// FLOW:              flow.set_fifo_length @f read, %{{.*}}
+// FLOW:              %ok = flow.apply mov16 %f, %n : !flow.stream<i16>, i16 -> i1
+// FLOW:              %{{.*}} = flow.register src1 3 fifo : !flow.stream<i16>
+wse.program @given target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.buffer @storage : memref<4xi16>
+    wse.fifo @f on @memory empty_action terminate full_action suspend activate_push @more register 3 xdsr 1 priority low
+    wse.initial {
+      %m = wse.get_buffer @storage : memref<4xi16>
+      %d = dsd.mem1d %m extent 4 : memref<4xi16>
+      dsr.load %d : !dsd.mem1d<i16> -> !dsr.src1<i16, 2>
+    }
+    wse.task @start local active {
+      %f = dsd.fifo @f : !dsd.fifo<i16>
+      %n = arith.constant 7 : i16
+      dsd.set_fifo_length @f write 12
+      dsd.set_fifo_length @f read %n
+      %ok = dsd.mov16 %f, %n : !dsd.fifo<i16>, i16 -> i1
+      %m = wse.get_buffer @storage : memref<4xi16>
+      %d = dsd.mem1d %m extent 4 : memref<4xi16>
+      %e = dsr.load %d : !dsd.mem1d<i16> -> !dsr.dest<i16, 5>
+      %r = dsr.get_dsr fifo : !dsr.src1<i16, 3>
+      dsr.mov16 %e, %r : !dsr.dest<i16, 5>, !dsr.src1<i16, 3>
+      %s = dsr.get_dsr : !dsr.src1<i16, 2>
+      dsr.mov16 %e, %s : !dsr.dest<i16, 5>, !dsr.src1<i16, 2>
+    }
+    wse.task @more local {
+    }
+  }
+}
+// -----
+// CHECK: error: a FIFO has no full_action on wse2; remove it (DSD-139){{$}}
+wse.program @p target "wse2" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory full_action terminate
+  }
+}
+// -----
+// CHECK: error: FIFO @f has a register or an xdsr alone; give both or none (DSR-073){{$}}
+wse.program @p target "wse2" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory register 2
+  }
+}
+// -----
+// CHECK: error: FIFO @f has register 99, which wse3 lacks; choose one from 0 to 15{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory register 99 xdsr 0
+  }
+}
+// -----
+// CHECK: error: FIFO @g has xdsr 0, as @f does; give it its own (DSR-075){{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.buffer @storage : memref<8xi16>
+    wse.fifo @f on @memory register 1 xdsr 0
+    wse.fifo @g on @storage register 2 xdsr 0
+  }
+}
+// -----
+// CHECK: error: FIFO @f has a priority, which on wse2 an operation has; give it there (DSD-229){{$}}
+wse.program @p target "wse2" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory priority high
+  }
+}
+// -----
+// CHECK: error: FIFO @f has a SIMD mode, which wse3 does not know; remove it (DSD-244){{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory simd simd_64
+  }
+}
+// -----
+// CHECK: error: dest register 2 holds FIFO @f; load another{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory register 2 xdsr 0
+    wse.initial {
+      %m = wse.get_buffer @memory : memref<8xi16>
+      %d = dsd.mem1d %m extent 4 : memref<8xi16>
+      dsr.load %d : !dsd.mem1d<i16> -> !dsr.dest<i16, 2>
+    }
+  }
+}
+// -----
+// CHECK: error: wse.activate does something, which wse.initial does not; put it into a wse.func{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.initial {
+      wse.activate @t
+    }
+    wse.task @t local {
+    }
+  }
+}
+// -----
+// CHECK: error: a src0 register holds no FIFO; use a dest or src1 (DSR-011){{$}}
+%r = dsr.get_dsr fifo : !dsr.src0<f32, 1>
+// -----
+// CHECK: error: which FIFO mov16 works on must be known; name it with dsd.fifo (DSD-122){{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.func @f(%f: !dsd.fifo<i16>) {
+      %n = arith.constant 7 : i16
+      dsd.mov16 %f, %n : !dsd.fifo<i16>, i16
+    }
+  }
+}
