@@ -1121,7 +1121,8 @@ class _Body:
                 value = slots[slot]
                 if type(value) is Held:
                     held, value = value, value.stream
-                    if (value.kind in WIDE) != (kind in WIDE):
+                    # The width of wavelets is the operation's.
+                    if type(value) is not QueueStream and (value.kind in WIDE) != (kind in WIDE):
                         raise LoomError(
                             f"{application.text} takes {kind} from {held.register.name}, which was loaded with "
                             f"elements of {value.kind} on {warp.cls.describe(warp.units)}", application.where,

@@ -298,7 +298,6 @@ REFUSED = [
     ("«@map(one)»;", "@map takes a function, its arguments, and where the results go"),
     ("_ = @allocate_fifo(«n»);", "a FIFO lies in an array, not in a 'u16'"),
     ("«@dfilt(in, .{ .async = true })»;", "@dfilt is not supported yet"),
-    ("«@set_fifo_read_length(d, 3)»;", "@set_fifo_read_length is not supported yet"),
 ]  # fmt: skip
 
 

@@ -1,0 +1,290 @@
+"""FIFOs and registers: what their builtins do, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loomir.diagnostics import LoomError
+
+from .harness import Csl
+
+ARCHES = ("wse2", "wse3")
+
+ROOM = """
+var room = @zeros([32]i16);
+const queue = @allocate_fifo(room);
+var given = @zeros([50]i16);
+var out = @zeros([50]i16);
+var facts = @zeros([8]u16);
+const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{50} -> given[i] });
+const three = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> given[i] });
+const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{50} -> out[i] });
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_lengths_and_results(csl: Csl, arch: str) -> None:
+    """DSD-131, DSD-150, DSD-151, DSD-158."""
+    text = f"""{ROOM}
+    fn main() void {{
+      for (@range(u16, 50)) |i| {{ given[i] = @as(i16, i) + 100; }}
+      @set_fifo_write_length(queue, 42);
+      facts[0] = @as(u16, @mov16(queue, all));
+      const length: u16 = 42;
+      @set_fifo_read_length(queue, length);
+      const ok: bool = @mov16(into, queue);
+      facts[1] = @as(u16, ok);
+      if (@mov16(queue, three)) {{ facts[2] = 1; }}
+      // Ten were outstanding.
+      facts[3] = @as(u16, @mov16(@increment_dsd_offset(into, 32, i16), queue));
+      // Where no FIFO is, an operation always comes to its end (AMB-18).
+      facts[4] = @as(u16, @mov16(three, three));
+      @set_fifo_read_length(queue, 0);
+      facts[5] = @as(u16, @mov16(&facts[6], queue));
+    }}
+    """
+    result = csl.run(text, {"facts": "u16", "out": "i16"}, arch=arch)
+    assert result["facts"].tolist() == [0, 0, 1, 0, 1, 0, 0, 0]
+    assert result["out"].tolist() == [*range(100, 132), 100, 101, 102, *[0] * 15]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_a_loop_that_pushes_until_it_is_full(csl: Csl, arch: str) -> None:
+    text = f"""{ROOM}
+    var item = @zeros([1]i16);
+    const one = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{1}} -> item[i] }});
+    fn push() bool {{
+      item[0] += 1;
+      return @mov16(queue, one);
+    }}
+    fn main() void {{
+      while (push()) {{ facts[0] += 1; }}
+      while (true) {{
+        if (!@mov16(one, queue)) break;
+        facts[1] += @as(u16, item[0]);
+      }}
+    }}
+    """
+    assert csl.run(text, {"facts": "u16"}, arch=arch)["facts"].tolist()[:2] == [32, 32 * 33 // 2]
+
+
+def test_actions(csl: Csl) -> None:
+    """DSD-130, DSD-133, DSD-140."""
+    text = ROOM.replace(
+        "@allocate_fifo(room)",
+        "@allocate_fifo(room, .{ .empty_action = .{ .terminate = true }, .full_action = .{ .fault = true } })",
+    )
+    run = "fn main() void { facts[0] = @as(u16, @mov16(queue, three)); facts[1] = @as(u16, @mov16(into, queue)); }"
+    assert csl.run(text + run, {"facts": "u16"}, arch="wse3")["facts"].tolist()[:2] == [1, 1]
+    with pytest.raises(LoomError, match=r"finds FIFO @room.fifo full on PE \(0, 0\), which its full_action"):
+        csl.run(text + "fn main() void { @mov16(queue, all); }", {"facts": "u16"}, arch="wse3")
+
+
+@pytest.mark.parametrize(
+    ("arch", "configuration", "message"),
+    [
+        ("wse2", ".{ .empty_action = .{ .suspend = true } }", "no empty_action suspend on wse2"),
+        ("wse2", ".{ .empty_action = .{ .fault = true } }", "no empty_action fault on wse2"),
+        ("wse2", ".{ .full_action = .{ .terminate = true } }", "no full_action on wse2"),
+        ("wse3", ".{ .full_action = .{ .stop = true } }", "use one of test_or_suspend, terminate, suspend, fault"),
+        ("wse3", ".{ .empty_action = .{ .suspend = true, .fault = true } }", "exactly one choice of '.empty_action'"),
+        ("wse2", ".{ .priority = .{ .low = true } }", "'.priority' of a FIFO is not known on wse2"),
+        ("wse3", ".{ .priority = .{ .some = true } }", "'some' is no '.priority'; it is one of low, medium, high"),
+        ("wse3", ".{ .simd_mode = .{ .simd_64 = true } }", "'.simd_mode' of a FIFO is not known on wse3"),
+        ("wse3", ".{ .dest = @get_dsr(dsr_dest, 1) }", "'.dest', '.src' and '.xdsr' together, or none"),
+        ("wse3", ".{ .dest = @get_dsr(dsr_src1, 1) }", "field '.dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-072)"),
+        (
+            "wse3",
+            ".{ .dest = @get_dsr(dsr_dest, 1), .src = @get_dsr(dsr_src1, 2), .xdsr = @get_xdsr(0) }",
+            "both have one number (DSR-074)",
+        ),
+        ("wse3", ".{ .size = 3 }", "a FIFO's configuration has no field '.size'"),
+    ],
+)
+def test_configurations_that_are_refused(csl: Csl, arch: str, configuration: str, message: str) -> None:
+    """DSD-137 to DSD-139, DSD-229, DSD-231, DSD-244, DSR-072 to DSR-074."""
+    text = f"var room = @zeros([8]i16);\nconst queue = @allocate_fifo(room, «{configuration}»);\n"
+    use = "task t() void { @mov16(queue, 1); }\ncomptime { @bind_local_task(t, @get_local_task_id(9)); }"
+    csl.refuses(text + use, message, arch=arch)
+
+
+def test_priority_and_simd_mode(csl: Csl) -> None:
+    """DSD-227, DSD-243."""
+    for arch, field in (("wse3", ".priority = .{ .low = true }"), ("wse2", ".simd_mode = .{ .simd_64 = true }")):
+        text = ROOM.replace("@allocate_fifo(room)", f"@allocate_fifo(room, .{{ {field} }})")
+        result = csl.run(text + "fn main() void { @mov16(queue, all); }", {"room": "i16"}, arch=arch)
+        assert result["room"].tolist() == [0] * 32
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
+    """DSR-012, DSR-013, DSR-018, DSR-071: who has not the FIFO takes it from its registers."""
+    text = ROOM.replace(
+        "@allocate_fifo(room)",
+        "@allocate_fifo(room, .{ .dest = @get_dsr(dsr_dest, 4), .src = @get_dsr(dsr_src1, 4), .xdsr = @get_xdsr(2) })",
+    )
+    run = """
+    const in = @get_dsr(dsr_fifo_dest, 4);
+    const from = @get_dsr(dsr_fifo_src1, @get_dsr(dsr_src1, 4));
+    fn fill() void { @mov16(queue, three); }
+    fn main() void {
+      given[1] = 7;
+      fill();
+      facts[0] = @as(u16, @mov16(in, all));
+      facts[1] = @as(u16, @mov16(into, from));
+    }
+    """
+    result = csl.run(text + run, {"facts": "u16", "out": "i16"}, arch=arch)
+    assert result["facts"].tolist()[:2] == [0, 0]
+    assert result["out"].tolist()[:6] == [0, 7, 0, 0, 7, 0]
+    plain = run.replace("@get_dsr(dsr_fifo_dest, 4)", "@get_dsr(dsr_dest, 4)")
+    with pytest.raises(LoomError, match=r"which dest register 4 holds, full on PE \(0, 0\); take .* \(DSR-016\)"):
+        csl.run(text + plain, {"facts": "u16"}, arch=arch)
+    # DSR-015: the register is no FIFO's.
+    other = run.replace("@get_dsr(dsr_fifo_dest, 4)", "@get_dsr(dsr_fifo_dest, 5)")
+    load = "fn init() void { @load_to_dsr(@get_dsr(dsr_dest, 5), three); }"
+    functions = {"init": "fn() void", "main": "fn() void"}
+    with pytest.raises(LoomError, match=r"dest register 5 of PE \(0, 0\) holds no FIFO"):
+        csl.run(
+            text + other + load, {"facts": "u16"}, launches=[("init", ()), ("main", ())], functions=functions, arch=arch
+        )
+
+
+ARRAYS = """
+var given = @zeros([12]i16);
+var table = @zeros([3, 4]i16);
+var out = @zeros([12]i16);
+const chunk = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> given[i] });
+const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+const columns = @get_dsd(mem4d_dsd, .{ .tensor_access = |i,j|{4,3} -> table[j, i] });
+const whole = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{12} -> out[i] });
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_loads_before_the_program_starts(csl: Csl, arch: str) -> None:
+    """DSR-038, DSR-039, DSR-065 to DSR-067: the loop of the manual, over three chunks."""
+    text = f"""{ARRAYS}
+    const dest = @get_dsr(dsr_dest, 2);
+    const src = @get_dsr(dsr_src1, 0);
+    comptime {{
+      @load_to_dsr(dest, to, .{{ .save_address = true }});
+      @load_to_dsr(src, chunk, .{{ .save_address = true }});
+    }}
+    fn main() void {{
+      for (@range(i16, 12)) |i| {{ given[i] = i * i; }}
+      for (@range(i16, 3)) |i| {{ @mov16(dest, src); }}
+    }}
+    """
+    assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == [n * n for n in range(12)]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_extended_registers(csl: Csl, arch: str) -> None:
+    """DSR-026, DSR-029, DSR-048, DSR-053, DSR-061: at compile time and at run time."""
+    text = f"""{ARRAYS}
+    const ring = @get_dsd(circbuf_dsd, .{{ .base_address = &given, .extent = 12, .wraparound = 4 }});
+    const dest = @get_dsr(dsr_dest, 2);
+    const src = @get_dsr(dsr_src1, 0);
+    const first = @get_dsr(dsr_src0, 0);
+    comptime {{
+      @load_to_dsr(dest, whole);
+      @load_to_dsr_xdsr_sr(src, @get_xdsr(1), .{{ @get_sr(3) }}, columns);
+    }}
+    fn main() void {{
+      for (@range(i16, 3)) |i| {{ for (@range(i16, 4)) |j| {{ table[i, j] = 10 * i + j; given[j] = j; }} }}
+      @load_to_dsr_xdsr(first, @get_xdsr(0), ring);
+      @add16(dest, first, src);
+    }}
+    """
+    table = np.add.outer(10 * np.arange(3), np.arange(4)).T.ravel()
+    expected = table + np.tile(np.arange(4), 3)
+    assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == expected.tolist()
+
+
+def test_an_operation_in_the_background(csl: Csl) -> None:
+    """DSD-182, DSD-195: what is loaded before the start says how operations run; tasks may be bound after it."""
+    text = """
+    const c = @get_color(3);
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) });
+    const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) });
+    var given = [4]i16{ 1, 2, 3, 4 };
+    var out = @zeros([5]i16);
+    const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> given[i] });
+    const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+    const src = @get_dsr(dsr_src0, 3);
+    task done() void { out[4] += out[3]; }
+    comptime {
+      @load_to_dsr(src, from, .{ .async = true, .activate = done });
+      @bind_local_task(done, @get_local_task_id(12));
+      @initialize_queue(@get_input_queue(1), .{ .color = c });
+      if (@is_arch("wse3")) @initialize_queue(@get_output_queue(2), .{ .color = c });
+    }
+    fn main() void {
+      @mov16(into, src);
+      @mov16(wire, all);
+    }
+    """
+    route = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    for arch in ARCHES:
+        assert csl.run(text, {"out": "i16"}, arch=arch, layout=route)["out"].tolist() == [1, 2, 3, 4, 4]
+
+
+DECLARATIONS = f"""{ARRAYS}
+var room = @zeros([8]i16);
+var n: u16 = 3;
+const queue = @allocate_fifo(room);
+const c = @get_color(3);
+const wire = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) }});
+const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+const ring = @get_dsd(circbuf_dsd, .{{ .base_address = &given, .extent = 12 }});
+const dest = @get_dsr(dsr_dest, 0);
+const src = @get_dsr(dsr_src1, 0);
+"""
+
+REFUSED = [
+    ("_ = @get_dsr(«i16», 0);", "@get_dsr takes one of the types dsr_dest"),
+    ("_ = @get_dsr(«xdsr», 0);", "not 'xdsr' (DSR-019)"),
+    ("_ = @get_dsr(dsr_dest, «n»);", "the number of a register must be known at compile time"),
+    ("_ = @get_dsr(dsr_dest, «-1»);", "no dest register -1; they are 0 to 15 (DSR-022)"),
+    ("_ = «@get_dsr(dsr_dest, src)»;", "a 'dsr_dest' is made from its number; only a register of a FIFO"),
+    ("_ = @get_dsr(dsr_fifo_dest, «src»);", "a 'dsr_fifo_dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-025)"),
+    ("_ = @get_xdsr(«8»);", "no xdsr register 8; they are 0 to 7 (DSR-028)"),
+    ("_ = @get_sr(«99»);", "no sr register 99; they are 0 to 15 (DSR-031)"),
+    ("_ = @get_sr(«1.5»);", "the number of a register is an integer, not a 'comptime_float'"),
+    ("@load_to_dsr(«3», chunk);", "@load_to_dsr loads a DSR, not a value of type 'comptime_int'"),
+    ("@load_to_dsr(«@get_dsr(dsr_fifo_dest, 0)», chunk);", "not a value of type 'dsr_fifo_dest' (DSR-045)"),
+    ("@load_to_dsr(dest, «n»);", "does not take a value of type 'u16'; load a DSD (DSR-034)"),
+    ("@load_to_dsr(dest, «columns»);", "load it with @load_to_dsr_xdsr_sr (DSR-043)"),
+    ("@load_to_dsr(dest, «ring»);", "load it with @load_to_dsr_xdsr (DSR-044)"),
+    ("@load_to_dsr(dest, «queue»);", "name its registers in @allocate_fifo (DSR-071)"),
+    ("@load_to_dsr_xdsr(dest, @get_xdsr(0), «chunk»);", "load it with @load_to_dsr"),
+    ("@load_to_dsr_xdsr(dest, «src», ring);", "this is an XDSR, made by @get_xdsr, not a value of type 'dsr_src1'"),
+    ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, «ring»);", "load it with @load_to_dsr_xdsr (DSR-044)"),
+    ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), «src», columns);", "given as a tuple of what @get_sr makes"),
+    ("«@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, columns)»;", "needs 1 stride registers, not 0; give that many"),
+    ("@load_to_dsr(src, «from»);", "input queue 1 is used through a DSR, and so must be given its color"),
+    ("@load_to_dsr(dest, chunk, «.{ .activate = 3 }»);", "need '.async = true'"),
+    ("@set_fifo_read_length(«chunk», 3);", "of a FIFO known at compile time, not of a 'mem1d_dsd' (DSD-152)"),
+    ("@set_fifo_write_length(queue, «1.5»);", "expected 'u16', found 'comptime_float'"),
+    ("@mov16(«@get_xdsr(0)», chunk);", "an operation takes a DSR, not a value of type 'xdsr'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "message"), REFUSED)
+def test_refuses(csl: Csl, statement: str, message: str) -> None:
+    run = "task run() void { " + statement + " }\ncomptime { @bind_local_task(run, @get_local_task_id(9)); }"
+    csl.refuses(DECLARATIONS + run, message)
+
+
+def test_output_queues_through_registers(csl: Csl) -> None:
+    """DSR-047: on WSE-3 they too must be given their colors."""
+    message = "output queue 2 is used through a DSR, and so must be given its color by @initialize_queue (DSR-047)"
+    csl.refuses(DECLARATIONS + "comptime { @load_to_dsr(dest, «wire»); }", message, arch="wse3")
+    csl.pe(DECLARATIONS + "comptime { @load_to_dsr(dest, wire); }", arch="wse2")
+
+
+def test_lengths_are_set_at_run_time(csl: Csl) -> None:
+    """DSD-156."""
+    csl.refuses(DECLARATIONS + "comptime { «@set_fifo_read_length(queue, 3)»; }", "changes the FIFO at run time")
