@@ -1957,7 +1957,6 @@ class DescriptorOperation(DsdOperation, ABC):
                     f"the first source of {row.name} is a FIFO; exchange the sources or copy it first"
                 )
 
-
     def verify_symbols(self, scope: Scope) -> None:
         super().verify_symbols(scope)
         for operand in (self.destination, *self.sources):
