@@ -24,8 +24,10 @@ def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Fun
     if kept is not None:
         return kept
     declaration = function.node
+    if any(frame.function is declaration and frame.signing for frame in ev.frames):
+        ev.fail(node, f"the type of '{declaration.name}' depends on itself; break the circle")
     names = {parameter.name for parameter in declaration.parameters}
-    with ev.at_compile_time(), ev.framed(Frame(function.module, comptime=True)):
+    with ev.at_compile_time(), ev.framed(Frame(function.module, declaration, comptime=True, signing=True)):
 
         def one(type: syntax.Expression | None) -> Type:
             if type is None:

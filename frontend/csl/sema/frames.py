@@ -68,6 +68,8 @@ class Frame:
     in_memory: frozenset[str] = frozenset()
     """Names of locals whose address is taken."""
     comptime: bool = False
+    signing: bool = False
+    """Only the type of the function is being found."""
     arguments: list[Value] = field(default_factory=list)
     called_at: tuple[Source, int, int, str] | None = None
     """Where the call stands, and the name of what is called."""
