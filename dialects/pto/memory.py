@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -38,7 +38,8 @@ _INDEX = IndexType()
 
 def constant_value(value: SSAValue) -> int | None:
     """The value of an integer that is a constant."""
-    owner = value.owner
+    # While a text is parsed, a value may stand before the operation that makes it.
+    owner = value.owner if isinstance(value, OpResult) else None
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data
     return None

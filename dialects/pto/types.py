@@ -6,7 +6,8 @@ Knows shapes, sizes and text; what may be done with a value is said by the opera
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
@@ -398,8 +399,18 @@ def _extent_text(extent: int) -> str:
     return "?" if extent == DYNAMIC else str(extent)
 
 
+@contextmanager
+def _errors_from(parser: AttrParser, start: int) -> Generator[None]:
+    """Let what makes no type be an error at the text from `start` on."""
+    try:
+        yield
+    except VerifyException as error:
+        parser.raise_error(str(error), start, parser.pos)
+
+
 def _parse_full_tile(parser: AttrParser) -> Sequence[Attribute]:
     """The fields of a tile written in full, from behind `loc=` to before `>`."""
+    start = parser.pos
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     _parse_key(parser, "dtype")
     element_type = parser.parse_type()
@@ -415,15 +426,17 @@ def _parse_full_tile(parser: AttrParser) -> Sequence[Attribute]:
         parser.parse_keyword("compact")
         parser.parse_punctuation("=")
         compact = parser.parse_integer(allow_boolean=False)
-    tile = TileBufType.get(
-        location, element_type, (rows, columns), valid,
-        blayout=blayout, slayout=slayout, fractal=fractal, pad=pad, compact=compact,
-    )  # fmt: skip
+    with _errors_from(parser, start):
+        tile = TileBufType.get(
+            location, element_type, (rows, columns), valid,
+            blayout=blayout, slayout=slayout, fractal=fractal, pad=pad, compact=compact,
+        )  # fmt: skip
     return tile.parameters
 
 
 def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
     """The fields of a tile written in short, between `<` and `>`."""
+    start = parser.pos
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     parser.parse_punctuation(",")
     position = parser.pos
@@ -453,9 +466,10 @@ def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
                 numbers[key] = parser.parse_integer(allow_boolean=False)
             case _:
                 parser.raise_error(f"unknown key in tile_buf compact syntax: {key}", position, parser.pos)
-    tile = TileBufType.get(
-        location, element_type, (rows, columns), valid, blayout=blayout, slayout=slayout, **numbers
-    )  # fmt: skip
+    with _errors_from(parser, start):
+        tile = TileBufType.get(
+            location, element_type, (rows, columns), valid, blayout=blayout, slayout=slayout, **numbers
+        )
     return tile.parameters
 
 
