@@ -7,7 +7,7 @@ that depend on the chip are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32, i64
@@ -356,11 +356,6 @@ def parse_pointer_type(parser: Parser) -> PtrType:
     if not isinstance(pointer, PtrType):
         parser.raise_error(f"{pointer} is no pointer; use !pto.ptr<...>", position, parser.pos)
     return pointer
-
-
-def walk_operations(function: FuncOp, wanted: Callable[[Operation], bool]) -> Iterator[Operation]:
-    """The operations of a function that are wanted, in the order they stand in."""
-    return (inner for inner in function.walk() if wanted(inner))
 
 
 OPERATIONS: list[type[Operation]] = [
