@@ -416,7 +416,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(arguments[0], f"there is no library {name}")
     _check_circle(ev, node, path, bindings)
     module = ev.load(path, bindings, _module_name(ev, node))
-    module.importer = ev.frame.module
+    module.importer, module.imported_at = ev.frame.module, node
     for binding in bindings:
         declared = module.globals.get(binding)
         if not module.is_library and (declared is None or not _is_param(declared.node)):

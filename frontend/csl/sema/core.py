@@ -171,6 +171,10 @@ class Evaluator:
             if call is not None:
                 source, start, end, name = call
                 yield Note(source, start, end, f"in this call of '{name}'")
+        module = self.frame.module
+        if module.importer is not None and module.imported_at is not None:
+            at = module.imported_at
+            yield Note(module.importer.file.source, at.start, at.end, f"'{module.path.name}' is imported here")
 
     def note(self, node: syntax.Node, message: str, source: Source | None = None) -> Note:
         return Note(source or self.source, node.start, node.end, message)

@@ -54,6 +54,8 @@ class Module:
     bindings: dict[str, Value]
     is_library: bool = False
     importer: Module | None = None
+    imported_at: syntax.Node | None = None
+    """In the file of `importer`."""
     globals: dict[str, Global] = field(default_factory=dict)
     used_bindings: set[str] = field(default_factory=set)
     signatures: dict[str, Function] = field(default_factory=dict)

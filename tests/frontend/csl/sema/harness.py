@@ -19,6 +19,7 @@ from loomir.diagnostics import LoomError
 from loomir.dialects import wse
 from loomir.frontend.csl import CslError
 from loomir.frontend.csl.sema.compilation import CompiledLayout, compile_layout
+from loomir.verification import verify
 
 PE_FILE = "pe.csl"
 LAYOUT_FILE = "layout.csl"
@@ -53,7 +54,7 @@ class Csl:
         self.printed.clear()
         options.setdefault("print", self.printed.append)
         compiled = compile_layout(self.directory / LAYOUT_FILE, arch=arch, **options)
-        compiled.module.verify()
+        verify(compiled.module)
         return compiled
 
     def pe(self, text: str, arch: str = "wse2", **options: Any) -> CompiledLayout:

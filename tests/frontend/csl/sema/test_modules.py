@@ -95,7 +95,9 @@ def test_refuses(csl: Csl, text: str, message: str) -> None:
 
 def test_mistakes_in_an_imported_file(csl: Csl) -> None:
     text = 'const m = @import_module("lib.csl", .{ .n = 70000 });\ncomptime { _ = m.n; }'
-    csl.refuses(text, "70000 does not fit in 'u16'", files={"lib.csl": "«param n: u16»;"})
+    csl.refuses(
+        text, "70000 does not fit in 'u16'", files={"lib.csl": "«param n: u16»;"}, notes=["'lib.csl' is imported here"]
+    )
     csl.refuses(text, "a ';' is missing after the declaration of 'n'", files={"lib.csl": "const n = 1«»"})
     deep = 'const m = @import_module("lib.csl");\nfn f() void { m.g(); }\ncomptime { f(); }'
     csl.refuses(deep, "comptime_assert failed", files={"lib.csl": "fn g() void { «@comptime_assert(false)»; }"},
