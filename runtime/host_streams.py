@@ -72,6 +72,22 @@ class HostInput:
         self.free[area.index] = first[area.index] + count
         return sent
 
+    def backlog(self) -> tuple[Array, Array]:
+        """Words of each unit that have been sent and not read, and what its queue holds of them, [grid rows, columns].
+
+        A host is held back by what neither the queue nor anything on the way takes; here it never is, which changes
+        neither what units compute nor when.
+        """
+        waiting, room = np.zeros((2, *self.connected.shape), np.int64)
+        for queue, reads in self.readers:
+            mine = np.zeros(queue.cls.shape, np.int64)
+            for message in queue.messages:
+                mine[message.units.index] += message.remaining
+            for whole, share in ((waiting, mine), (room, queue.room)):
+                view = queue.cls.placement.from_grid(whole)
+                view += np.where(reads, share, 0)
+        return waiting, room
+
 
 @dataclass(eq=False)
 class HostOutput:

@@ -186,6 +186,13 @@ class Machine:
             for queue, message in stream.messages(area, values, self.cycles):
                 self.executor.arrive(queue, message)
 
+    def backlog(self, color: str) -> tuple[Array, Array]:
+        """What the host has sent on a stream and each PE has not read yet, and what the PE's queue holds of it.
+
+        Both [height, width], in words. Raises LoomError for a color that is no stream from the host.
+        """
+        return self._host_stream(color, self.host_inputs, "from the host").backlog()
+
     def receive(self, color: str, x: int, y: int, w: int, h: int, n: int) -> Array:
         """The next n words that each PE of a region has sent on a stream to the host, uint32 [h, w, n].
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
 
+BUFFER_WORDS = 46 * 1024 // 4
+"""Wavelets that one column of buffers holds for a row of PEs, as the SDK's guide says."""
+
 STEP_LIMIT = "LOOM_STEP_LIMIT"
 """Environment variable: steps of the engine after which a command ends with an error."""
 
@@ -44,6 +47,8 @@ class Device:
             module = read_program(artifact)
             self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
         self.machine.watch = self.watch
+        self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
+        """Words for each PE of a row that buffers west of the program hold."""
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
@@ -113,10 +118,28 @@ class Device:
             )
         return elements
 
-    def send(self, color: int, region: Region, tensor: NDArray[np.uint32]) -> None:
-        """Sends the words [h, w, l] to PEs as wavelets of a color."""
+    def send(self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool) -> None:
+        """Sends the words [h, w, l] to PEs as wavelets of a color.
+
+        A call that `blocks` returns on a wafer when all are on it; a warning says when there would be no room for them
+        because the PEs do not read.
+        """
         x, y, w, h = region
-        self.machine.send(self._color(color, self.machine.host_inputs, "from the host"), x, y, w, h, tensor)
+        name = self._color(color, self.machine.host_inputs, "from the host")
+        self.machine.send(name, x, y, w, h, tensor)
+        if not blocks:
+            return
+        self.settle()
+        waiting, room = self.machine.backlog(name)
+        crowded = waiting > room + self._buffered
+        if crowded.any():
+            row, column = np.argwhere(crowded)[0].tolist()
+            print(
+                f"warning: memcpy_h2d to color {color}: PE ({column}, {row}) has not read {waiting[row, column]} of its "
+                f"wavelets and does not go on, and its input queue holds {room[row, column]}: on a wafer this call might "
+                "never return; pass nonblock=True, or start what reads them before",
+                file=sys.stderr,
+            )
 
     def receive(self, color: int, region: Region, length: int, last: bool) -> NDArray[np.uint32] | None:
         """The next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.

@@ -303,7 +303,7 @@ class SdkRuntime:
             color = self._color(name, dest, "from the host")
 
             def stream(last: bool) -> bool:
-                self._machine.send(color, region, tensor)
+                self._machine.send(color, region, tensor, blocks=not options.nonblock)
                 return True
 
             return self._enter(f"{name} to color {dest}", stream, options.nonblock)

@@ -169,6 +169,39 @@ def test_a_slow_receiver_holds_its_sender_back(asynchronous: bool, data_task: bo
     assert clocks[1000] - clocks[1] > 3000, "1,000 trips of the receiver's loop take more than 3 cycles each"
 
 
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_a_slow_data_task_holds_its_sender_back(asynchronous: bool) -> None:
+    """DSD-214, DSD-217: the send ends when the task takes the wavelet that makes room for the last one."""
+    count, ends = 20, dict[int, int]()
+    for trips in (0, 100, 200):
+        text = chain(count, late=1, asynchronous=asynchronous, data_task=True)
+        busy = f"""%b0 = arith.constant 0 : index
+          %b1 = arith.constant 1 : index
+          %bn = arith.constant {trips} : index
+          %bz = arith.constant 0 : i32
+          %br = scf.for %bi = %b0 to %bn step %b1 iter_args(%bs = %bz) -> (i32) {{
+            %bt = arith.addi %bs, %v : i32
+            scf.yield %bt : i32
+          }}
+          %k = flow.load @seen[] : i32"""
+        _, done, clock = run_chain(text.replace("%k = flow.load @seen[] : i32", busy), count)
+        assert done[:, 0].all()
+        ends[trips] = int(clock[0][0, 0])
+    # A hundred trips more for each of the wavelets taken before: the queue holds four, and one is taken.
+    trip, rest = divmod(ends[200] - ends[100], 100 * (count - ROOM["wse3"] - 1))
+    assert (trip > 3, rest) == (True, 0)
+    assert ends[100] - ends[0] > 0
+
+
+def test_a_blocked_data_task_holds_its_sender_back() -> None:
+    """DSD-214: a task that nothing unblocks is part of the report."""
+    text = chain(20, late=1, data_task=True).replace("flow.unblock @take", "")
+    machine = Machine(parse(text))
+    machine.launch("main")
+    with pytest.raises(Deadlock, match=r"cannot send its 20 wavelets .* input queue @in at the other end is full"):
+        machine.run()
+
+
 @pytest.mark.parametrize("data_task", [True, False])
 @pytest.mark.parametrize("columns", [2, 3, 5])
 def test_held_back_sends_do_not_depend_on_the_size_of_warps(columns: int, data_task: bool) -> None:

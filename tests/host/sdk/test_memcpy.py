@@ -176,6 +176,21 @@ def test_streams(running: SdkRuntime) -> None:
     running.stop()
 
 
+def test_stream_that_nobody_reads(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
+    """HOST-050: a call that blocks would wait on a wafer until its wavelets find room; input queue 2 holds 4."""
+    room = options(streaming=True)
+    running.memcpy_h2d(INTO, np.arange(24, dtype=np.uint32), 0, 0, 3, 2, 4, **room)
+    assert not capsys.readouterr().err
+    running.memcpy_h2d(INTO, np.arange(1, dtype=np.uint32), 1, 0, 1, 1, 1, **options(streaming=True, nonblock=True))
+    assert not capsys.readouterr().err
+    running.memcpy_h2d(INTO, np.arange(2, dtype=np.uint32), 2, 1, 1, 1, 2, **room)
+    warning = "warning: memcpy_h2d to color 4: PE (1, 0) has not read 5 of its wavelets and does not go on, and its"
+    assert warning in capsys.readouterr().err
+    running.launch("echo", nonblock=False)
+    running.memcpy_h2d(INTO, np.arange(400, dtype=np.uint32), 0, 0, 1, 1, 400, **room)
+    running.stop()
+
+
 def test_receive_given_before_send(running: SdkRuntime) -> None:
     """HOST-050: a transfer not waited for takes what a later one makes the program send; in order for a color."""
     first, second = np.zeros(3, np.float32), np.zeros(1, np.float32)
