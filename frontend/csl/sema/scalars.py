@@ -220,8 +220,10 @@ def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
 def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
     """Numbers wrapped or rounded to their type."""
     if isinstance(type, types.Int) and values.dtype.kind != "f":
-        if type.bits == 64 or (type.lowest <= values.min() and values.max() <= type.highest):
+        if type.lowest <= values.min() and values.max() <= type.highest:
             return values
+        if type.bits == 64:
+            return as_array([type.wrap(number) for number in values.tolist()])
         wide = values.astype(np.int64) & ((1 << type.bits) - 1)
         return np.where(wide > type.highest, wide - (1 << type.bits), wide) if type.signed else wide
     if isinstance(type, types.Float) and type in NUMPY:
