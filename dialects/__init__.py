@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.context import Context
 from xdsl.ir import Dialect
 
 
@@ -36,3 +37,13 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
         return Pto
 
     return {"wse": get_wse, "dsd": get_dsd, "dsr": get_dsr, "flow": get_flow, "pto": get_pto}
+
+
+def context() -> Context:
+    """An xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
+    from xdsl.dialects import get_all_dialects as xdsl_dialects
+
+    ctx = Context()
+    for name, factory in {**xdsl_dialects(), **get_all_dialects()}.items():
+        ctx.register_dialect(name, factory)
+    return ctx

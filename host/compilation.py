@@ -33,6 +33,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from .. import targets
 from ..diagnostics import LoomError, location_of
+from ..dialects import context as context
 from ..dialects import flow, wse
 from ..frontend.ir_text import parse_ir, read_text
 from ..verification import located, verify
@@ -144,18 +145,6 @@ def compile(
     if fabric is None:
         raise LoomError("lower-to-flow left no flow.fabric", location_of(module))
     return Program(module, fabric, _symbols(fabric), warnings)
-
-
-def context() -> Context:
-    """An xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
-    from xdsl.dialects import get_all_dialects as xdsl_dialects
-
-    from ..dialects import get_all_dialects
-
-    ctx = Context()
-    for name, factory in {**xdsl_dialects(), **get_all_dialects()}.items():
-        ctx.register_dialect(name, factory)
-    return ctx
 
 
 def _is_csl(source: object) -> TypeGuard[str | Path]:

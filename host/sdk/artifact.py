@@ -184,10 +184,11 @@ def read_program(artifact: Artifact) -> ModuleOp:
 
     Whoever has changed its text runs the changed program, which is verified; places are then those in the text.
     """
+    from ...dialects import context
+    from ...dialects.region import RegionAttr
     from ...frontend.ir_table import MalformedTable, module_of
     from ...frontend.ir_text import decode_text, parse_ir
     from ...verification import verify
-    from ..compilation import context
 
     text = _content(artifact.flow)
     if _digest(text) != artifact.digests[FLOW]:
@@ -200,7 +201,10 @@ def read_program(artifact: Artifact) -> ModuleOp:
         # What is still as it was written needs no verification, which takes longer than all the rest.
         if _digest(table) != artifact.digests[TABLE]:
             raise MalformedTable("it was changed")
-        return module_of(context(), json.loads(table))
+        ctx = context()
+        # The attribute belongs to wse, of which flow needs nothing else: to load all of it takes as long as to read.
+        ctx.load_attr_or_type(RegionAttr)
+        return module_of(ctx, json.loads(table))
     except ValueError as error:
         raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error
 

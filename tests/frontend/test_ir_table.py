@@ -9,9 +9,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir.diagnostics import location_of
+from loomir.dialects import context
 from loomir.frontend.ir_table import MalformedTable, module_of, table_of
 from loomir.frontend.ir_text import parse_ir
-from loomir.host.compilation import context
 
 TEXT = """
 builtin.module attributes {note = "a \\22 quote", half = 5.000000e-01 : f32} {
