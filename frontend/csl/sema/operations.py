@@ -374,6 +374,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
     """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
     builder = ev.builder
     assert builder is not None and ev.pe is not None
+    builder.at(ev.source, node.start)
     mlir = emit.scalar(element)
     if isinstance(data, MemoryDescriptor):
         base, offset = view(ev, data.address, element)
