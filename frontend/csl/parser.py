@@ -132,7 +132,7 @@ _FOREIGN_HINTS = {
     "?": "CSL has no '?'; a choice is 'if (condition) a else b'",
     "and": "'and' needs a value on its left",
     "or": "'or' needs a value on its left",
-    "union": "CSL has no unions, though the word is reserved",
+    "union": "unions are not supported yet; use a struct",
 }
 _HOW_TO_DECLARE = "a variable is declared 'const name: type = value' or 'var name: type'"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\", '"': b'"', "'": b"'"}

@@ -57,29 +57,32 @@ def _is_number(type: Type) -> bool:
 
 
 def _differs(data: Any) -> bool:
-    """Whether the elements of an array are numbers that are not the same on all PEs."""
-    return isinstance(data, list) and any(isinstance(item, Column | Spread) for item in data)
+    """Whether there are numbers in this that are not the same on all PEs."""
+    if isinstance(data, list):
+        return any(map(_differs, data))
+    if isinstance(data, tuple):
+        return any(_differs(member.data) for member in data)
+    return isinstance(data, Column | Spread)
 
 
 def _mapped(value: Value, function: Any) -> Value:
-    """The value with a function applied to the data of each number in its structs."""
-    if isinstance(value.data, tuple):
-        return Value(value.type, tuple(_mapped(member, function) for member in value.data))
-    if _differs(value.data):
-        return Value(value.type, [function(item) for item in value.data])
+    """The value with a function applied to the data of each number in its structs, and in arrays that differ."""
+    data = value.data
+    if isinstance(data, tuple):
+        return Value(value.type, tuple(_mapped(member, function) for member in data))
+    if isinstance(data, list):
+        if not _differs(data):
+            return value
+        element = value.type.element  # pyright: ignore[reportAttributeAccessIssue]
+        return Value(value.type, [_mapped(Value(element, item), function).data for item in data])
     if _is_number(value.type):
-        return Value(value.type, function(value.data))
+        return Value(value.type, function(data))
     return value
 
 
 def _numbers(value: Value, found: list[Any]) -> list[Any]:
-    if isinstance(value.data, tuple):
-        for member in value.data:
-            _numbers(member, found)
-    elif _differs(value.data):
-        found += value.data
-    elif _is_number(value.type):
-        found.append(value.data)
+    """The data of the numbers `_mapped` visits, in its order."""
+    _mapped(value, found.append)
     return found
 
 

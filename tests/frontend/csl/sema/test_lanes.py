@@ -139,25 +139,29 @@ def test_columns_in_structs_and_arrays(csl: Csl) -> None:
     param f: f32;
     param big: i32;
     param tiny: i8;
-    var out = @zeros([7]i16);
+    param records: comptime_struct;
+    var out = @zeros([8]i16);
     var wide = [2]i32{ big, 1 };
     var floats = [2]f32{ f, 1.0 };
     var out_ptr: [*]i16 = &out;
     fn main() void {
       out[0] = record.inner.n; out[1] = list[0]; out[2] = list[1]; out[3] = if (way) 1 else 2;
       out[4] = @as(i16, floats[0] * 2.0); out[5] = @as(i16, wide[0] / 1000); out[6] = tiny;
+      out[7] = records.list[1].n * 10 + records.list[0].n;
     }
     comptime { @export_symbol(out_ptr, "out"); @export_symbol(main); }
     """
     body = """@set_tile_code(x, y, "pe.csl", .{
       .record = .{ .inner = .{ .n = x + y } }, .list = [2]i16{ x, y * 2 }, .way = x < y,
-      .f = @as(f32, x) * 0.5, .big = @as(i32, x) * 100000, .tiny = @as(i8, y - x) });"""
-    compiled = csl.layout(grid(4, 3, body), text)
+      .f = @as(f32, x) * 0.5, .big = @as(i32, x) * 100000, .tiny = @as(i8, y - x),
+      .records = .{ .list = [2]record{ record{ .n = x }, record{ .n = y } } } });"""
+    compiled = csl.layout("const record = struct { n: i16 };" + grid(4, 3, body), text)
+    assert len(pes(compiled)) == 2
     out = run(compiled)
     for y in range(3):
         for x in range(4):
             way = 1 if x < y else 2
-            assert out[y, x].tolist() == [x + y, x, y * 2, way, x, x * 100, y - x], (x, y)
+            assert out[y, x].tolist() == [x + y, x, y * 2, way, x, x * 100, y - x, y * 10 + x], (x, y)
 
 
 BODIES = {
