@@ -78,7 +78,8 @@ class HostInput:
         A host is held back by what neither the queue nor anything on the way takes; here it never is, which changes
         neither what units compute nor when.
         """
-        waiting, room = np.zeros((2, *self.connected.shape), np.int64)
+        waiting: Array = np.zeros(self.connected.shape, np.int64)
+        room: Array = np.zeros(self.connected.shape, np.int64)
         for queue, reads in self.readers:
             mine = np.zeros(queue.cls.shape, np.int64)
             for message in queue.messages:

@@ -134,10 +134,11 @@ class Device:
         crowded = waiting > room + self._buffered
         if crowded.any():
             row, column = np.argwhere(crowded)[0].tolist()
+            unread, held = int(waiting[row, column]), int(room[row, column])
             print(
-                f"warning: memcpy_h2d to color {color}: PE ({column}, {row}) has not read {waiting[row, column]} of its "
-                f"wavelets and does not go on, and its input queue holds {room[row, column]}: on a wafer this call might "
-                "never return; pass nonblock=True, or start what reads them before",
+                f"warning: memcpy_h2d to color {color}: PE ({column}, {row}) has not read {unread} of its wavelets and "
+                f"does not go on, and its queue holds {held}: on a wafer this call might never return; pass "
+                "nonblock=True, or start what reads them before",
                 file=sys.stderr,
             )
 
