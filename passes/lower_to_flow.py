@@ -263,7 +263,8 @@ class _PeLowering:
         allocations = [self._allocation(buffer) for buffer in self.buffers]
         layout = lay_out(allocations, self.target.memory_bytes // 2)
         if layout is None:
-            raise _refuse(self.pe, self._memory_error(allocations))
+            largest = max(zip(allocations, self.buffers, strict=True), key=lambda pair: pair[0].words)[1]
+            raise _refuse(largest, self._memory_error(allocations))
         return dict(zip((a.name for a in allocations), layout.addresses, strict=True)), layout.words
 
     def _initial(self, op: wse.InitializeOp) -> int | str:
