@@ -163,7 +163,7 @@ def _compile(argv: Sequence[str]) -> None:
             message = "imports <memcpy/memcpy>, which on the machine needs the flags --memcpy and --channels=1"
             print(f"{arguments.file}: warning: the program {message}", file=sys.stderr)
         width, height = layout.rectangle
-        tell(f"{width} x {height} PEs; writing {arguments.output}")
+        tell(f"{width} x {height} PEs run {layout.programs} different programs; writing {arguments.output}")
         artifact.write(arguments.output, layout, arguments.arch, placement)
         tell("done")
 

@@ -72,6 +72,8 @@ class CompiledLayout:
     params: dict[str, Any]
     colors: dict[str, int]
     warnings: list[str]
+    programs: int = 1
+    """How many different programs the PEs run."""
     imports_memcpy: bool = False
     """Whether a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
 
@@ -164,6 +166,7 @@ class _Compiler:
             self._all_params(ev, module),
             dict(self.colors),
             session.warnings,
+            len(pes),
             session.imports_memcpy,
         )
 

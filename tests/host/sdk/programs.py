@@ -154,6 +154,7 @@ class Layout:
     params: Mapping[str, object] = field(default_factory=dict[str, object])
     colors: Mapping[str, int] = field(default_factory=dict[str, int])
     warnings: list[str] = field(default_factory=list[str])
+    programs: int = 1
     imports_memcpy: bool = False
 
 
