@@ -29,7 +29,10 @@ from loomir.tools.sdk_suite import find_scripts, imported_folders, run_one
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "csl"
 
 WANTED_SECONDS = 5.0
-"""Of a program in all."""
+"""Of a program in all, on the wall."""
+
+WANTED_PROCESSOR = 3.0
+"""Of a program in all, of the processor."""
 
 WANTED_START = 0.7
 """Seconds until a tool has started."""
@@ -101,11 +104,11 @@ def start_times(repeat: int) -> None:
 
 
 def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -> bool:
-    """Prints the table; whether every program ran in the time wanted."""
+    """Prints the table; whether every program ran in the time wanted, be it that others kept the machine busy."""
     scripts = find_scripts(directory, arch, only)
     table = Table("program", "script", "compile s", "run s", "all s", "processor s", box=None)
     totals = [0.0] * len(Times._fields)
-    slowest = 0.0
+    slowest = costliest = 0.0
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         write_timed_commands(Path(folder), log)
@@ -113,12 +116,13 @@ def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -
         for script in scripts:
             best = min((measure(directory, script, log) for _ in range(repeat)), key=lambda times: times.all)
             totals = [total + seconds for total, seconds in zip(totals, best, strict=True)]
-            slowest = max(slowest, best.all)
+            slowest, costliest = max(slowest, best.all), max(costliest, best.processor)
             table.add_row(script.parent.name, script.name, *(f"{seconds:.2f}" for seconds in best))
     table.add_row("all", f"{len(scripts)} scripts", *(f"{seconds:.2f}" for seconds in totals))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     print(f"slowest: {slowest:.2f} s; wanted: at most {WANTED_SECONDS:.0f} s")
-    return slowest <= WANTED_SECONDS
+    print(f"costliest: {costliest:.2f} s of the processor; wanted: at most {WANTED_PROCESSOR:.0f} s")
+    return costliest <= WANTED_PROCESSOR
 
 
 def main() -> int:
