@@ -216,3 +216,33 @@ def test_a_unit_that_spins_also_takes_wavelets():
     engine.send("in", 0, 0, WIDTH, HEIGHT, words(6))
     engine.run(100_000, until=lambda: bool((engine.received("out") == 6).all()))
     assert (engine.receive("out", 0, 0, WIDTH, HEIGHT, 6) == 2 * words(6)).all()
+
+
+def test_two_inputs_that_come_to_different_pes_in_different_order():
+    """A PE goes on as soon as it has both, whatever the others of its warp wait for."""
+    text = """wse.program @both target "wse2" rectangle 2 x 1 {
+      wse.color @first
+      wse.color @second
+      wse.host_stream @first in
+      wse.host_stream @second in
+      wse.pe @cell on [:, :] {
+        wse.input_queue @one color @first id 2
+        wse.input_queue @two color @second id 3
+        wse.buffer @sum : memref<2xi16>
+        wse.export @sum
+        wse.task @start local active {
+          %sum = wse.get_buffer @sum : memref<2xi16>
+          %d = dsd.mem1d %sum extent 2 : memref<2xi16>
+          %a = dsd.fabin @one extent 2 : !dsd.fabin<i16>
+          %b = dsd.fabin @two extent 2 : !dsd.fabin<i16>
+          dsd.add16 %d, %a, %b async : !dsd.mem1d<i16>, !dsd.fabin<i16>, !dsd.fabin<i16>
+        }
+      }
+    }"""
+    machine = Machine(loomir.compile(text).fabric)
+    machine.run(allow_pending=True)
+    words = np.array([[[3, 4]]], np.uint32)
+    for color, column in (("first", 0), ("first", 1), ("second", 1)):
+        machine.send(color, column, 0, 1, 1, words)
+        machine.run(allow_pending=True)
+    assert machine.read_symbol("sum").tolist() == [[[0, 0], [6, 8]]]

@@ -532,3 +532,75 @@ def test_params_that_differ_from_pe_to_pe(tmp_path: Path) -> None:
     (tmp_path / "part").mkdir()
     assert_same(text, tmp_path)
     assert_same(text.replace("on [:, :]", "on [2, :]"), tmp_path / "part")
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_what_fifos_are_given_and_registers_hold(target: str, tmp_path: Path) -> None:
+    """Results and lengths of operations on FIFOs, their registers, and what is loaded before the program starts."""
+    text = """
+      wse.program @p target "TARGET" rectangle 1 x 1 {
+        wse.pe @cell on [:, :] {
+          wse.buffer @memory : memref<8xi16>
+          wse.buffer @spare : memref<8xi16>
+          wse.buffer @x : memref<12xi16>
+          wse.buffer @y : memref<12xi16>
+          wse.buffer @facts : memref<4xi16>
+          wse.export @x
+          wse.export @y
+          wse.export @facts
+          wse.export @main
+          wse.fifo @f on @memory register 3 xdsr 1 OPTIONS
+          wse.fifo @g on @spare empty_action terminate activate_push @noted
+          wse.initial {
+            %x = wse.get_buffer @x : memref<12xi16>
+            %d = dsd.mem1d %x extent 12 : memref<12xi16>
+            dsr.load %d : !dsd.mem1d<i16> -> !dsr.src1<i16, 2>
+            %y = wse.get_buffer @y : memref<12xi16>
+            %rows = dsd.mem4d %y strides [3, -8] extents [3, 4] : memref<12xi16>
+            %xdsr = dsr.get_xdsr : !dsr.xdsr<0>
+            %sr = dsr.get_sr : !dsr.sr<4>
+            dsr.load %rows xdsr %xdsr srs [%sr] : !dsd.mem4d<i16>, !dsr.xdsr<0>, !dsr.sr<4> -> !dsr.dest<i16, 5>
+          }
+          wse.func @main() {
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %c2 = arith.constant 2 : index
+            %c3 = arith.constant 3 : index
+            %facts = wse.get_buffer @facts : memref<4xi16>
+            %f = dsd.fifo @f : !dsd.fifo<i16>
+            %x = wse.get_buffer @x : memref<12xi16>
+            %d = dsd.mem1d %x extent 12 : memref<12xi16>
+            dsd.set_fifo_length @f write 10
+            %a = dsd.mov16 %f, %d : !dsd.fifo<i16>, !dsd.mem1d<i16> -> i1
+            %na = arith.extui %a : i1 to i16
+            memref.store %na, %facts[%c0] : memref<4xi16>
+            %to = dsr.get_dsr : !dsr.dest<i16, 5>
+            %from = dsr.get_dsr fifo : !dsr.src1<i16, 3>
+            %b = dsr.mov16 %to, %from : !dsr.dest<i16, 5>, !dsr.src1<i16, 3> -> i1
+            %nb = arith.extui %b : i1 to i16
+            memref.store %nb, %facts[%c1] : memref<4xi16>
+            %n = memref.load %facts[%c0] : memref<4xi16>
+            dsd.set_fifo_length @f read %n
+            %g = dsd.fifo @g : !dsd.fifo<i16>
+            %c = dsd.mov16 %d, %g : !dsd.mem1d<i16>, !dsd.fifo<i16> -> i1
+            %nc = arith.extui %c : i1 to i16
+            memref.store %nc, %facts[%c2] : memref<4xi16>
+            dsd.mov16 %g, %n : !dsd.fifo<i16>, i16
+            %rest = dsd.mem1d %x at 2 extent 2 : memref<12xi16>
+            %all = dsr.get_dsr : !dsr.src1<i16, 2>
+            %start = dsr.load %rest : !dsd.mem1d<i16> -> !dsr.dest<i16, 6>
+            dsr.mov16 %start, %all : !dsr.dest<i16, 6>, !dsr.src1<i16, 2>
+            wse.return
+          }
+          wse.task @noted local {
+            %c3 = arith.constant 3 : index
+            %seven = arith.constant 7 : i16
+            %facts = wse.get_buffer @facts : memref<4xi16>
+            memref.store %seven, %facts[%c3] : memref<4xi16>
+          }
+        }
+      }
+    """
+    options = "full_action terminate priority low" if target == "wse3" else "simd simd_32"
+    assert_same(text.replace("TARGET", target).replace("OPTIONS", options), tmp_path)
+    assert ".full_action = .{ .terminate = true }" in (tmp_path / "cell.csl").read_text() or target == "wse2"
