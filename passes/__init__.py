@@ -45,6 +45,31 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return ImportXdslCslPass
 
+    def get_pto_assign_default_frontend_pipe_id() -> type[ModulePass]:
+        from .pto_assign_default_frontend_pipe_id import PtoAssignDefaultFrontendPipeIdPass
+
+        return PtoAssignDefaultFrontendPipeIdPass
+
+    def get_pto_lower_frontend_pipe_ops() -> type[ModulePass]:
+        from .pto_lower_frontend_pipe_ops import PtoLowerFrontendPipeOpsPass
+
+        return PtoLowerFrontendPipeOpsPass
+
+    def get_pto_infer_validate_pipe_init() -> type[ModulePass]:
+        from .pto_infer_validate_pipe_init import PtoInferValidatePipeInitPass
+
+        return PtoInferValidatePipeInitPass
+
+    def get_pto_place_reserved_buffers() -> type[ModulePass]:
+        from .pto_place_reserved_buffers import PtoPlaceReservedBuffersPass
+
+        return PtoPlaceReservedBuffersPass
+
+    def get_pto_resolve_reserved_buffers() -> type[ModulePass]:
+        from .pto_resolve_reserved_buffers import PtoResolveReservedBuffersPass
+
+        return PtoResolveReservedBuffersPass
+
     return {
         "import-xdsl-csl": get_import_xdsl_csl,
         "dsd-expand-tensor-access": get_dsd_expand_tensor_access,
@@ -53,4 +78,9 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         "dsr-forward-loads": get_dsr_forward_loads,
         "dsr-allocate": get_dsr_allocate,
         "lower-to-flow": get_lower_to_flow,
+        "pto-assign-default-frontend-pipe-id": get_pto_assign_default_frontend_pipe_id,
+        "pto-lower-frontend-pipe-ops": get_pto_lower_frontend_pipe_ops,
+        "pto-infer-validate-pipe-init": get_pto_infer_validate_pipe_init,
+        "pto-place-reserved-buffers": get_pto_place_reserved_buffers,
+        "pto-resolve-reserved-buffers": get_pto_resolve_reserved_buffers,
     }

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from ..diagnostics import LoomError
+from .a2a3 import CHIP as _A2A3
+from .a5 import CHIP as _A5
+from .chip import Chip
 from .model import Target, Timing
 from .wse2 import TARGET as _WSE2
 from .wse3 import TARGET as _WSE3
@@ -18,4 +21,15 @@ def get(name: str) -> Target:
         raise LoomError(f"unknown target '{name}'; choose one of {', '.join(sorted(TARGETS))}") from None
 
 
-__all__ = ["TARGETS", "Target", "Timing", "get"]
+CHIPS: dict[str, Chip] = {chip.name: chip for chip in (_A2A3, _A5)}
+
+
+def chip(name: str) -> Chip:
+    """The chip of cube and vector cores called `name`; raises LoomError naming those there are."""
+    try:
+        return CHIPS[name]
+    except (KeyError, TypeError):
+        raise LoomError(f"unknown chip '{name}'; choose one of {', '.join(sorted(CHIPS))}") from None
+
+
+__all__ = ["CHIPS", "TARGETS", "Chip", "Target", "Timing", "chip", "get"]

@@ -1,0 +1,110 @@
+"""Pass `pto-place-reserved-buffers`: where the slots of consumers lie in their cores' memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i32
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from .. import targets
+from ..dialects.pto.attributes import AddressSpace
+from ..dialects.pto.buffers import ReserveBufferOp
+from ..dialects.pto.internal_pipes import number
+from ..dialects.pto.kernels import architecture_of
+from ..dialects.pto.memory import AllocTileOp, constant_value
+from ..dialects.traversal import walk
+from ..targets.chip import Chip
+from .analysis.first_fit import Room
+from .pto_pipes import refusal
+
+
+@dataclass(frozen=True)
+class PtoPlaceReservedBuffersPass(ModulePass):
+    """Gives every `pto.reserve_buffer` with `auto = true` an address: the first aligned one where it fits.
+
+    It goes around tiles and buffers of its function that state theirs. Tiles without an address are not placed here;
+    whoever places them goes around the buffers. Not enough memory is an error, as are buffers that overlap.
+
+    `level` is that of the public compiler: 1 and 2 have all buffers placed, 3 none; without it, both are taken. `arch`
+    is the chip if the module names none.
+    """
+
+    name = "pto-place-reserved-buffers"
+
+    level: int | None = None
+    arch: Literal["a2a3", "a5"] = "a2a3"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [inner for inner in walk(op) if isinstance(inner, FuncOp)]:
+            buffers = [inner for inner in walk(function) if isinstance(inner, ReserveBufferOp)]
+            if buffers:
+                self._place(function, buffers, targets.chip(architecture_of(function) or self.arch))
+
+    def _place(self, function: FuncOp, buffers: list[ReserveBufferOp], chip: Chip) -> None:
+        room = {
+            AddressSpace.VEC: Room(chip.vector_bytes, chip.alignment),
+            AddressSpace.MAT: Room(chip.cube_bytes, chip.alignment),
+        }
+        for tile in walk(function):
+            if isinstance(tile, AllocTileOp) and tile.addr is not None:
+                kind, address = tile.result.type, constant_value(tile.addr)
+                if kind.location in room and kind.bytes and address is not None:
+                    room[kind.location].occupy(address, kind.bytes)
+        stated = Room(chip.vector_bytes, chip.alignment), Room(chip.cube_bytes, chip.alignment)
+        taken = dict(zip(room, stated, strict=True))
+        for buffer in buffers:
+            self._check(buffer)
+            if buffer.base is None:
+                continue
+            base, size = number(buffer.base), number(buffer.size)
+            if base % chip.alignment:
+                raise refusal(
+                    buffer,
+                    f"expects 'base' to satisfy the address-space alignment; use a multiple of {chip.alignment}",
+                )
+            if base + size > room[buffer.space].capacity:
+                raise refusal(buffer, f"exceeds available local memory capacity {_of(buffer, room)}; make it smaller")
+            if not taken[buffer.space].is_free(base, size):
+                raise refusal(buffer, "overlaps another reserve_buffer of the function; give it another 'base'")
+            taken[buffer.space].occupy(base, size)
+            room[buffer.space].occupy(base, size)
+        for buffer in buffers:
+            if buffer.base is not None:
+                continue
+            base = room[buffer.space].take(number(buffer.size))
+            if base is None:
+                raise refusal(
+                    buffer,
+                    "failed to allocate local memory hole for reserve_buffer: there is none of "
+                    f"{number(buffer.size)} bytes {_of(buffer, room)}; use fewer or smaller slots",
+                )
+            buffer.base = IntegerAttr(base, i32)
+            buffer.automatic = BoolAttr.from_bool(False)
+
+    def _check(self, buffer: ReserveBufferOp) -> None:
+        automatic = bool(buffer.automatic.value.data)
+        if automatic and buffer.base is not None:
+            raise refusal(
+                buffer,
+                "unexpected 'base' on auto reserve_buffer: expects 'base' to be absent when 'auto' is true; leave it "
+                "out or write auto = false",
+            )
+        if self.level in (1, 2) and not automatic:
+            raise refusal(
+                buffer,
+                "pto.reserve_buffer with explicit 'base' (auto = false) is not supported when --pto-level=level1 or "
+                "level2; write auto = true",
+            )
+        if self.level == 3 and automatic:
+            raise refusal(
+                buffer,
+                "pto.reserve_buffer requires 'auto = false' and explicit 'base' when --pto-level=level3; state it",
+            )
+
+
+def _of(buffer: ReserveBufferOp, room: dict[AddressSpace, Room]) -> str:
+    return f"of {room[buffer.space].capacity} bytes in '{buffer.space.value}'"
