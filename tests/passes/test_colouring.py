@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from loomir.passes.analysis.colouring import Clash, Exhausted, colour
 
 
-def graph(nodes: int, *edges: tuple[int, int]) -> nx.Graph:
+def graph(nodes: int, *edges: tuple[int, int]) -> Any:
     result = nx.Graph()
     result.add_nodes_from(range(nodes))
     result.add_edges_from(edges)

@@ -85,7 +85,8 @@ def test_defaults(run_loom: Run, calls: Calls) -> None:
 def test_verbose(run_loom: Run, calls: Calls) -> None:
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--verbose")
     assert outcome.status == 0 and outcome.out == ""
-    assert "compiling layout.csl for wse2" in outcome.err and "3 x 2 PEs run 1 different programs; writing out" in outcome.err
+    assert "compiling layout.csl for wse2" in outcome.err
+    assert "3 x 2 PEs run 1 different programs; writing out" in outcome.err
 
 
 def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
