@@ -35,7 +35,7 @@ class PtoPlaceReservedBuffersPass(ModulePass):
 
     name = "pto-place-reserved-buffers"
 
-    level: int | None = None
+    level: Literal[1, 2, 3] | None = None
     arch: Literal["a2a3", "a5"] = "a2a3"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
