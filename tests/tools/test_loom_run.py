@@ -329,7 +329,7 @@ def test_too_much_memory(run_loom: Run, write: Write) -> None:
     outcome = run_loom("run", write(TOO_LARGE))
     assert outcome.status == 1 and "Traceback" not in outcome.err
     first = outcome.err.splitlines()[0]
-    assert f"{write(TOO_LARGE)}:2:3: error: " in first and "49152" in outcome.err.replace(",", "")
+    assert f"{write(TOO_LARGE)}:4:5: error: " in first and "49152" in outcome.err.replace(",", "")
     assert outcome.err.index("large") < outcome.err.index("medium") < outcome.err.index("small")
 
 
