@@ -1,0 +1,352 @@
+"""What runs on a PE: functions, tasks, calls, and what is loaded before the program starts.
+
+Nothing here knows what the bodies do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ..assembly import (
+    parse_argument,
+    parse_arguments,
+    parse_attributes,
+    parse_body,
+    parse_members,
+    print_arguments,
+    print_attributes,
+    print_body,
+)
+from ..machine_rules import verify_task, verify_task_id
+from .attributes import TaskKind, TaskKindAttr
+from .elements import verify_element_type
+from .program import PeOp
+from .symbols import SymbolUser, described
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+@irdl_op_definition
+class InitialOp(IRDLOperation):
+    """What is loaded into registers before the program starts, in the order written (DSR-039).
+
+    ```
+    wse.initial {
+      %a = wse.get_buffer @a : memref<16xf32>
+      %d = dsd.mem1d %a extent 16 : memref<16xf32>
+      dsr.load %d : !dsd.mem1d<f32> -> !dsr.src1<f32, 2>
+    }
+    ```
+
+    It holds loads and what they take, nothing else.
+    """
+
+    name = "wse.initial"
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), HasParent(PeOp))
+
+    def __init__(self, body: Region | None = None, attributes: Mapping[str, Attribute] | None = None):
+        super().__init__(regions=[Region(Block()) if body is None else body], attributes=attributes or {})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitialOp:
+        attributes = parse_attributes(parser)
+        return cls(parse_members(parser), attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:
+            if op.name != "dsr.load" and not op.has_trait(Pure):
+                raise VerifyException(f"{op.name} does something, which wse.initial does not; put it into a wse.func")
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A function of the PE: called by other code, or launched by the host if exported.
+
+    ```
+    wse.func @main(%iterations: i16) { ... wse.return }
+    wse.func @square(%x: f32) -> f32 { ... wse.return %y : f32 }
+    ```
+
+    A body that ends without `wse.return` returns nothing.
+    """
+
+    name = "wse.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        function_type: FunctionType,
+        body: Region | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "function_type": function_type},
+            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name().data
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
+        results: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            results = [parser.parse_type()] if listed is None else list(listed)
+        attributes = parse_attributes(parser)
+        body = parse_body(parser, arguments, ReturnOp)
+        type = FunctionType.from_lists([argument.type for argument in arguments], results)
+        return cls(name, type, body, attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        print_arguments(printer, self.body)
+        results = self.function_type.outputs.data
+        if len(results) == 1:
+            printer.print_string(" -> ")
+            printer.print_attribute(results[0])
+        elif results:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(results, printer.print_attribute)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        if self.body.block.arg_types != self.function_type.inputs.data:
+            raise VerifyException(
+                f"the body of function @{self.sym_name.data} does not take the arguments of its type; make both agree"
+            )
+
+
+@irdl_op_definition
+class TaskOp(SymbolUser):
+    """Code that the PE's scheduler starts.
+
+    ```
+    wse.task @step local { ... }
+    wse.task @done local id 9 blocked { ... }
+    wse.task @receive data @from_west (%value: f32) { ... }
+    wse.task @end control id 5 { ... }
+    ```
+
+    A local task runs when it is activated and not blocked; `active` and `blocked` give its state
+    when the program starts. A data task runs for each wavelet of its input queue and takes the
+    wavelet as one argument, or as two of 16 bits, the low half first. A control task runs for a
+    control wavelet that carries its id in bits 16 to 21; it takes no argument, the 16 bits of data below the id,
+    or the whole wavelet as a data task does.
+    """
+
+    name = "wse.task"
+    sym_name = prop_def(SymbolNameConstraint())
+    kind = prop_def(TaskKindAttr)
+    queue = opt_prop_def(SymbolRefAttr)
+    id = opt_prop_def(IntegerAttr)
+    active = opt_prop_def(UnitAttr)
+    blocked = opt_prop_def(UnitAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+
+    def __init__(
+        self,
+        name: str,
+        kind: TaskKind,
+        body: Region | None = None,
+        *,
+        queue: str | None = None,
+        id: int | None = None,
+        active: bool = False,
+        blocked: bool = False,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "kind": TaskKindAttr(kind),
+                "queue": None if queue is None else SymbolRefAttr(queue),
+                "id": None if id is None else IntegerAttr(id, i64),
+                "active": UnitAttr() if active else None,
+                "blocked": UnitAttr() if blocked else None,
+            },
+            regions=[Region(Block()) if body is None else body],
+            attributes=attributes or {},
+        )
+
+    @property
+    def task_kind(self) -> TaskKind:
+        return self.kind.data
+
+    @property
+    def task_id(self) -> int | None:
+        """The task's number on the machine, if it is fixed."""
+        return None if self.id is None else self.id.value.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TaskOp:
+        name = parser.parse_symbol_name().data
+        kind = parser.parse_str_enum(TaskKind)
+        queue = parser.parse_symbol_name().data if kind is TaskKind.DATA else None
+        number = None
+        if parser.parse_optional_keyword("id") is not None:
+            number = parser.parse_integer(allow_boolean=False)
+        active = parser.parse_optional_keyword("active") is not None
+        blocked = parser.parse_optional_keyword("blocked") is not None
+        arguments = parse_arguments(parser)
+        attributes = parse_attributes(parser)
+        return cls(
+            name,
+            kind,
+            parse_body(parser, arguments, ReturnOp),
+            queue=queue,
+            id=number,
+            active=active,
+            blocked=blocked,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" {self.task_kind}")
+        if self.queue is not None:
+            printer.print_string(" ")
+            printer.print_attribute(self.queue)
+        if self.id is not None:
+            printer.print_string(f" id {self.id.value.data}")
+        if self.active is not None:
+            printer.print_string(" active")
+        if self.blocked is not None:
+            printer.print_string(" blocked")
+        if self.body.block.args:
+            printer.print_string(" ")
+            print_arguments(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        if (self.queue is not None) != (self.task_kind is TaskKind.DATA):
+            raise VerifyException(
+                f"{self.task_kind} task @{name} "
+                + ("needs the input queue that starts it" if self.queue is None else "has a queue")
+                + "; data tasks have one, no others"
+            )
+        verify_task(
+            self.task_kind,
+            name,
+            self.body.block.arg_types,
+            active=self.active is not None,
+            verify_element=verify_element_type,
+        )
+        if self.id is not None and self.task_kind is TaskKind.DATA:
+            raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
+        if self.task_kind is TaskKind.CONTROL and self.id is None:
+            raise VerifyException(f"control task @{name} has no id, so no control wavelet can name it; give it one")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if self.queue is not None:
+            scope.input_queue(self.queue)
+        if self.task_id is not None:
+            control = self.task_kind is TaskKind.CONTROL
+            verify_task_id(described(self), self.task_id, scope.target, control=control)
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends a function or task.
+
+    ```
+    wse.return
+    wse.return %y : f32
+    ```
+    """
+
+    name = "wse.return"
+    arguments = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(FuncOp, TaskOp))
+    assembly_format = "($arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, *arguments: SSAValue):
+        super().__init__(operands=[arguments])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        expected: Sequence[Attribute] = ()
+        # The parent is verified after its body, so its type may still be missing or wrong.
+        type = None if parent is None else parent.properties.get("function_type")
+        if isinstance(type, FunctionType):
+            expected = type.outputs.data
+        if tuple(self.arguments.types) != tuple(expected):
+            raise VerifyException(
+                "wse.return does not return what its function or task promises "
+                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
+            )
+
+
+@irdl_op_definition
+class CallOp(SymbolUser):
+    """Calls a function of the same PE program.
+
+    ```
+    %y = wse.call @square(%x) : (f32) -> f32
+    ```
+    """
+
+    name = "wse.call"
+    callee = prop_def(SymbolRefAttr)
+    arguments = var_operand_def()
+    res = var_result_def()
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue] = (), results: Sequence[Attribute] = ()):
+        super().__init__(
+            operands=[arguments],
+            result_types=[results],
+            properties={"callee": SymbolRefAttr(callee)},
+        )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        function = scope.func(self.callee)
+        used = FunctionType.from_lists(self.arguments.types, self.res.types)
+        if used != function.function_type:
+            raise VerifyException(
+                f"function @{function.sym_name.data} has type {function.function_type}, but is "
+                f"called as {used}; make both agree"
+            )

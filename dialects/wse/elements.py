@@ -1,0 +1,70 @@
+"""What memory, parameters and wavelets hold, and how the types and values of that are read and checked.
+
+Nothing here knows who owns the memory or names a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    i16,
+    i32,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import AttrParser, Parser
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+ELEMENT_TYPES: tuple[BFloat16Type | Float16Type | Float32Type | IntegerType, ...] = (f16, bf16, f32, i16, i32)
+"""What buffers, parameters and wavelets hold; integers are signless, operations give the sign."""
+
+
+def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
+    element = next((element for element in ELEMENT_TYPES if element == element_type), None)
+    if element is None:
+        parser.raise_error(f"{element_type} takes no initial value; use f16, bf16, f32, i16 or i32")
+    parser.parse_keyword("dense")
+    return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
+
+
+def parse_element_type(parser: AttrParser, owner: str) -> Attribute:
+    """Parse one of `ELEMENT_TYPES`; anything else is an error that says `owner` cannot have it."""
+    position = parser.pos
+    type = parser.parse_type()
+    if type not in ELEMENT_TYPES:
+        parser.raise_error(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32", position)
+    return type
+
+
+def parse_memref(parser: AttrParser, owner: str) -> MemRefType:
+    """Parse a memref type; anything else is an error that says `owner` has one."""
+    position = parser.pos
+    type = parser.parse_type()
+    if not isa(type, MemRefType):
+        parser.raise_error(f"{owner} has a memref type, for example memref<64xf32>", position)
+    return type
+
+
+def verify_element_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
+    if type not in ELEMENT_TYPES:
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
+
+
+def element_count(type: MemRefType) -> int:
+    """Number of elements of a memref with known extents, 1 for rank 0."""
+    count = 1
+    for extent in type.get_shape():
+        count *= extent
+    return count

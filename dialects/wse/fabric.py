@@ -1,0 +1,217 @@
+"""What joins the PEs of a program: colors, their routes, and the streams between PEs and host.
+
+Nothing here knows what a PE does with a wavelet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, SymbolOpInterface
+
+from ..assembly import parse_attributes, print_attributes
+from ..machine_rules import verify_ports, verify_stream_way
+from ..region import RegionAttr, parse_region_list, print_region_list
+from .attributes import EVERYWHERE, Direction, DirectionAttr, StreamWay
+from .program import ProgramOp
+from .symbols import SymbolUser
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+def _parse_directions(parser: Parser) -> ArrayAttr[DirectionAttr]:
+    return ArrayAttr(
+        parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: DirectionAttr(parser.parse_str_enum(Direction))
+        )
+    )
+
+
+def _print_directions(printer: Printer, directions: ArrayAttr[DirectionAttr]) -> None:
+    with printer.in_square_brackets():
+        printer.print_list(directions, lambda direction: printer.print_string(direction.data))
+
+
+@irdl_op_definition
+class ColorOp(IRDLOperation):
+    """A color: a virtual channel of the fabric.
+
+    ```
+    wse.color @east0
+    wse.color @east1 = 3
+    ```
+
+    Without an id, lowering chooses one of the target's routable colors.
+    """
+
+    name = "wse.color"
+    sym_name = prop_def(SymbolNameConstraint())
+    id = opt_prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(ProgramOp))
+
+    def __init__(self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "id": None if id is None else IntegerAttr(id, i64),
+            },
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ColorOp:
+        name = parser.parse_symbol_name().data
+        number = None
+        if parser.parse_optional_punctuation("=") is not None:
+            number = parser.parse_integer(allow_boolean=False)
+        return cls(name, number, parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.id is not None:
+            printer.print_string(f" = {self.id.value.data}")
+        print_attributes(printer, self)
+
+
+@irdl_op_definition
+class RouteOp(SymbolUser):
+    """How the routers of a region pass on one color, from some ports to some ports.
+
+    ```
+    wse.route @east0 on [::2, :] from [ramp] to [east]
+    wse.route @down on [1, 1:] + [3, 1:] from [north] to [ramp, south]
+    ```
+    """
+
+    name = "wse.route"
+    color = prop_def(SymbolRefAttr)
+    placement = prop_def(ArrayAttr[RegionAttr])
+    inputs = prop_def(ArrayAttr[DirectionAttr])
+    outputs = prop_def(ArrayAttr[DirectionAttr])
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(
+        self,
+        color: str,
+        placement: ArrayAttr[RegionAttr],
+        inputs: Sequence[Direction],
+        outputs: Sequence[Direction],
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "color": SymbolRefAttr(color),
+                "placement": placement,
+                "inputs": ArrayAttr(DirectionAttr(port) for port in inputs),
+                "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
+            },
+            attributes=attributes or {},
+        )
+
+    @property
+    def input_ports(self) -> tuple[Direction, ...]:
+        """The ports the color comes in by."""
+        return tuple(port.data for port in self.inputs)
+
+    @property
+    def output_ports(self) -> tuple[Direction, ...]:
+        """The ports the color goes out by; more than one is a multicast."""
+        return tuple(port.data for port in self.outputs)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RouteOp:
+        color = parser.parse_symbol_name().data
+        parser.parse_keyword("on")
+        placement = parse_region_list(parser)
+        parser.parse_keyword("from")
+        inputs = _parse_directions(parser)
+        parser.parse_keyword("to")
+        outputs = _parse_directions(parser)
+        return cls(
+            color,
+            placement,
+            [port.data for port in inputs],
+            [port.data for port in outputs],
+            parse_attributes(parser),
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(" on ")
+        print_region_list(printer, self.placement)
+        printer.print_string(" from ")
+        _print_directions(printer, self.inputs)
+        printer.print_string(" to ")
+        _print_directions(printer, self.outputs)
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        verify_ports(self.input_ports, self.output_ports)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+@irdl_op_definition
+class HostStreamOp(SymbolUser):
+    """Connects a color with the host on the PEs of a region, by default on all.
+
+    ```
+    wse.host_stream @input in
+    wse.host_stream @result out on [-1, :]
+    ```
+
+    `in`: what the host sends arrives in the PE's input queue of the color. `out`: what the PE sends on the color goes
+    to the host, unless the program has a route for the color there. The routes between host and PE are implied.
+    """
+
+    name = "wse.host_stream"
+    color = prop_def(SymbolRefAttr)
+    way = prop_def(StringAttr)
+    placement = prop_def(ArrayAttr[RegionAttr])
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(
+        self,
+        color: str,
+        way: StreamWay,
+        placement: ArrayAttr[RegionAttr] = EVERYWHERE,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        super().__init__(
+            properties={"color": SymbolRefAttr(color), "way": StringAttr(way.value), "placement": placement},
+            attributes=attributes or {},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HostStreamOp:
+        color = parser.parse_symbol_name().data
+        way = parser.parse_str_enum(StreamWay)
+        placement = EVERYWHERE
+        if parser.parse_optional_keyword("on") is not None:
+            placement = parse_region_list(parser)
+        return cls(color, way, placement, parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(f" {self.way.data}")
+        if self.placement != EVERYWHERE:
+            printer.print_string(" on ")
+            print_region_list(printer, self.placement)
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        verify_stream_way(self.way.data)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)

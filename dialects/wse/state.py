@@ -1,0 +1,330 @@
+"""What only the machine has, for the bodies of functions and tasks: its memory as values, where a PE stands, its clock,
+the state of its tasks, and what it reports.
+
+Nothing here knows how that is kept or executed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, StringAttr, SymbolRefAttr, i1, i16
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, MemoryWriteEffect, Pure, Resource
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from ..print_format import verify_format
+from .attributes import Axis, AxisAttr
+from .elements import verify_element_type
+from .symbols import SymbolUser
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+class TaskStates(Resource):
+    """Which tasks of a PE are active and which are blocked."""
+
+    def name(self) -> str:
+        return "<TaskStates>"
+
+
+class WritesTaskStates(MemoryEffect):
+    """The operation activates, blocks or unblocks a task."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        return {EffectInstance(MemoryEffectKind.WRITE, resource=TaskStates())}
+
+
+@irdl_op_definition
+class GetBufferOp(SymbolUser):
+    """The memory of a buffer.
+
+    ```
+    %u = wse.get_buffer @u : memref<64xf32>
+    ```
+    """
+
+    name = "wse.get_buffer"
+    buffer = prop_def(SymbolRefAttr)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$buffer attr-dict `:` type($result)"
+
+    def __init__(self, buffer: str, type: MemRefType):
+        super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[type])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        if buffer.type != self.result.type:
+            raise VerifyException(
+                f"buffer @{buffer.sym_name.data} has type {buffer.type}, not {self.result.type}; use its type"
+            )
+
+
+@irdl_op_definition
+class AddressOfOp(SymbolUser):
+    """The address of a buffer's first word, in 16-bit words; a constant once memory is laid out.
+
+    ```
+    %p = wse.address_of @u : i16
+    ```
+    """
+
+    name = "wse.address_of"
+    buffer = prop_def(SymbolRefAttr)
+    result = result_def(i16)
+    traits = traits_def(Pure())
+    assembly_format = "$buffer attr-dict `:` type($result)"
+
+    def __init__(self, buffer: str):
+        super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[i16])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.buffer(self.buffer)
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """Memory at a run-time word address, as an array of open extent or as one element.
+
+    ```
+    %m = wse.view %p : memref<?xf32>
+    %s = wse.view %p : memref<f32>
+    ```
+
+    It is loaded, stored and described (`dsd.mem1d`, `dsd.mem4d`, `dsd.set_base`) like a buffer; with rank 0 it is also
+    the scalar destination of a DSD operation. Nothing is checked against a buffer: an element may be of any buffer,
+    of the type of the view. An address outside the memory in use, or an odd one of a 32-bit element, is an error when
+    the access happens.
+    """
+
+    name = "wse.view"
+    address = operand_def(i16)
+    result = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "$address attr-dict `:` type($result)"
+
+    def __init__(self, address: SSAValue, type: MemRefType):
+        super().__init__(operands=[address], result_types=[type])
+
+    def verify_(self) -> None:
+        type = self.result.type
+        assert isa(type, MemRefType)
+        verify_element_type(type.get_element_type(), "memory")
+        if type.get_num_dims() > 1 or type.has_static_shape() != (type.get_num_dims() == 0):
+            raise VerifyException(
+                f"a view of type {type} is neither a row of open extent nor a single element; use "
+                f"memref<?x{type.get_element_type()}> or memref<{type.get_element_type()}>"
+            )
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """Ends the run with an error that gives the message and the PE, where the condition does not hold.
+
+    ```
+    wse.assert %condition, "the index is in range"
+    ```
+    """
+
+    name = "wse.assert"
+    condition = operand_def(i1)
+    message = prop_def(StringAttr)
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+
+
+@irdl_op_definition
+class PrintOp(IRDLOperation):
+    """Appends a text to the log of the machine, with the PE and its clock; costs no cycles.
+
+    ```
+    wse.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
+    ```
+
+    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{X}` hexadecimal and `{b}` binary with
+    every digit of the type, `{f}` a float; `{{` is a brace.
+    """
+
+    name = "wse.print"
+    format = prop_def(StringAttr)
+    arguments = var_operand_def(IntegerType | AnyFloat)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
+        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
+
+    def verify_(self) -> None:
+        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
+
+
+@irdl_op_definition
+class TimestampOp(IRDLOperation):
+    """The cycle counter of the PE, 48 bits: three words, the lowest first.
+
+    ```
+    %low, %middle, %high = wse.timestamp : i16, i16, i16
+    ```
+    """
+
+    name = "wse.timestamp"
+    low = result_def(i16)
+    middle = result_def(i16)
+    high = result_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "attr-dict `:` type($low) `,` type($middle) `,` type($high)"
+
+    def __init__(self):
+        super().__init__(result_types=[i16, i16, i16])
+
+
+@irdl_op_definition
+class GetParamOp(SymbolUser):
+    """The value a parameter has on this PE.
+
+    ```
+    %c = wse.get_param @coefficient : f32
+    ```
+    """
+
+    name = "wse.get_param"
+    param = prop_def(SymbolRefAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$param attr-dict `:` type($result)"
+
+    def __init__(self, param: str, type: Attribute):
+        super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        param = scope.param(self.param)
+        if param.type != self.result.type:
+            raise VerifyException(
+                f"parameter @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
+            )
+
+
+class _AxisOp(IRDLOperation, ABC):
+    """Shared by what gives a number for x or y."""
+
+    axis = prop_def(AxisAttr)
+    result = result_def(i16)
+    traits = traits_def(Pure())
+
+    def __init__(self, axis: Axis):
+        super().__init__(properties={"axis": AxisAttr(axis)}, result_types=[i16])
+
+    @classmethod
+    def parse(cls, parser: Parser):
+        axis = parser.parse_str_enum(Axis)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        if parser.parse_type() != i16:
+            parser.raise_error("coordinates and extents are of type i16", position)
+        op = cls(axis)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.axis.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : i16")
+
+
+@irdl_op_definition
+class CoordinateOp(_AxisOp):
+    """Where this PE stands in the rectangle: x from 0 at the west, y from 0 at the north.
+
+    ```
+    %x = wse.coordinate x : i16
+    ```
+    """
+
+    name = "wse.coordinate"
+
+
+@irdl_op_definition
+class ExtentOp(_AxisOp):
+    """Size of the rectangle in PEs: its width for x, its height for y.
+
+    ```
+    %width = wse.extent x : i16
+    ```
+    """
+
+    name = "wse.extent"
+
+
+@irdl_op_definition
+class ActivateOp(SymbolUser):
+    """Activates a local task: it runs once the PE is free and the task is not blocked.
+
+    ```
+    wse.activate @step
+    ```
+    """
+
+    name = "wse.activate"
+    task = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$task attr-dict"
+
+    def __init__(self, task: str):
+        super().__init__(properties={"task": SymbolRefAttr(task)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_activate(self.task)
+
+
+@irdl_op_definition
+class BlockOp(SymbolUser):
+    """Blocks a task, or the tasks of a queue: activations are kept until it is unblocked.
+
+    ```
+    wse.block @step
+    ```
+    """
+
+    name = "wse.block"
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_unblock(self.symbol, "blocked")
+
+
+@irdl_op_definition
+class UnblockOp(SymbolUser):
+    """Lets a blocked task, or the tasks of a queue, run again.
+
+    ```
+    wse.unblock @step
+    ```
+    """
+
+    name = "wse.unblock"
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_unblock(self.symbol)
