@@ -1,0 +1,133 @@
+"""The integer fields of descriptors: their ranges, and how one that is a number or a value is kept, read, printed and
+checked.
+
+Nothing here knows which descriptor has which field.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, i16, i64
+from xdsl.ir import SSAValue
+from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.printer import Printer
+from xdsl.traits import HasCanonicalizationPatternsTrait
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+Integer = int | SSAValue
+"""A field of a descriptor: a number known at compile time, or a value of type i16."""
+
+
+EXTENTS = range(1 << 16)
+"""What an extent may be, in elements or wavelets (DSD-008)."""
+
+
+OFFSETS = range(-(1 << 15), 1 << 15)
+"""What an offset may be, in elements (DSD-011, DSD-048)."""
+
+
+MEM1D_STRIDES = range(-(1 << 7), 1 << 7)
+"""What the stride of a mem1d descriptor may be, in elements (DSD-009)."""
+
+
+MEM4D_STRIDES = range(-(1 << 15), 1 << 15)
+"""What a stride of a mem4d descriptor may be, in elements (DSD-050)."""
+
+
+MAX_DIMENSIONS = 4
+"""Most dimensions of a mem4d descriptor (DSD-045, DSD-057)."""
+
+
+def parse_integer(parser: Parser) -> Integer:
+    """Parse a number, or an operand of type i16."""
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        return parser.resolve_operand(operand, i16)
+    return parser.parse_integer(allow_boolean=False)
+
+
+def print_integer(printer: Printer, value: Integer) -> None:
+    """Print what `parse_integer` reads."""
+    if isinstance(value, int):
+        printer.print_string(str(value))
+    else:
+        printer.print_operand(value)
+
+
+def parse_integers(parser: Parser) -> list[int]:
+    """Parse numbers in square brackets."""
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
+
+
+def static_part(value: Integer | None) -> IntegerAttr | None:
+    """The property of a field that is a number; None if it is a value or not given."""
+    return IntegerAttr(value, i64) if isinstance(value, int) else None
+
+
+def dynamic_part(value: Integer | None) -> SSAValue | None:
+    """The operand of a field that is a value; None if it is a number or not given."""
+    return value if isinstance(value, SSAValue) else None
+
+
+def joined_parts(dynamic: SSAValue | None, static: IntegerAttr | None, default: int) -> Integer:
+    """The field that has this operand or this property, or else `default`."""
+    if dynamic is not None:
+        return dynamic
+    return default if static is None else static.value.data
+
+
+def verify_field(
+    name: str, dynamic: SSAValue | None, static: IntegerAttr | None, allowed: range, *, needed: bool = False
+) -> None:
+    """Raise VerifyException unless the field is given at most once, and in range if it is a number."""
+    if dynamic is not None and static is not None:
+        raise VerifyException(f"{name} is given as a number and as a value; keep one of them")
+    if needed and dynamic is None and static is None:
+        raise VerifyException(f"{name} is missing and has no default; give it")
+    if static is not None:
+        verify_range(name, static.value.data, allowed)
+
+
+def verify_range(name: str, value: int, allowed: range) -> None:
+    """Raise VerifyException unless the number is in range."""
+    if value not in allowed:
+        raise VerifyException(f"{name} {value} is out of range; it lies from {allowed.start} to {allowed.stop - 1}")
+
+
+def constant_value(value: Integer) -> int | None:
+    """The number `value` is known to be at compile time, or None."""
+    if isinstance(value, int):
+        return value
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isa(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def constant_extent(value: Integer) -> int | None:
+    """The extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
+    number = constant_value(value)
+    return number if number is None or isinstance(value, int) else number % len(EXTENTS)
+
+
+class FoldsConstantFields(HasCanonicalizationPatternsTrait):
+    """Fields that are constant values become numbers."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        # The patterns are built on the operations that have this trait.
+        from .folding import FoldConstantFields
+
+        return (FoldConstantFields(),)
+
+
+class FoldsIntoConstant(HasCanonicalizationPatternsTrait):
+    """A changed field goes into the descriptor it changes, where both are known."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .folding import FoldDerivedDescriptor, MergeDerivedDescriptors
+
+        return (FoldDerivedDescriptor(), MergeDerivedDescriptors())
