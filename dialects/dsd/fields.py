@@ -19,22 +19,17 @@ from xdsl.utils.hints import isa
 Integer = int | SSAValue
 """A field of a descriptor: a number known at compile time, or a value of type i16."""
 
-
 EXTENTS = range(1 << 16)
 """What an extent may be, in elements or wavelets (DSD-008)."""
-
 
 OFFSETS = range(-(1 << 15), 1 << 15)
 """What an offset may be, in elements (DSD-011, DSD-048)."""
 
-
 MEM1D_STRIDES = range(-(1 << 7), 1 << 7)
 """What the stride of a mem1d descriptor may be, in elements (DSD-009)."""
 
-
 MEM4D_STRIDES = range(-(1 << 15), 1 << 15)
 """What a stride of a mem4d descriptor may be, in elements (DSD-050)."""
-
 
 MAX_DIMENSIONS = 4
 """Most dimensions of a mem4d descriptor (DSD-045, DSD-057)."""

@@ -22,7 +22,6 @@ _ENUM_OPTIONS: Mapping[str, Callable[[AttrParser], Attribute]] = {
     "zero": lambda parser: ZeroedSourceAttr(parser.parse_str_enum(ZeroedSource)),
 }
 
-
 OPTIONS: Mapping[str, str] = {
     "wavelet_index_offset": "dsd.mem1d, dsd.mem4d, dsd.tensor_access and dsd.fabout",
     "control": "dsd.fabout",

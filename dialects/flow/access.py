@@ -1,0 +1,195 @@
+"""Loads and stores of single elements, and how an operation names a buffer or an address.
+
+Whether an index is inside the buffer is known only when it happens.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import IndexType, IntegerType, SymbolRefAttr, i16
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from .fields import counted
+from .symbols import SymbolUser
+from .types import Scalar, verify_element_type
+
+if TYPE_CHECKING:
+    from .scope import Scope
+    from .streams import StreamOp
+
+
+Array: TypeAlias = str | SSAValue
+"""What is accessed: the name of a buffer, or a word address of type i16."""
+
+
+class _AccessOp(SymbolUser, ABC):
+    """Shared by what accesses one element of a buffer, or of the memory at a word address.
+
+    A buffer takes an index for each of its dimensions, an address one index in elements, or none.
+    """
+
+    buffer = opt_prop_def(SymbolRefAttr)
+    address = opt_operand_def(IntegerType(16))
+    indices = var_operand_def(IndexType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def print_place(self, printer: Printer) -> None:
+        print_array(printer, self)
+        with printer.in_square_brackets():
+            printer.print_list(self.indices, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+
+    @staticmethod
+    def parse_place(parser: Parser) -> tuple[Array, Sequence[SSAValue], Mapping[str, Attribute]]:
+        array = parse_array(parser)
+        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(IndexType()))
+        return array, indices, parser.parse_optional_attr_dict()
+
+    def verify_(self) -> None:
+        verify_array(self)
+        if self.address is not None and len(self.indices) > 1:
+            raise VerifyException(
+                f"{self.name} at an address takes one index or none, not {len(self.indices)}; memory has one dimension"
+            )
+
+    def verify_access(self, scope: Scope, type: Attribute) -> None:
+        """Check indices and type against the buffer, or the type alone at an address."""
+        if self.buffer is None:
+            verify_element_type(type, "memory")
+            return
+        buffer = scope.buffer(self.buffer)
+        name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
+        if len(self.indices) != rank:
+            raise VerifyException(
+                f"buffer @{name} has {counted(rank, 'dimension')}, but {self.name} has indices for "
+                f"{len(self.indices)}; give one for each"
+            )
+        if type != buffer.element_type:
+            raise VerifyException(f"buffer @{name} holds {buffer.element_type}, not {type}; use its type")
+
+
+def parse_array(parser: Parser) -> Array:
+    """Parse `@buffer` or `%address`."""
+    symbol = parser.parse_optional_symbol_name()
+    return parser.parse_operand(i16) if symbol is None else symbol.data
+
+
+def print_array(printer: Printer, op: _AccessOp | StreamOp) -> None:
+    """Print what `parse_array` reads."""
+    if op.buffer is not None:
+        printer.print_attribute(op.buffer)
+    elif op.address is not None:
+        printer.print_operand(op.address)
+
+
+def symbol_of(array: Array) -> SymbolRefAttr | None:
+    """The property that names a buffer; None for an address."""
+    return SymbolRefAttr(array) if isinstance(array, str) else None
+
+
+def address_of(array: Array) -> list[SSAValue]:
+    """The operands that give an address; none for a buffer."""
+    return [] if isinstance(array, str) else [array]
+
+
+def verify_array(op: _AccessOp | StreamOp) -> None:
+    """Raise VerifyException unless a buffer or an address is named, and not both."""
+    if (op.buffer is None) == (op.address is None):
+        raise VerifyException(f"{op.name} names a buffer or an address, and only one of them; correct it")
+
+
+@irdl_op_definition
+class LoadOp(_AccessOp):
+    """Loads one element of a buffer, or of the memory at a word address.
+
+    ```
+    %a = flow.load @u[%i, %j] : f32
+    %b = flow.load %address[%i] : f32
+    %c = flow.load %address[] : i16
+    ```
+
+    An index outside the buffer, an address outside the memory of the unit, and an odd address of a 32-bit element
+    end the run with an error. An index at an address counts elements, and the sum wraps at 16 bits.
+    """
+
+    name = "flow.load"
+    result = result_def(Scalar)
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(self, array: Array, indices: Sequence[SSAValue], type: Attribute):
+        super().__init__(
+            operands=[address_of(array), indices], properties={"buffer": symbol_of(array)}, result_types=[type]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        array, indices, attributes = cls.parse_place(parser)
+        parser.parse_punctuation(":")
+        op = cls(array, indices, parser.parse_type())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.print_place(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        self.verify_access(scope, self.result.type)
+
+
+@irdl_op_definition
+class StoreOp(_AccessOp):
+    """Stores one element of a buffer, or of the memory at a word address; errors as for `flow.load`.
+
+    ```
+    flow.store %a, @u[%i, %j] : f32
+    flow.store %b, %address[%i] : f32
+    ```
+    """
+
+    name = "flow.store"
+    value = operand_def(Scalar)
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(self, value: SSAValue, array: Array, indices: Sequence[SSAValue]):
+        super().__init__(operands=[value, address_of(array), indices], properties={"buffer": symbol_of(array)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        array, indices, attributes = cls.parse_place(parser)
+        parser.parse_punctuation(":")
+        op = cls(parser.resolve_operand(value, parser.parse_type()), array, indices)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.value)
+        printer.print_string(", ")
+        self.print_place(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        self.verify_access(scope, self.value.type)

@@ -1,0 +1,270 @@
+"""What runs on a unit: functions, tasks and calls.
+
+Nothing here knows what the bodies do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ..assembly import (
+    parse_arguments,
+    parse_attributes,
+    parse_body,
+    parse_symbol,
+    print_arguments,
+    print_attributes,
+    print_body,
+)
+from ..machine_rules import verify_task, verify_task_id
+from .fabric import UnitsOp
+from .symbols import SymbolUser, described
+from .types import StreamType, verify_element_type, verify_scalar_type
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A function of the unit. Functions do not recurse. An exported one can be launched; its results are dropped.
+
+    Arguments and results are scalars and streams.
+    """
+
+    name = "flow.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
+
+    def __init__(self, name: str, body: Region, results: Sequence[Attribute] = ()):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": FunctionType.from_lists(list(body.block.arg_types), results),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name().data
+        arguments = parse_arguments(parser)
+        results: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            results = list(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
+        attributes = parse_attributes(parser)
+        op = cls(name, parse_body(parser, arguments, ReturnOp), results)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.body.block.args:
+            print_arguments(printer, self.body)
+        if results := self.function_type.outputs.data:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(results, printer.print_attribute)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        if tuple(self.body.block.arg_types) != tuple(self.function_type.inputs):
+            raise VerifyException(
+                f"the body of function @{name} does not take the arguments of its type; make both agree"
+            )
+        for noun, types in (("an argument", self.function_type.inputs), ("a result", self.function_type.outputs)):
+            for type in types:
+                if not isinstance(type, StreamType):
+                    verify_scalar_type(type, f"{noun} of function @{name}")
+
+
+TASK_KINDS = ("local", "data", "control")
+
+
+@irdl_op_definition
+class TaskOp(SymbolUser):
+    """A task: `local` (run by activation), `data` (run by each wavelet of an input queue, whose payload is its
+    arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets).
+
+    A data task has the id of its queue on WSE-3, of one of its queue's colors on WSE-2; no other task has that id.
+    """
+
+    name = "flow.task"
+    sym_name = prop_def(SymbolNameConstraint())
+    kind = prop_def(StringAttr)
+    task_id = prop_def(IntegerAttr)
+    queue = opt_prop_def(SymbolRefAttr)
+    active = opt_prop_def(UnitAttr)
+    blocked = opt_prop_def(UnitAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        task_id: int,
+        body: Region,
+        *,
+        queue: str | None = None,
+        active: bool = False,
+        blocked: bool = False,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "kind": StringAttr(kind),
+                "task_id": IntegerAttr(task_id, i64),
+                "queue": None if queue is None else SymbolRefAttr(queue),
+                "active": UnitAttr() if active else None,
+                "blocked": UnitAttr() if blocked else None,
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TaskOp:
+        kind = parser.parse_keyword_in(TASK_KINDS)
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("id")
+        task_id = parser.parse_integer(allow_boolean=False)
+        queue = parse_symbol(parser).root_reference.data if parser.parse_optional_keyword("on") else None
+        active = parser.parse_optional_keyword("active") is not None
+        blocked = parser.parse_optional_keyword("blocked") is not None
+        arguments = parse_arguments(parser)
+        attributes = parse_attributes(parser)
+        body = parse_body(parser, arguments, ReturnOp)
+        op = cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.kind.data} ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" id {self.task_id.value.data}")
+        if self.queue is not None:
+            printer.print_string(" on ")
+            printer.print_attribute(self.queue)
+        if self.active is not None:
+            printer.print_string(" active")
+        if self.blocked is not None:
+            printer.print_string(" blocked")
+        if self.body.block.args:
+            printer.print_string(" ")
+            print_arguments(printer, self.body)
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    @property
+    def is_local(self) -> bool:
+        return self.kind.data == "local"
+
+    @property
+    def is_data(self) -> bool:
+        return self.kind.data == "data"
+
+    def verify_(self) -> None:
+        name, kind = self.sym_name.data, self.kind.data
+        if kind not in TASK_KINDS:
+            raise VerifyException(f"task @{name} is '{kind}'; make it one of {', '.join(TASK_KINDS)}")
+        if self.is_data and self.queue is None:
+            raise VerifyException(f"data task @{name} has no queue; name the input queue that starts it")
+        if self.queue is not None and not self.is_data:
+            raise VerifyException(f"{kind} task @{name} has a queue; remove it, only data tasks have one")
+        active, types = self.active is not None, self.body.block.arg_types
+        verify_task(kind, name, types, active=active, verify_element=verify_element_type)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        number, target = self.task_id.value.data, scope.target
+        if self.queue is not None:
+            queue = scope.input_queue(self.queue)
+            if target.data_tasks_by_color:
+                numbers = [scope.color(color).color.value.data for color in queue.colors]
+                wanted = "of its queue's color"
+            else:
+                numbers, wanted = [queue.queue_id.value.data], "of its queue"
+            if number not in numbers:
+                raise VerifyException(
+                    f"data task @{self.sym_name.data} has id {number}, but on {target.name} it has the id {wanted}; "
+                    f"use {numbers[0]}"
+                )
+            return
+        verify_task_id(described(self), number, target, control=not self.is_local)
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends a task or function."""
+
+    name = "flow.return"
+    values = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(FuncOp, TaskOp))
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue] = ()):
+        super().__init__(operands=[values])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        # The parent is verified after its body, so its type may still be missing or wrong.
+        type = None if parent is None else parent.properties.get("function_type")
+        expected = type.outputs.data if isinstance(type, FunctionType) else ()
+        if tuple(self.values.types) != tuple(expected):
+            raise VerifyException(
+                "flow.return does not return what its function or task promises "
+                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
+            )
+
+
+@irdl_op_definition
+class CallOp(SymbolUser):
+    """Calls a function of the same unit."""
+
+    name = "flow.call"
+    callee = prop_def(SymbolRefAttr)
+    arguments = var_operand_def()
+    results_ = var_result_def()
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results_)"
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue], results: Sequence[Attribute]):
+        super().__init__(operands=[arguments], properties={"callee": SymbolRefAttr(callee)}, result_types=[results])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        function = scope.func(self.callee)
+        used = FunctionType.from_lists(self.arguments.types, self.results_.types)
+        if used != function.function_type:
+            raise VerifyException(
+                f"function @{function.sym_name.data} has type {function.function_type}, but is called as {used}; make "
+                "both agree"
+            )

@@ -1,0 +1,278 @@
+"""The fabric, its colors and routes, and the classes of units on it.
+
+What their members must fulfil together is in `scope`, since the members name these operations as their parents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.ir import Block, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from ...targets import TARGETS
+from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
+from ..machine_rules import verify_ports, verify_stream_way
+from ..region import RegionAttr, parse_region_list, print_region_list
+from .symbols import SymbolUser
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+DIRECTIONS = ("ramp", "north", "east", "south", "west")
+"""Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
+
+
+@irdl_op_definition
+class FabricOp(IRDLOperation):
+    """A grid of units, `width` columns by `height` rows, and the routes between them."""
+
+    name = "flow.fabric"
+    sym_name = prop_def(SymbolNameConstraint())
+    target = prop_def(StringAttr)
+    width = prop_def(IntegerAttr)
+    height = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove())
+
+    def __init__(self, name: str, target: str, width: int, height: int, body: Region | None = None):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "target": StringAttr(target),
+                "width": IntegerAttr(width, i64),
+                "height": IntegerAttr(height, i64),
+            },
+            regions=[body or Region(Block())],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FabricOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("target")
+        target = parser.parse_str_literal()
+        parser.parse_keyword("grid")
+        width = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("by")
+        height = parser.parse_integer(allow_boolean=False)
+        attributes = parse_attributes(parser)
+        op = cls(name, target, width, height, parse_members(parser))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f' target "{self.target.data}" grid ')
+        printer.print_string(f"{self.width.value.data} by {self.height.value.data}")
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return self.width.value.data, self.height.value.data
+
+    def verify_(self) -> None:
+        if min(self.grid) < 1:
+            raise VerifyException("the grid of a flow.fabric needs at least one column and one row")
+        target = TARGETS.get(self.target.data)
+        if target is None:
+            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
+        # The members are built on this module, so it can name them only when it is called.
+        from .scope import verify_fabric_members
+
+        verify_fabric_members(self, target)
+
+
+@irdl_op_definition
+class ColorOp(IRDLOperation):
+    """Names a routable color."""
+
+    name = "flow.color"
+    sym_name = prop_def(SymbolNameConstraint())
+    color = prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp))
+
+    def __init__(self, name: str, color: int):
+        super().__init__(properties={"sym_name": StringAttr(name), "color": IntegerAttr(color, i64)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ColorOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_punctuation("=")
+        op = cls(name, parser.parse_integer(allow_boolean=False))
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" = {self.color.value.data}")
+        print_attributes(printer, self)
+
+
+@irdl_op_definition
+class RouteOp(SymbolUser):
+    """Sets the router of every unit of a region for one color: wavelets from any port of `from` leave by every
+    port of `to`. Where two routes of a color meet, the later one holds."""
+
+    name = "flow.route"
+    color = prop_def(SymbolRefAttr)
+    regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
+    receive = prop_def(ArrayAttr[StringAttr])
+    transmit = prop_def(ArrayAttr[StringAttr])
+    traits = traits_def(HasParent(FabricOp))
+
+    def __init__(
+        self,
+        color: str | SymbolRefAttr,
+        regions: Sequence[RegionAttr],
+        receive: Sequence[str],
+        transmit: Sequence[str],
+    ):
+        super().__init__(
+            properties={
+                "color": SymbolRefAttr(color) if isinstance(color, str) else color,
+                "regions": ArrayAttr(regions),
+                "receive": ArrayAttr([StringAttr(port) for port in receive]),
+                "transmit": ArrayAttr([StringAttr(port) for port in transmit]),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RouteOp:
+        color = parse_symbol(parser)
+        parser.parse_keyword("on")
+        regions = parse_region_list(parser)
+
+        def ports(keyword: str) -> list[str]:
+            parser.parse_keyword(keyword)
+            return parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parser.parse_keyword_in(DIRECTIONS)
+            )
+
+        op = cls(color, regions.data, ports("from"), ports("to"))
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(" on ")
+        print_region_list(printer, self.regions_attr)
+        for keyword, ports in (("from", self.receive), ("to", self.transmit)):
+            printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        receive, transmit = ([port.data for port in ports] for ports in (self.receive, self.transmit))
+        for port in (*receive, *transmit):
+            if port not in DIRECTIONS:
+                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
+        verify_ports(receive, transmit)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+@irdl_op_definition
+class HostStreamOp(SymbolUser):
+    """Connects a color with the host on every unit of a region.
+
+    `in`: what the host sends arrives in the unit's input queue of the color. `out`: what the unit sends on the color
+    goes to the host, unless its router has a route for the color.
+    """
+
+    name = "flow.host_stream"
+    color = prop_def(SymbolRefAttr)
+    way = prop_def(StringAttr)
+    regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
+    traits = traits_def(HasParent(FabricOp))
+
+    def __init__(self, color: str | SymbolRefAttr, way: str, regions: Sequence[RegionAttr]):
+        super().__init__(
+            properties={
+                "color": SymbolRefAttr(color) if isinstance(color, str) else color,
+                "way": StringAttr(way),
+                "regions": ArrayAttr(regions),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HostStreamOp:
+        color = parse_symbol(parser)
+        way = parser.parse_keyword_in(("in", "out"))
+        parser.parse_keyword("on")
+        op = cls(color, way, parse_region_list(parser).data)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        printer.print_string(f" {self.way.data} on ")
+        print_region_list(printer, self.regions_attr)
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        verify_stream_way(self.way.data)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.color(self.color)
+
+
+@irdl_op_definition
+class UnitsOp(IRDLOperation):
+    """A class of units that run one program: where they stand and how many 16-bit words of memory they use."""
+
+    name = "flow.units"
+    sym_name = prop_def(SymbolNameConstraint())
+    regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
+    words = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove(), HasParent(FabricOp))
+
+    def __init__(self, name: str, regions: Sequence[RegionAttr], words: int, body: Region | None = None):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "regions": ArrayAttr(regions),
+                "words": IntegerAttr(words, i64),
+            },
+            regions=[body or Region(Block())],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> UnitsOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("on")
+        regions = parse_region_list(parser)
+        parser.parse_keyword("words")
+        words = parser.parse_integer(allow_boolean=False)
+        attributes = parse_attributes(parser)
+        op = cls(name, regions.data, words, parse_members(parser))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" on ")
+        print_region_list(printer, self.regions_attr)
+        printer.print_string(f" words {self.words.value.data}")
+        print_attributes(printer, self)
+        print_body(printer, self.body)
+
+    def verify_(self) -> None:
+        # See FabricOp.verify_.
+        from .scope import verify_units_members
+
+        verify_units_members(self)

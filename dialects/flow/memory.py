@@ -1,0 +1,323 @@
+"""The memory of a unit: buffers at addresses, parameters, initial values, and what of it the host sees.
+
+Nothing here knows the code that reads and writes, or how the runtime stores memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from ..assembly import parse_attributes, print_attributes
+from ..machine_rules import verify_pointer
+from .code import FuncOp
+from .fabric import UnitsOp
+from .symbols import SymbolUser, described
+from .types import ELEMENT_TYPES, Scalar, element_words, verify_element_type, verify_scalar_type
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+@irdl_op_definition
+class BufferOp(SymbolUser):
+    """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address.
+
+    Buffers may lie over one another. Row-major; rank 0 is a scalar variable. Without an initial value the memory
+    holds zeros.
+    """
+
+    name = "flow.buffer"
+    sym_name = prop_def(SymbolNameConstraint())
+    address = prop_def(IntegerAttr)
+    type = prop_def(MemRefType)
+    initial = opt_prop_def(DenseIntOrFPElementsAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+
+    def __init__(
+        self,
+        name: str,
+        address: int,
+        type: MemRefType[Attribute],
+        initial: DenseIntOrFPElementsAttr | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "address": IntegerAttr(address, i64),
+                "type": type,
+                "initial": initial,
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BufferOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("at")
+        address = parser.parse_integer(allow_boolean=False)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isa(type, MemRefType[Attribute]):
+            parser.raise_error("a buffer has a memref type, for example memref<64xf32>", position)
+        initial = None
+        if parser.parse_optional_punctuation("=") is not None:
+            parser.parse_keyword("dense")
+            if type.element_type not in ELEMENT_TYPES or not isa(type, MemRefType[Scalar]):
+                parser.raise_error(
+                    f"a buffer cannot hold {type.element_type}; use f16, bf16, f32, i16 or i32", position
+                )
+            initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
+        op = cls(name, address, type, initial)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" at {self.address.value.data} : ")
+        printer.print_attribute(self.type)
+        if self.initial is not None:
+            printer.print_string(" = ")
+            self.initial.print_without_type(printer)
+        print_attributes(printer, self)
+
+    @property
+    def element_type(self) -> Attribute:
+        return self.type.get_element_type()
+
+    @property
+    def first_word(self) -> int:
+        return self.address.value.data
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        verify_element_type(self.element_type, f"buffer @{name}")
+        if not self.type.has_static_shape():
+            raise VerifyException(f"buffer @{name} has type {self.type} with an open extent; give every extent")
+        if element_words(self.element_type) == 2 and self.first_word % 2:
+            raise VerifyException(
+                f"buffer @{name} holds 32-bit elements at odd word address {self.first_word}; align it to 2 words"
+            )
+        if self.initial is not None and (self.initial.get_shape(), self.initial.get_element_type()) != (
+            self.type.get_shape(), self.element_type,
+        ):  # fmt: skip
+            raise VerifyException(
+                f"initial value of type {self.initial.type} does not fit {self.type}; give it that type"
+            )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        end = self.first_word + prod(self.type.get_shape()) * element_words(self.element_type)
+        if self.first_word < 0 or end > scope.words:
+            raise VerifyException(
+                f"buffer @{self.sym_name.data} takes words {self.first_word} to {end - 1}, but its units have words 0 "
+                f"to {scope.words - 1}; move it or give them more words"
+            )
+
+
+@irdl_op_definition
+class InitializeOp(SymbolUser):
+    """The initial value of one element of a buffer, by its place in row-major order: a number, or a parameter.
+
+    ```
+    flow.initialize @pointers[2] = 640
+    flow.initialize @size[0] = @columns
+    ```
+
+    It goes over what the buffer itself says of the element.
+    """
+
+    name = "flow.initialize"
+    buffer = prop_def(SymbolRefAttr)
+    element = prop_def(IntegerAttr)
+    number = opt_prop_def(IntegerAttr)
+    param = opt_prop_def(SymbolRefAttr)
+    traits = traits_def(HasParent(UnitsOp))
+
+    def __init__(self, buffer: str, element: int, value: int | str):
+        super().__init__(
+            properties={
+                "buffer": SymbolRefAttr(buffer),
+                "element": IntegerAttr(element, i64),
+                "number": None if isinstance(value, str) else IntegerAttr(value, i64),
+                "param": SymbolRefAttr(value) if isinstance(value, str) else None,
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializeOp:
+        buffer = parser.parse_symbol_name().data
+        with parser.in_square_brackets():
+            element = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation("=")
+        param = parser.parse_optional_symbol_name()
+        op = cls(buffer, element, parser.parse_integer(allow_boolean=False) if param is None else param.data)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.buffer)
+        printer.print_string(f"[{self.element.value.data}] = ")
+        if self.param is not None:
+            printer.print_attribute(self.param)
+        elif self.number is not None:
+            printer.print_string(str(self.number.value.data))
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        if (self.number is None) == (self.param is None):
+            raise VerifyException("flow.initialize takes a number or a parameter, and only one of them; correct it")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        buffer = scope.buffer(self.buffer)
+        name, type = buffer.sym_name.data, buffer.element_type
+        if not 0 <= (element := self.element.value.data) < (count := prod(buffer.type.get_shape())):
+            raise VerifyException(f"buffer @{name} has no element {element}; choose one from 0 to {count - 1}")
+        if self.param is not None:
+            param = scope.param(self.param)
+            if param.type != type:
+                raise VerifyException(
+                    f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
+                    "agree"
+                )
+        elif type not in (i16, i32):
+            raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i16 or i32")
+
+
+@irdl_op_definition
+class ParamOp(SymbolUser):
+    """A read-only scalar of every unit: one value for all, or one per unit of the grid, row-major [y][x]."""
+
+    name = "flow.param"
+    sym_name = prop_def(SymbolNameConstraint())
+    values = prop_def(DenseIntOrFPElementsAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+
+    def __init__(self, name: str, values: DenseIntOrFPElementsAttr):
+        super().__init__(properties={"sym_name": StringAttr(name), "values": values})
+
+    assembly_format = "$sym_name `=` $values attr-dict"
+
+    @property
+    def type(self) -> Attribute:
+        """Type of the parameter as one unit sees it."""
+        return self.values.get_element_type()
+
+    def verify_(self) -> None:
+        verify_scalar_type(self.type, f"param @{self.sym_name.data}")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        shape = list(self.values.get_shape())
+        width, height = scope.grid
+        if shape and shape != [height, width]:
+            raise VerifyException(
+                f"param @{self.sym_name.data} has values of shape {shape}; give one value, or one for each PE, "
+                f"[{height}, {width}]"
+            )
+
+
+@irdl_op_definition
+class ExportOp(SymbolUser):
+    """Shows a buffer or function to the host under a name; `unsigned` makes the host see unsigned integers.
+
+    ```
+    flow.export @u as "u"
+    flow.export @pointer as "y" points_to memref<24xf32>
+    ```
+
+    With `points_to` the host sees the memory at the word address that the buffer, one i16, holds on each unit at the
+    time of a copy; the number of elements may be open. What several classes of units show under one name has one type.
+    """
+
+    name = "flow.export"
+    symbol = prop_def(SymbolRefAttr)
+    visible_name = prop_def(StringAttr)
+    points_to = opt_prop_def(MemRefType)
+    unsigned = opt_prop_def(UnitAttr)
+    read_only = opt_prop_def(UnitAttr)
+    traits = traits_def(HasParent(UnitsOp))
+
+    def __init__(
+        self,
+        symbol: str,
+        visible_name: str,
+        *,
+        points_to: MemRefType[Attribute] | None = None,
+        unsigned: bool = False,
+        read_only: bool = False,
+    ):
+        super().__init__(
+            properties={
+                "symbol": SymbolRefAttr(symbol),
+                "visible_name": StringAttr(visible_name),
+                "points_to": points_to,
+                "unsigned": UnitAttr() if unsigned else None,
+                "read_only": UnitAttr() if read_only else None,
+            }
+        )
+
+    assembly_format = (
+        "$symbol `as` $visible_name (`points_to` $points_to^)? (`unsigned` $unsigned^)? (`read_only` $read_only^)? "
+        "attr-dict"
+    )
+
+    def shown_as(self, symbols: Mapping[str, Operation]) -> str:
+        """What the host sees of it, given the symbols of its units."""
+        if self.points_to is not None:
+            return f"{'an unsigned' if self.unsigned else 'a'} {self.points_to}"
+        match symbols.get(self.symbol.string_value()):
+            case BufferOp(type=type):
+                return f"{'an unsigned' if self.unsigned else 'a'} {type}"
+            case FuncOp(function_type=type):
+                return f"a function of ({', '.join(map(str, type.inputs))})"
+            case _:
+                return "undefined"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        found = scope.find(self.symbol)
+        match found:
+            case BufferOp():
+                shown = found.type if self.points_to is None else self.points_to
+                if self.points_to is not None:
+                    verify_pointer(found.sym_name.data, found.type, self.points_to)
+                    verify_element_type(self.points_to.get_element_type(), "memory")
+                if self.unsigned is not None and shown.get_element_type() not in (i16, i32):
+                    raise VerifyException(
+                        f"buffer @{found.sym_name.data} of {shown} cannot be exported as unsigned; only i16 and i32 can"
+                    )
+            case FuncOp():
+                name = found.sym_name.data
+                if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
+                    raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
+                for type in found.function_type.inputs:
+                    if type not in (*ELEMENT_TYPES, i8):
+                        raise VerifyException(
+                            f"function @{name} takes {type}, which the host cannot pass; take numbers of type f16, "
+                            "bf16, f32, i8, i16 or i32"
+                        )
+            case _:
+                raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")

@@ -1,0 +1,112 @@
+"""Where streams come from, through branches, loops and calls.
+
+Nothing here decides which origin an operation accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation, Region, SSAValue
+
+from ..traversal import walk
+from .code import CallOp, FuncOp
+from .fabric import UnitsOp
+from .queues import QueueOp
+from .streams import FifoStreamOp, QueueStreamOp, StreamMaker, StreamOp
+from .types import StreamType
+
+Origin: TypeAlias = Literal["vector", "array", "fifo", "received", "sent"]
+"""What a stream is made of: a walk over memory of one dimension or of more, a FIFO, an input or an output queue."""
+
+
+def name_of(origin: Origin, owner: StreamMaker) -> str:
+    """How an error names a stream."""
+    if isinstance(owner, FifoStreamOp):
+        return f"FIFO @{owner.fifo.string_value()}"
+    if isinstance(owner, StreamOp):
+        dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
+        array = "memory" if owner.buffer is None else f"buffer @{owner.buffer.string_value()}"
+        return f"a walk{dimensions} over {array}"
+    return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
+
+
+class Streams:
+    """Where each stream of a class of units may come from, through branches, loops and calls.
+
+    A stream type does not tell memory from queues, nor an input from an output. Origins spread along the values that
+    pass a stream on; each value gets each origin once, with an operation that is one, so the work is linear.
+    """
+
+    def __init__(self) -> None:
+        self._origins: dict[SSAValue, dict[Origin, StreamMaker]] = {}
+        self._passed: dict[SSAValue, list[SSAValue]] = {}
+
+    def of(self, stream: SSAValue) -> Mapping[Origin, StreamMaker]:
+        """The possible origins of a stream, each with an operation that makes it so."""
+        return self._origins.get(stream, {})
+
+    def trace(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> None:
+        """Find the origins of all streams in the bodies of `units`. Names that do not exist are passed over."""
+        fresh: list[tuple[SSAValue, Origin, StreamMaker]] = []
+        for op in walk(units):
+            match op:
+                case StreamOp():
+                    fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
+                case FifoStreamOp():
+                    fresh.append((op.result, "fifo", op))
+                case QueueStreamOp():
+                    queue = symbols.get(op.queue.string_value())
+                    if isinstance(queue, QueueOp):
+                        fresh.append((op.result, "received" if queue.is_input else "sent", op))
+                case _:
+                    for source, target in _passes_on(op, symbols):
+                        if isinstance(target.type, StreamType):
+                            self._passed.setdefault(source, []).append(target)
+        while fresh:
+            value, origin, owner = fresh.pop()
+            known = self._origins.setdefault(value, {})
+            if origin not in known:
+                known[origin] = owner
+                fresh.extend((target, origin, owner) for target in self._passed.get(value, ()))
+
+
+def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """Pairs of values of which the second may be what the first is."""
+    match op:
+        case scf.IfOp():
+            for region in op.regions:
+                yield from zip(_last_operands(region), op.results, strict=False)
+        case scf.ForOp():
+            carried = _arguments(op.body)[1:]
+            for values in (op.iter_args, _last_operands(op.body)):
+                yield from zip(values, carried, strict=False)
+                yield from zip(values, op.results, strict=False)
+        case scf.WhileOp():
+            before, after = op.before_region, op.after_region
+            yield from zip(op.arguments, _arguments(before), strict=False)
+            yield from zip(_last_operands(after), _arguments(before), strict=False)
+            # The first operand of scf.condition is the condition.
+            passed = _last_operands(before)[1:]
+            yield from zip(passed, _arguments(after), strict=False)
+            yield from zip(passed, op.results, strict=False)
+        case CallOp():
+            callee = symbols.get(op.callee.string_value())
+            if isinstance(callee, FuncOp):
+                yield from zip(op.arguments, _arguments(callee.body), strict=False)
+                yield from zip(_last_operands(callee.body), op.results, strict=False)
+        case _:
+            for result in op.results:
+                if isinstance(result.type, StreamType):
+                    yield from ((operand, result) for operand in op.operands)
+
+
+def _arguments(region: Region) -> Sequence[SSAValue]:
+    return () if region.first_block is None else region.first_block.args
+
+
+def _last_operands(region: Region) -> Sequence[SSAValue]:
+    last = region.block.last_op if len(region.blocks) == 1 else None
+    return () if last is None else last.operands

@@ -1,0 +1,196 @@
+"""What only the machine has, for the bodies of functions and tasks: where a unit stands, its parameters and clock, the
+state of its tasks, and what it reports.
+
+Nothing here knows how that is kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, StringAttr, SymbolRefAttr, i1, i16, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..print_format import verify_format
+from .symbols import SymbolUser
+from .types import Scalar
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+class _AxisOp(IRDLOperation):
+    """Shared by what gives a number for `x` or `y`."""
+
+    axis = prop_def(StringAttr)
+    result = result_def(Scalar)
+    traits = traits_def(Pure())
+
+    def __init__(self, axis: str, type: Attribute = i16):
+        super().__init__(properties={"axis": StringAttr(axis)}, result_types=[type])
+
+    @classmethod
+    def parse(cls, parser: Parser):
+        axis = parser.parse_keyword_in(("x", "y"))
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(axis, parser.parse_type())
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.axis.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        if self.axis.data not in ("x", "y"):
+            raise VerifyException(f"the grid has no axis '{self.axis.data}'; use x or y")
+        if self.result.type not in (i16, i32, IndexType()):
+            raise VerifyException(f"{self.name} gives a whole number, not {self.result.type}; use i16, i32 or index")
+
+
+@irdl_op_definition
+class CoordinateOp(_AxisOp):
+    """The unit's own column (`x`) or row (`y`) in the grid."""
+
+    name = "flow.coordinate"
+
+
+@irdl_op_definition
+class ExtentOp(_AxisOp):
+    """The number of columns (`x`) or rows (`y`) of the grid."""
+
+    name = "flow.extent"
+
+
+@irdl_op_definition
+class GetParamOp(SymbolUser):
+    """Reads a parameter of the unit."""
+
+    name = "flow.get_param"
+    param = prop_def(SymbolRefAttr)
+    result = result_def(Scalar)
+    traits = traits_def(Pure())
+    assembly_format = "$param `:` type($result) attr-dict"
+
+    def __init__(self, param: str, type: Attribute):
+        super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        param = scope.param(self.param)
+        if param.type != self.result.type:
+            raise VerifyException(
+                f"param @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
+            )
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """Ends the run with an error that gives the message and the unit, where the condition does not hold.
+
+    ```
+    flow.assert %condition, "the index is in range"
+    ```
+    """
+
+    name = "flow.assert"
+    condition = operand_def(i1)
+    message = prop_def(StringAttr)
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+
+
+@irdl_op_definition
+class PrintOp(IRDLOperation):
+    """Appends a text to the log of the machine, with the unit and its clock; costs no cycles.
+
+    ```
+    flow.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
+    ```
+
+    `{u}` prints an operand as unsigned number, `{d}` signed, `{x}` hexadecimal, `{X}` hexadecimal and `{b}` binary with
+    every digit of the type, `{f}` a float; `{{` is a brace.
+    """
+
+    name = "flow.print"
+    format = prop_def(StringAttr)
+    arguments = var_operand_def(Scalar)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
+
+    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
+        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
+
+    def verify_(self) -> None:
+        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
+
+
+@irdl_op_definition
+class TimestampOp(IRDLOperation):
+    """The clock of the unit in cycles, 48 bits: three words, the lowest first.
+
+    ```
+    %low, %middle, %high = flow.timestamp
+    ```
+    """
+
+    name = "flow.timestamp"
+    low = result_def(i16)
+    middle = result_def(i16)
+    high = result_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self):
+        super().__init__(result_types=[i16, i16, i16])
+
+
+class _TaskControlOp(SymbolUser, ABC):
+    """Shared by what changes the state of the task `symbol`, or of the data task of the input queue `symbol`."""
+
+    symbol = prop_def(SymbolRefAttr)
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+
+@irdl_op_definition
+class ActivateOp(_TaskControlOp):
+    """Makes a local task active; it runs once it is unblocked and the unit is free."""
+
+    name = "flow.activate"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.task_to_activate(self.symbol)
+
+
+@irdl_op_definition
+class BlockOp(_TaskControlOp):
+    """Keeps a task, or the data task of a queue, from running until it is unblocked."""
+
+    name = "flow.block"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_block(self.symbol, "blocked")
+
+
+@irdl_op_definition
+class UnblockOp(_TaskControlOp):
+    """Allows a blocked task, or the data task of a queue, to run."""
+
+    name = "flow.unblock"
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.check_block(self.symbol, "unblocked")

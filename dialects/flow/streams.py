@@ -1,0 +1,302 @@
+"""Operations that make a stream: of memory, of a queue, of a FIFO.
+
+Nothing here knows what is done with a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i16,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..assembly import parse_symbol
+from ..fifo_options import FIFO_SIDES, verify_fifo_side
+from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
+from .fields import (
+    DYNAMIC,
+    EXTENTS,
+    LITERALS,
+    MAX_DIMENSIONS,
+    Integers,
+    counted,
+    numbers_of,
+    static_part,
+    verify_fields,
+)
+from .symbols import SymbolUser, described
+from .types import StreamType, element_type_of, element_words
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+@irdl_op_definition
+class StreamOp(SymbolUser):
+    """A walk of up to four dimensions over a buffer, or over the memory from a word address on.
+
+    ```
+    %a = flow.stream @u at 3 strides [1] extents [64] : !flow.stream<f32>
+    %b = flow.stream %address at %k strides [1] extents [%n] : !flow.stream<f32>
+    ```
+
+    `extents` counts outermost first, `strides` innermost first; a stride is the address change, in elements, when
+    its dimension advances, faster dimensions being wound back to their start (DSD-061, DSD-062). `at` is the
+    first element. Literals and i16 values mix freely. The elements may be taken as another type of the same width.
+    """
+
+    name = "flow.stream"
+    buffer = opt_prop_def(SymbolRefAttr)
+    address = opt_operand_def(IntegerType(16))
+    static_offset = prop_def(IntegerAttr)
+    static_strides = prop_def(DenseArrayBase.constr(i64))
+    static_extents = prop_def(DenseArrayBase.constr(i64))
+    offset = opt_operand_def(IntegerType(16))
+    strides = var_operand_def(IntegerType(16))
+    extents = var_operand_def(IntegerType(16))
+    result = result_def(StreamType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        array: Array,
+        offset: int | SSAValue,
+        strides: Sequence[int | SSAValue],
+        extents: Sequence[int | SSAValue],
+        type: Attribute,
+    ):
+        super().__init__(
+            operands=[
+                address_of(array),
+                [offset] if isinstance(offset, SSAValue) else [],
+                [stride for stride in strides if isinstance(stride, SSAValue)],
+                [extent for extent in extents if isinstance(extent, SSAValue)],
+            ],
+            properties={
+                "buffer": symbol_of(array),
+                "static_offset": IntegerAttr(static_part(offset), i64),
+                "static_strides": DenseArrayBase.from_list(i64, [static_part(stride) for stride in strides]),
+                "static_extents": DenseArrayBase.from_list(i64, [static_part(extent) for extent in extents]),
+            },
+            result_types=[StreamType(type)],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StreamOp:
+        array = parse_array(parser)
+        groups: list[list[UnresolvedOperand]] = [[], [], []]
+        parser.parse_keyword("at")
+        offset = Integers.parse_one(parser, groups[0])
+        parser.parse_keyword("strides")
+        strides = Integers.parse_list(parser, groups[1])
+        parser.parse_keyword("extents")
+        extents = Integers.parse_list(parser, groups[2])
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, StreamType):
+            parser.raise_error("flow.stream makes a value of type !flow.stream", position)
+        values = [iter(parser.resolve_operands(group, [i16] * len(group), parser.pos)) for group in groups]
+
+        def mixed(numbers: Sequence[int], group: int) -> list[int | SSAValue]:
+            return [next(values[group]) if number == DYNAMIC else number for number in numbers]
+
+        op = cls(array, mixed([offset], 0)[0], mixed(strides, 1), mixed(extents, 2), type.element_type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_array(printer, self)
+        printer.print_string(" at ")
+        Integers.print(printer, [self.static_offset.value.data], [self.offset] if self.offset else [])
+        printer.print_string(" strides [")
+        Integers.print(printer, numbers_of(self.static_strides), self.strides)
+        printer.print_string("] extents [")
+        Integers.print(printer, numbers_of(self.static_extents), self.extents)
+        printer.print_string("]")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @property
+    def dimensions(self) -> int:
+        return len(numbers_of(self.static_extents))
+
+    def verify_(self) -> None:
+        verify_array(self)
+        strides = numbers_of(self.static_strides)
+        if len(strides) != self.dimensions or not 1 <= self.dimensions <= MAX_DIMENSIONS:
+            raise VerifyException(
+                "a stream has one to four dimensions with a stride and an extent each, not "
+                f"{counted(len(strides), 'stride')} and {counted(self.dimensions, 'extent')}; correct them"
+            )
+        verify_fields("offset", [self.static_offset.value.data], [self.offset] if self.offset else [], LITERALS)
+        verify_fields("stride", strides, self.strides, LITERALS)
+        verify_fields("extent", numbers_of(self.static_extents), self.extents, EXTENTS)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if self.buffer is None:
+            return
+        buffer = scope.buffer(self.buffer)
+        type = element_type_of(self.result)
+        if element_words(type) != element_words(buffer.element_type):
+            raise VerifyException(
+                f"a stream of {type} cannot walk over buffer @{buffer.sym_name.data} of {buffer.element_type}; use a "
+                "type of that width, or another buffer on the same words"
+            )
+
+
+@irdl_op_definition
+class QueueStreamOp(SymbolUser):
+    """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets."""
+
+    name = "flow.queue_stream"
+    queue = prop_def(SymbolRefAttr)
+    static_extent = prop_def(IntegerAttr)
+    control = opt_prop_def(UnitAttr)
+    extent = opt_operand_def(IntegerType(16))
+    result = result_def(StreamType)
+    traits = traits_def(Pure())
+
+    def __init__(self, queue: str, extent: int | SSAValue, type: Attribute, *, control: bool = False):
+        super().__init__(
+            operands=[[extent] if isinstance(extent, SSAValue) else []],
+            properties={
+                "queue": SymbolRefAttr(queue),
+                "static_extent": IntegerAttr(static_part(extent), i64),
+                "control": UnitAttr() if control else None,
+            },
+            result_types=[StreamType(type)],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> QueueStreamOp:
+        queue = parse_symbol(parser).root_reference.data
+        group: list[UnresolvedOperand] = []
+        parser.parse_keyword("extent")
+        extent = Integers.parse_one(parser, group)
+        control = parser.parse_optional_keyword("control") is not None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, StreamType):
+            parser.raise_error("flow.queue_stream makes a value of type !flow.stream", position)
+        values = parser.resolve_operands(group, [i16] * len(group), parser.pos)
+        op = cls(queue, values[0] if values else extent, type.element_type, control=control)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.queue)
+        printer.print_string(" extent ")
+        Integers.print(printer, [self.static_extent.value.data], [self.extent] if self.extent else [])
+        if self.control is not None:
+            printer.print_string(" control")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        verify_fields("extent", [self.static_extent.value.data], [self.extent] if self.extent else [], EXTENTS)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        queue = scope.queue(self.queue)
+        if self.control is not None and queue.is_input:
+            raise VerifyException(
+                f"{described(queue)} receives control wavelets and data alike; only a stream of an output queue is "
+                "control"
+            )
+
+
+@irdl_op_definition
+class FifoStreamOp(SymbolUser):
+    """What is pushed into a FIFO, or popped from it; its length is what `flow.set_fifo_length` set, if that is not 0,
+    and else what the other operands say."""
+
+    name = "flow.fifo_stream"
+    fifo = prop_def(SymbolRefAttr)
+    result = result_def(StreamType)
+    traits = traits_def(Pure())
+    assembly_format = "$fifo attr-dict `:` type($result)"
+
+    def __init__(self, fifo: SymbolRefAttr, type: Attribute):
+        super().__init__(properties={"fifo": fifo}, result_types=[StreamType(type)])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        fifo = scope.fifo(self.fifo)
+        held = scope.buffer(fifo.buffer).element_type
+        if element_words(held) != element_words(self.result.type.element_type):
+            raise VerifyException(
+                f"{described(fifo)} holds {held}, and {self.result.type.element_type} has another width; use a type "
+                "of its width"
+            )
+
+
+@irdl_op_definition
+class SetFifoLengthOp(SymbolUser):
+    """Sets how many elements operations read from a FIFO, or write to it; 0 leaves it to their other operands."""
+
+    name = "flow.set_fifo_length"
+    fifo = prop_def(SymbolRefAttr)
+    side = prop_def(StringAttr)
+    length = operand_def(IntegerType(16))
+
+    def __init__(self, fifo: SymbolRefAttr, side: str, length: SSAValue):
+        super().__init__(operands=[length], properties={"fifo": fifo, "side": StringAttr(side)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetFifoLengthOp:
+        fifo = parse_symbol(parser)
+        side = parser.parse_keyword_in(FIFO_SIDES)
+        parser.parse_punctuation(",")
+        length = parser.resolve_operand(parser.parse_unresolved_operand(), i16)
+        op = cls(fifo, side, length)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.fifo)
+        printer.print_string(f" {self.side.data}, ")
+        printer.print_operand(self.length)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        verify_fifo_side(self.side.data)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.fifo(self.fifo)
+
+
+StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp
+"""What makes a stream of something else than a stream."""

@@ -1,0 +1,67 @@
+"""What memory, wavelets and bodies hold, and the type of streams.
+
+Nothing here knows what a stream is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, bf16, f16, f32, i1, i8, i16, i32, i64
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.utils.exceptions import VerifyException
+
+ELEMENT_TYPES: tuple[Attribute, ...] = (f16, bf16, f32, i16, i32)
+"""What memory and wavelets hold; integers are signless, operations give the sign."""
+
+SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
+"""What a body computes with."""
+
+Scalar = IntegerType | AnyFloat | IndexType
+
+
+def verify_element_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
+    if type not in ELEMENT_TYPES:
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
+
+
+def element_words(type: Attribute) -> int:
+    """16-bit words an element of `type` takes in memory; raises VerifyException for other types."""
+    verify_element_type(type, "memory")
+    return 2 if type in (f32, i32) else 1
+
+
+def verify_scalar_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `SCALAR_TYPES`."""
+    if type not in SCALAR_TYPES:
+        raise VerifyException(f"{owner} cannot be of type {type}; use f16, bf16, f32, i1, i8, i16, i32, i64 or index")
+
+
+@irdl_attr_definition
+class StreamType(ParametrizedAttribute, TypeAttribute):
+    """A finite sequence of scalars: a strided walk over memory or a run of wavelets of a queue."""
+
+    name: ClassVar[str] = "flow.stream"  # pyright: ignore[reportIncompatibleVariableOverride]
+    element_type: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            position = parser.pos
+            type = parser.parse_type()
+            if type not in ELEMENT_TYPES:
+                parser.raise_error(f"a stream cannot hold {type}; use f16, bf16, f32, i16 or i32", position)
+        return (type,)
+
+    def verify(self) -> None:
+        verify_element_type(self.element_type, "a stream")
+
+
+def element_type_of(stream: SSAValue) -> Attribute:
+    """What a stream holds."""
+    assert isinstance(stream.type, StreamType)
+    return stream.type.element_type
