@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
-from ..diagnostics import LoomError, from_parse_error, one_line
+from ..diagnostics import LoomError, from_parse_error, location_of, one_line
 
 
 class LocatingParser(Parser):
@@ -44,7 +44,9 @@ class LocatingParser(Parser):
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
         try:
-            return super().parse_module(allow_implicit_module)
+            module = super().parse_module(allow_implicit_module)
+            _check_operands(module)
+            return module
         except ParseError as error:
             error.msg = self._clearer(error)
             raise
@@ -89,6 +91,19 @@ class LocatingParser(Parser):
             line, column = self._line_and_column(position)
             op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
         return op
+
+
+def _check_operands(module: ModuleOp) -> None:
+    """Raises LoomError for an operand that is defined only where it cannot be seen, which xDSL's parser lets pass."""
+    for op in module.walk():
+        for position, operand in enumerate(op.operands):
+            try:
+                _ = operand.owner
+            except ValueError:
+                message = (
+                    f"operand {position} of {op.name} is defined only inside a region of its own; define it before"
+                )
+                raise LoomError(message, location_of(op)) from None
 
 
 def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:

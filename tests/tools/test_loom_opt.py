@@ -180,3 +180,18 @@ def test_output_is_whole_or_untouched(run_opt: Run, write: Write, tmp_path: Path
 def test_unwritable_output(run_opt: Run, write: Write, tmp_path: Path) -> None:
     one_error(run_opt(write(GOOD), "-o", tmp_path / "none" / "out.mlir"), "out.mlir: error: cannot be written")
     one_error(run_opt(write(GOOD), "-o", tmp_path), "is a directory")
+
+
+def test_an_operand_defined_only_inside_its_user(run_opt: Run, write: Write) -> None:
+    path = write(
+        """func.func @f(%n: index) {
+  scf.for %i = %zero to %n step %n {
+    %zero = arith.constant 0 : index
+  }
+  return
+}
+"""
+    )
+    outcome = run_opt(path)
+    assert outcome.status == 1
+    assert f"{path}:2:3: error: operand 0 of scf.for is defined only inside a region of its own" in outcome.err
