@@ -311,12 +311,11 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
             ev.fail(argument, "this is not known at compile time")
         shown.append(describe(value))
     text = ", ".join(shown)
-    line, _ = ev.source.line_and_column(node.start)
     if ev.builder is not None:
-        key = (ev.source.location(node.start), line, text)
+        key = (ev.source.location(node.start), text)
         if key in ev.session.printed:
             return VOID
-        ev.session.printed.add(key)  # pyright: ignore[reportArgumentType]
+        ev.session.printed.add(key)
     ev.session.options.print(text)
     return VOID
 

@@ -354,7 +354,6 @@ class _Bodies:
                 if not output:
                     with self.ev.framed(Frame(self.ev.instances[0])):
                         pe.queue(self.ev, False, number, color, self.ev.instances[0].file)
-        if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
             for number, (module, node) in pe.unblocked_queues.items():
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):

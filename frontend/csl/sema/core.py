@@ -15,7 +15,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from .... import targets
 from .. import syntax
@@ -75,9 +75,8 @@ class Session:
         self.rectangle: tuple[int, int] | None = None
         self.rectangle_set: tuple[Source, syntax.Node] | None = None
         """Where @set_rectangle is called."""
-        self.colors: dict[str, int] = {}
-        """Ids the command line gives to color params."""
-        self.printed: set[tuple[str, int, str]] = set()
+        self.printed: set[tuple[str, str]] = set()
+        """What @comptime_print has shown in code for run time, by place and text."""
         self.warnings: list[str] = []
         self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
@@ -233,11 +232,6 @@ class Evaluator:
             self.live.append(local)
         return local
 
-    @property
-    def emits(self) -> bool:
-        """Whether this is code for run time."""
-        return self.builder is not None
-
     # Evaluation
 
     def expr(self, node: syntax.Node, want: Type | None = None) -> Value:
@@ -347,11 +341,6 @@ class Evaluator:
     def fitted(self, type: Type, data: Any) -> Any:
         return fit(self.lanes, type, data)
 
-    # Names
-
-    def find_global(self, module: Module, name: str) -> Global | None:
-        return module.globals.get(name)
-
     # Modules
 
     def load(self, path: Path, bindings: dict[str, Value], name: str, *, is_library: bool = False) -> Module:
@@ -429,7 +418,3 @@ def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
     order = np.argsort(inverse.ravel(), kind="stable")
     counts = np.bincount(inverse.ravel())
     return [Lanes(len(part), lanes, part) for part in np.split(order, np.cumsum(counts)[:-1])]
-
-
-def new_block(*arguments: Any) -> Block:
-    return Block(arg_types=arguments)

@@ -162,7 +162,6 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
     type = None if declaration.type is None else ev.type_of(declaration.type)
     if declaration.kind == "param" and name in module.bindings:
         value = module.bindings[name]
-        module.used_bindings.add(name)
     elif declaration.value is None:
         if declaration.kind == "param":
             ev.fail(

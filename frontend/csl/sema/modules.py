@@ -57,7 +57,6 @@ class Module:
     imported_at: syntax.Node | None = None
     """In the file of `importer`."""
     globals: dict[str, Global] = field(default_factory=dict)
-    used_bindings: set[str] = field(default_factory=set)
     signatures: dict[str, Function] = field(default_factory=dict)
     """The types of its functions, as far as they have been asked for."""
 

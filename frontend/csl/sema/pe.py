@@ -79,16 +79,6 @@ class Export:
 
 
 @dataclass
-class Reference:
-    """A use of a task's id that a task must be bound to."""
-
-    kind: wse.TaskKind
-    id: int
-    node: syntax.Node
-    source: Source
-
-
-@dataclass
 class PeProgram:
     """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
 
@@ -103,7 +93,6 @@ class PeProgram:
     initial_loads: list[tuple[Module, Callback]] = field(default_factory=list)
     """What emits the loads of registers before the program starts, each with its module."""
     bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
-    references: list[Reference] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)
     queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
     """The color @initialize_queue gave a queue, by (is output, id)."""
