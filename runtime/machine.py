@@ -43,7 +43,7 @@ class Machine:
         self.op = fabric
         self.width = fabric.width.value.data
         self.height = fabric.height.value.data
-        self.target = targets.get(fabric.target.data)
+        self.target = targets.fabric(fabric.target.data)
         self.block_units = block_units
         self.scratch = Scratch()
         self.rounding_cell = array("f", [0.0])

@@ -6,6 +6,7 @@ from ..diagnostics import LoomError
 from .a2a3 import CHIP as _A2A3
 from .a5 import CHIP as _A5
 from .chip import Chip
+from .chip_fabric import as_fabric
 from .model import Target, Timing
 from .wse2 import TARGET as _WSE2
 from .wse3 import TARGET as _WSE3
@@ -32,4 +33,19 @@ def chip(name: str) -> Chip:
         raise LoomError(f"unknown chip '{name}'; choose one of {', '.join(sorted(CHIPS))}") from None
 
 
-__all__ = ["CHIPS", "TARGETS", "Chip", "Target", "Timing", "chip", "get"]
+LANES = 2
+"""Vector cores of a block."""
+
+FABRICS: dict[str, Target] = TARGETS | {chip.name: as_fabric(chip, LANES) for chip in CHIPS.values()}
+"""All that `flow` can be run on: wafers, and chips of cube and vector cores."""
+
+
+def fabric(name: str) -> Target:
+    """The wafer or chip called `name`, as what `flow` runs on; raises LoomError naming those there are."""
+    try:
+        return FABRICS[name]
+    except (KeyError, TypeError):
+        raise LoomError(f"unknown target '{name}'; choose one of {', '.join(sorted(FABRICS))}") from None
+
+
+__all__ = ["CHIPS", "FABRICS", "TARGETS", "Chip", "Target", "Timing", "chip", "fabric", "get"]

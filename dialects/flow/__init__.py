@@ -18,6 +18,7 @@ from xdsl.ir import Dialect, Operation
 
 from .access import Array, LoadOp, StoreOp
 from .asynchronous import CONTROL_ACTIONS, PRIORITIES, AsynchronousOp
+from .channels import AcquireOp, ChannelOp, CommitOp, DrainOp, ReleaseOp, WaitOp
 from .code import TASK_KINDS, CallOp, FuncOp, ReturnOp, TaskOp
 from .fabric import DIRECTIONS, ColorOp, FabricOp, HostStreamOp, RouteOp, UnitsOp
 from .fields import DYNAMIC, EXTENTS, LITERALS, MAX_DIMENSIONS, POINTER_EXTENT
@@ -29,6 +30,7 @@ from .scope import Scope
 from .state import ActivateOp, AssertOp, BlockOp, CoordinateOp, ExtentOp, GetParamOp, PrintOp, TimestampOp, UnblockOp
 from .streams import FifoStreamOp, QueueStreamOp, SetFifoLengthOp, StreamMaker, StreamOp
 from .symbols import SymbolUser
+from .tiles import Slot, SpaceOp, TileApplyOp, TileGetOp, TileOp, TilePrintOp, TileType
 from .types import ELEMENT_TYPES, SCALAR_TYPES, Scalar, StreamType, element_words, verify_element_type
 from .updates import AdvanceOp, IndexedOp, RebaseOp, ResizeOp, RestrideOp
 
@@ -38,11 +40,12 @@ def _operations() -> list[type[Operation]]:
         FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp,
         QueueOp, FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp,
         PrintOp, TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, SetFifoLengthOp,
-        AdvanceOp, ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp,
+        AdvanceOp, ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp, SpaceOp, ChannelOp,
+        TileOp, TileApplyOp, TilePrintOp, TileGetOp, AcquireOp, CommitOp, WaitOp, ReleaseOp, DrainOp,
     ]  # fmt: skip
 
 
-Flow = Dialect("flow", _operations(), [StreamType])
+Flow = Dialect("flow", _operations(), [StreamType, TileType])
 
 __all__ = [
     "CONTROL_ACTIONS",
@@ -57,6 +60,7 @@ __all__ = [
     "REGISTER_FILES",
     "SCALAR_TYPES",
     "TASK_KINDS",
+    "AcquireOp",
     "ActivateOp",
     "AdvanceOp",
     "ApplyOp",
@@ -66,8 +70,11 @@ __all__ = [
     "BlockOp",
     "BufferOp",
     "CallOp",
+    "ChannelOp",
     "ColorOp",
+    "CommitOp",
     "CoordinateOp",
+    "DrainOp",
     "ExportOp",
     "ExtentOp",
     "FabricOp",
@@ -89,6 +96,7 @@ __all__ = [
     "QueueStreamOp",
     "RebaseOp",
     "RegisterOp",
+    "ReleaseOp",
     "ResizeOp",
     "RestrideOp",
     "ReturnOp",
@@ -96,6 +104,8 @@ __all__ = [
     "Scalar",
     "Scope",
     "SetFifoLengthOp",
+    "Slot",
+    "SpaceOp",
     "StoreOp",
     "StreamMaker",
     "StreamOp",
@@ -103,9 +113,15 @@ __all__ = [
     "Streams",
     "SymbolUser",
     "TaskOp",
+    "TileApplyOp",
+    "TileGetOp",
+    "TileOp",
+    "TilePrintOp",
+    "TileType",
     "TimestampOp",
     "UnblockOp",
     "UnitsOp",
+    "WaitOp",
     "element_words",
     "verify_element_type",
 ]

@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ...targets import TARGETS
+from ...targets import FABRICS
 from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
 from ..machine_rules import verify_ports, verify_stream_way
 from ..region import RegionAttr, parse_region_list, print_region_list
@@ -83,9 +83,9 @@ class FabricOp(IRDLOperation):
     def verify_(self) -> None:
         if min(self.grid) < 1:
             raise VerifyException("the grid of a flow.fabric needs at least one column and one row")
-        target = TARGETS.get(self.target.data)
+        target = FABRICS.get(self.target.data)
         if target is None:
-            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
+            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(FABRICS))}")
         # The members are built on this module, so it can name them only when it is called.
         from .scope import verify_fabric_members
 

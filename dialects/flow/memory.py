@@ -314,10 +314,10 @@ class ExportOp(SymbolUser):
                 if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
                     raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
                 for type in found.function_type.inputs:
-                    if type not in (*ELEMENT_TYPES, i8):
+                    if type not in (*ELEMENT_TYPES, i8, i64):
                         raise VerifyException(
                             f"function @{name} takes {type}, which the host cannot pass; take numbers of type f16, "
-                            "bf16, f32, i8, i16 or i32"
+                            "bf16, f32, i8, i16, i32 or i64"
                         )
             case _:
                 raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")

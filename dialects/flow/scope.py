@@ -17,6 +17,7 @@ from ...targets import Target
 from ..region import indices_text, region_list_text
 from ..region_overlap import first_overlap
 from ..traversal import walk
+from .channels import ChannelOp
 from .code import CallOp, FuncOp, TaskOp
 from .fabric import ColorOp, FabricOp, HostStreamOp, RouteOp, UnitsOp
 from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
@@ -24,6 +25,7 @@ from .operations import InitialOp
 from .origins import Streams
 from .queues import FifoOp, QueueOp
 from .symbols import SymbolUser, described, symbol_name
+from .tiles import SpaceOp
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
@@ -71,6 +73,18 @@ class Scope:
     def param(self, symbol: SymbolRefAttr) -> ParamOp:
         """The parameter called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, ParamOp, "a param")
+
+    def space(self, symbol: SymbolRefAttr) -> SpaceOp:
+        """The memory called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, SpaceOp, "a space")
+
+    def channel(self, symbol: SymbolRefAttr) -> ChannelOp:
+        """The channel called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, ChannelOp, "a channel")
+
+    def units_named(self, symbol: SymbolRefAttr) -> UnitsOp:
+        """The class of units called `symbol`; raises VerifyException if it is anything else."""
+        return self._of_kind(symbol, UnitsOp, "a class of units")
 
     def func(self, symbol: SymbolRefAttr) -> FuncOp:
         """The function called `symbol`; raises VerifyException if it is anything else."""
@@ -200,7 +214,7 @@ def _verify_task_ids(units: UnitsOp, scope: Scope) -> None:
             )
 
 
-_UNITS_MEMBERS = (BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp)
+_UNITS_MEMBERS = (BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp, QueueOp, FuncOp, TaskOp, SpaceOp)
 
 
 def verify_fabric_members(fabric: FabricOp, target: Target) -> None:
@@ -209,16 +223,16 @@ def verify_fabric_members(fabric: FabricOp, target: Target) -> None:
     _verify_colors(fabric, target)
     for op in fabric.body.block.ops:
         match op:
-            case ColorOp():
+            case ColorOp() | SpaceOp():
                 pass
-            case RouteOp() | HostStreamOp():
+            case RouteOp() | HostStreamOp() | ChannelOp():
                 _verify_symbols(op, scope)
             case UnitsOp():
                 _verify_units(op, scope)
             case _:
                 raise VerifyException(
-                    f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams and "
-                    "units do"
+                    f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams, "
+                    "spaces, channels and units do"
                 )
     _verify_places(fabric)
     _verify_exports(fabric)

@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // Fabrics, units and what they own that break a rule by themselves, each with its error.
 
-// CHECK: error: unknown target 'wse1'; choose one of wse2, wse3{{$}}
+// CHECK: error: unknown target 'wse1'; choose one of a2a3, a5, wse2, wse3{{$}}
 flow.fabric @p target "wse1" grid 1 by 1 {
 
 }
@@ -11,7 +11,7 @@ flow.fabric @p target "wse3" grid 0 by 4 {
 
 }
 // -----
-// CHECK: error: arith.constant does not belong in a flow.fabric directly; only colors, routes, host streams and units do{{$}}
+// CHECK: error: arith.constant does not belong in a flow.fabric directly; only colors, routes, host streams, spaces, channels and units do{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   %c = arith.constant 0 : i16
 }
@@ -204,7 +204,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: function @main takes !flow.stream<f32>, which the host cannot pass; take numbers of type f16, bf16, f32, i8, i16 or i32{{$}}
+// CHECK: error: function @main takes !flow.stream<f32>, which the host cannot pass; take numbers of type f16, bf16, f32, i8, i16, i32 or i64{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main(%s: !flow.stream<f32>) {

@@ -1,0 +1,168 @@
+"""Channels between classes of units: bounded FIFOs of numbered entries, kept in order by credits.
+
+Where the entries lie is the business of the tiles that belong to them; nothing here moves data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ..assembly import parse_attributes, parse_symbol, print_attributes
+from .fabric import FabricOp
+from .symbols import SymbolUser
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+
+@irdl_op_definition
+class ChannelOp(SymbolUser):
+    """A bounded FIFO from a class of units to another, one on each row of the grid.
+
+    ```
+    flow.channel @pipe from @cube to @vector depth 8 period 4 lanes 2 seed 0
+    ```
+
+    Entries are numbered from 0. A push that reuses a slot waits for a credit: that of number i, if i is at least
+    `depth` and a multiple of `period`. A release gives one credit where the number of entries waited for is a multiple
+    of `period`. `seed` credits are there from the start. On one side stands one unit of a row, on the other `lanes` of
+    them, and each takes part in every entry: an entry is complete when all its producers have committed it, and a
+    credit when all its consumers have given it.
+    """
+
+    name = "flow.channel"
+    sym_name = prop_def(SymbolNameConstraint())
+    producer = prop_def(SymbolRefAttr)
+    consumer = prop_def(SymbolRefAttr)
+    depth = prop_def(IntegerAttr)
+    period = prop_def(IntegerAttr)
+    lanes = prop_def(IntegerAttr)
+    seed = prop_def(IntegerAttr)
+    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp))
+
+    def __init__(
+        self, name: str, producer: str, consumer: str, *, depth: int, period: int = 1, lanes: int = 1, seed: int = 0
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "producer": SymbolRefAttr(producer),
+                "consumer": SymbolRefAttr(consumer),
+                "depth": IntegerAttr(depth, i64),
+                "period": IntegerAttr(period, i64),
+                "lanes": IntegerAttr(lanes, i64),
+                "seed": IntegerAttr(seed, i64),
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ChannelOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("from")
+        producer = parse_symbol(parser).string_value()
+        parser.parse_keyword("to")
+        consumer = parse_symbol(parser).string_value()
+        numbers: dict[str, int] = {}
+        for keyword in ("depth", "period", "lanes", "seed"):
+            parser.parse_keyword(keyword)
+            numbers[keyword] = parser.parse_integer(allow_boolean=False)
+        op = cls(name, producer, consumer, **numbers)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" from ")
+        printer.print_attribute(self.producer)
+        printer.print_string(" to ")
+        printer.print_attribute(self.consumer)
+        for name in ("depth", "period", "lanes", "seed"):
+            number = self.properties[name]
+            assert isinstance(number, IntegerAttr)
+            printer.print_string(f" {name} {number.value.data}")
+        print_attributes(printer, self)
+
+    def verify_(self) -> None:
+        name = self.sym_name.data
+        if min(self.depth.value.data, self.period.value.data, self.lanes.value.data) < 1 or self.seed.value.data < 0:
+            raise VerifyException(f"channel @{name} needs depth, period and lanes of 1 or more, and no negative seed")
+        if self.producer == self.consumer:
+            raise VerifyException(f"channel @{name} leads from {self.producer} to itself; name two classes of units")
+
+    def verify_symbols(self, scope: Scope) -> None:
+        for symbol in (self.producer, self.consumer):
+            scope.units_named(symbol)
+
+
+class _ChannelUser(SymbolUser):
+    """Names a channel of the fabric."""
+
+    channel = prop_def(SymbolRefAttr)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.channel(self.channel)
+
+
+@irdl_op_definition
+class AcquireOp(_ChannelUser):
+    """The producer's next entry: waits for a free slot where the channel says so, and gives its number."""
+
+    name = "flow.acquire"
+    result = result_def(IntegerType(64))
+    assembly_format = "$channel attr-dict `:` type($result)"
+
+    def __init__(self, channel: str):
+        super().__init__(properties={"channel": SymbolRefAttr(channel)}, result_types=[i64])
+
+
+@irdl_op_definition
+class CommitOp(_ChannelUser):
+    """The producer's oldest entry not committed yet is complete: the consumer may have it."""
+
+    name = "flow.commit"
+    assembly_format = "$channel attr-dict"
+
+    def __init__(self, channel: str):
+        super().__init__(properties={"channel": SymbolRefAttr(channel)})
+
+
+@irdl_op_definition
+class WaitOp(_ChannelUser):
+    """The consumer's next entry: waits until it is complete, and gives its number."""
+
+    name = "flow.wait"
+    result = result_def(IntegerType(64))
+    assembly_format = "$channel attr-dict `:` type($result)"
+
+    def __init__(self, channel: str):
+        super().__init__(properties={"channel": SymbolRefAttr(channel)}, result_types=[i64])
+
+
+@irdl_op_definition
+class ReleaseOp(_ChannelUser):
+    """The consumer is done with its oldest entry not released yet; gives a credit where the channel says so."""
+
+    name = "flow.release"
+    assembly_format = "$channel attr-dict"
+
+    def __init__(self, channel: str):
+        super().__init__(properties={"channel": SymbolRefAttr(channel)})
+
+
+@irdl_op_definition
+class DrainOp(_ChannelUser):
+    """The producer's end: waits for the credits that are still to come, so that none are left for the next launch."""
+
+    name = "flow.drain"
+    assembly_format = "$channel attr-dict"
+
+    def __init__(self, channel: str):
+        super().__init__(properties={"channel": SymbolRefAttr(channel)})
