@@ -132,7 +132,6 @@ _FOREIGN_HINTS = {
     "?": "CSL has no '?'; a choice is 'if (condition) a else b'",
     "and": "'and' needs a value on its left",
     "or": "'or' needs a value on its left",
-    "union": "unions are not supported yet; use a struct",
 }
 _HOW_TO_DECLARE = "a variable is declared 'const name: type = value' or 'var name: type'"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\", '"': b'"', "'": b"'"}
@@ -954,8 +953,12 @@ class Parser:
             if self.kinds[token + 1] == ":" and self.kinds[token + 2] == "{":
                 self.position = token + 2
                 return self.block(self.texts[token], token)
-            self.position = token + 1
-            node: Expression = Name(self.starts[token], self.ends[token], self.texts[token])
+            node: Expression
+            if self.kinds[token + 1] in _STRUCT_KINDS and self.texts[token] == "packed":
+                node = self.struct_type()
+            else:
+                self.position = token + 1
+                node = Name(self.starts[token], self.ends[token], self.texts[token])
         else:
             handler = _PRIMARIES.get(kind)
             if handler is None:
@@ -1408,7 +1411,8 @@ class Parser:
         kinds = self.kinds
         token = self.position
         kind = kinds[token]
-        if kind == NAME:
+        is_packed = kinds[token + 1] in _STRUCT_KINDS and self.texts[token] == "packed"
+        if kind == NAME and not is_packed:
             self.position = token + 1
             node: Expression = Name(self.starts[token], self.ends[token], self.texts[token])
             return self.suffixed(node, token) if kinds[token + 1] in _SUFFIX_STARTS else node
@@ -1418,7 +1422,9 @@ class Parser:
         height = self.height
         self.height = 0
         handler = _TYPE_CONSTRUCTORS.get(kind)
-        if handler is not None:
+        if is_packed:
+            node = self.suffixed(self.struct_type(), token)
+        elif handler is not None:
             node = handler(self)
         else:
             handler = _PRIMARIES.get(kind)
@@ -1495,13 +1501,21 @@ class Parser:
         return self.type()
 
     def struct_type(self) -> Expression:
+        """A struct or union type, with the word before it that says how it lies in memory."""
+        kinds = self.kinds
         token = self.position
-        self.position = token + 1
-        if self.kinds[self.position] != "{":
-            self.fail_expected("'{' after 'struct'")
+        layout = "" if kinds[token] in _STRUCT_KINDS else self.texts[token]
+        keyword = kinds[token + 1] if layout else kinds[token]
+        if keyword not in _STRUCT_KINDS:
+            self.no_operand()
+        self.position += 2 if layout else 1
+        if layout == "packed" and kinds[self.position] == "(":
+            self.fail(self.position, f"the integer a packed {keyword} lies in follows from its fields; leave it out")
+        if kinds[self.position] != "{":
+            self.fail_expected(f"'{{' after '{keyword}'")
         members = self.items("}", self.field_declaration)
         self.height += 1
-        return StructType(self.starts[token], self.ends[self.position - 1], members)
+        return StructType(self.starts[token], self.ends[self.position - 1], layout, keyword, members)
 
     def field_declaration(self) -> FieldDeclaration:
         token = self.position
@@ -1562,7 +1576,9 @@ _PRIMARIES: dict[str, _Handler] = {
     INTEGER: Parser.integer,
     STRING: Parser.string,
     "enum": Parser.enum_type,
+    "extern": Parser.struct_type,
     "struct": Parser.struct_type,
+    "union": Parser.struct_type,
 }
 _TYPE_CONSTRUCTORS: dict[str, _Handler] = {
     "*": Parser.pointer_type,
@@ -1586,6 +1602,7 @@ _UNSUFFIXED: dict[str, _Handler] = {
     "{": Parser.brace_expression,
     "|": Parser.tensor_access,
 }
+_STRUCT_KINDS = frozenset(("struct", "union"))
 _SUFFIX_STARTS = frozenset((".", "(", "[", ".*", "{"))
 _NO_VALUE = frozenset((";", "=>", ",", ")", "]", "}", "else", END))
 

@@ -273,7 +273,8 @@ def _function_type(node: FunctionType, indentation: str) -> str:
 
 def _struct_type(node: StructType, indentation: str) -> str:
     texts = [f"{member.name}: {_type(member.type, indentation)}" for member in node.members]
-    return _list("struct {", texts, "}", indentation, " ")
+    layout = f"{node.layout} " if node.layout else ""
+    return _list(f"{layout}{node.keyword} {{", texts, "}", indentation, " ")
 
 
 def _enum_type(node: EnumType, indentation: str) -> str:

@@ -293,7 +293,7 @@ class FunctionType(Expression):
 
 
 class FieldDeclaration(Node):
-    """`name: type` in a struct type."""
+    """`name: type` in a struct or union type."""
 
     __slots__ = ("name", "type")
 
@@ -305,13 +305,18 @@ class FieldDeclaration(Node):
 
 
 class StructType(Expression):
-    """`struct { a: i16, b: f32 }`: a new type at each place in the text."""
+    """`struct { a: i16, b: f32 }`, or a `union`: a new type at each place in the text.
 
-    __slots__ = ("members",)
+    `layout` is the word before it, `extern` or `packed`, or empty.
+    """
 
-    def __init__(self, start: int, end: int, members: list[FieldDeclaration]) -> None:
+    __slots__ = ("layout", "keyword", "members")
+
+    def __init__(self, start: int, end: int, layout: str, keyword: str, members: list[FieldDeclaration]) -> None:
         self.start = start
         self.end = end
+        self.layout = layout
+        self.keyword = keyword
         self.members = members
 
 

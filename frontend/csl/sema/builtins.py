@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 
 from ....dialects import wse
 from .. import syntax
-from . import types
+from . import control, types
 from .conversion import bitcast, cast, coerce, describe, equal, extremes
 from .core import Evaluator, builtin
 from .emit import Builder
@@ -91,8 +91,7 @@ def _array_type(ev: Evaluator, node: syntax.Expression) -> types.Array:
 def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
     type = _array_type(ev, argument)
-    zero: Any = 0.0 if types.is_float(type.element) else False if type.element is types.BOOL else 0
-    return Value(type, [zero] * type.count)
+    return Value(type, control.zero(type))
 
 
 @builtin("@constants")
@@ -357,7 +356,7 @@ def _field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _has_field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value, name = expect(ev, node, 2)
     type = ev.expr(value).type
-    return boolean(isinstance(type, types.Struct) and type.index(ev.text(name, "the name of a field")) is not None)
+    return boolean(isinstance(type, types.Record) and type.index(ev.text(name, "the name of a field")) is not None)
 
 
 def _bytes(ev: Evaluator, node: syntax.Expression) -> bytes:

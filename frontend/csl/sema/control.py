@@ -17,7 +17,7 @@ from .core import Evaluator
 from .emit import has_one_register, scalar
 from .places import word_address
 from .types import Type
-from .values import Address, Local, Value
+from .values import Address, Local, Value, Words
 
 
 class _General(Exception):
@@ -98,12 +98,14 @@ def zero(type: Type) -> Any:
     match type:
         case types.Pointer():
             return Address(None, 0, 1, 0)
-        case types.Float():
+        case types.Float() | types.COMPTIME_FLOAT:
             return 0.0
         case types.BOOL:
             return False
         case types.Array():
             return [zero(type.element)] * type.count
+        case types.Union():
+            return Words([Value(types.U16, 0)] * types.words_used(type))
         case types.Struct():
             return tuple(Value(member, zero(member)) for member in type.types)
         case _:

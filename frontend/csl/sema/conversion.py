@@ -291,12 +291,19 @@ def _width(type: Type) -> int | None:
             return underlying.bits
         case types.BOOL:
             return 1
+        case types.Record():
+            return types.bit_width(type)
         case _:
             return 16 if isinstance(type, types.Identifier) else None
 
 
 def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     """`@bitcast(type, value)`: the same bits as another type of the same width."""
+    if isinstance(type, types.Record) or isinstance(value.type, types.Record):
+        _check_width(ev, value.type, type, node)
+        from .packing import reinterpret
+
+        return reinterpret(ev, value, type, node)
     if isinstance(type, types.Pointer):
         if not types.is_integer(value.type):
             ev.fail(node, f"@bitcast makes pointers of integers, not of '{value.type}'")
@@ -304,9 +311,7 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
         return Value(type, Address(None, 0, 1, word.data))
     if types.is_comptime_only(value.type):
         ev.fail(node, f"'{value.type}' has no bits; give the value a type of known width with @as")
-    have, want = _width(value.type), _width(type)
-    if have is None or want is None or have != want:
-        ev.fail(node, f"@bitcast keeps the width: '{value.type}' has {have} bits and '{type}' {want}")
+    _check_width(ev, value.type, type, node)
     if isinstance(value.type, types.Pointer):
         return Value(type, ev.ssa(value, node))
     if not isinstance(value.data, SSAValue):
@@ -318,6 +323,15 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
     assert ev.builder is not None
     ev.builder.at(ev.source, node.start)
     return Value(type, ev.builder.value(arith.BitcastOp(value.data, target_mlir)))
+
+
+def _check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) -> None:
+    have, want = _width(source), _width(target)
+    for type, bits in ((source, have), (target, want)):
+        if bits is None:
+            ev.fail(node, f"@bitcast takes numbers, pointers and what is packed; a '{type}' has no fixed order of bits")
+    if have != want:
+        ev.fail(node, f"@bitcast keeps the width: '{source}' has {have} bits and '{target}' {want}")
 
 
 def describe(value: Value) -> str:
@@ -339,6 +353,8 @@ def describe(value: Value) -> str:
             return types.DIRECTIONS[data]
         case types.Enum():
             return f".{type.names[data]}"
+        case types.Union():
+            return _describe_union(type, data)
         case types.Struct(names=None):
             return f"{{{', '.join(map(describe, data))}}}"
         case types.Struct(names=names):
@@ -350,6 +366,11 @@ def describe(value: Value) -> str:
             if isinstance(data, Callable):
                 return f"{'task' if data.is_task else 'fn'} {data.name}"
             return show(data)
+
+
+def _describe_union(type: types.Union, data: Any) -> str:
+    active = getattr(data, "active", None)
+    return f"{{{', '.join(map(describe, data))}}}" if active is None or not type.names else f"{{.{type.names[active]}}}"
 
 
 def equal(left: Value, right: Value) -> Any:

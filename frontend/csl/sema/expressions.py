@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
-from . import calls, control, emit, linkage, scalars, types
+from . import calls, control, emit, linkage, packing, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression, suggestion
 from .frames import Break, Continue, Frame, Return
@@ -303,7 +303,7 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
     if type is types.COMPTIME_STRUCT:
         base = Temporary(base.load(ev, node))
         type = base.type
-    if isinstance(type, types.Pointer) and isinstance(type.target, types.Struct) and not type.many:
+    if isinstance(type, types.Pointer) and isinstance(type.target, types.Record) and not type.many:
         base = _pointee(ev, base.load(ev, node).data, type, node)
         type = type.target
     if type is types.TYPE:
@@ -313,7 +313,7 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
             if number is None:
                 ev.fail(node, f"'{enum}' has no member '{name}'")
             return Temporary(Value(enum, number))
-    if isinstance(type, types.Struct):
+    if isinstance(type, types.Record):
         position = type.index(name)
         if position is not None:
             return base.field(ev, position, node)
@@ -546,6 +546,8 @@ def _aggregate(ev: Evaluator, node: syntax.Aggregate, want: Type | None) -> Valu
             return _array(ev, node, type)
         case types.Struct():
             return _named(ev, node, type)
+        case types.Union():
+            return _union(ev, node, type)
         case _:
             ev.fail(node, f"a value of type '{type}' is not written with braces")
 
@@ -583,6 +585,16 @@ def _named(ev: Evaluator, node: syntax.Aggregate, type: types.Struct) -> Value:
             ev.fail(node, f"field '{name}' of '{type}' is missing")
         members.append(ev.typed(given[name].value, inner))
     return Value(type, tuple(members))
+
+
+def _union(ev: Evaluator, node: syntax.Aggregate, type: types.Union) -> Value:
+    if len(node.members) != 1 or node.elements:
+        ev.fail(node, f"a value of '{type}' is given by one of its variants, {{ .name = value }}")
+    (member,) = node.members
+    position = type.index(member.name)
+    if position is None:
+        ev.fail(member, f"'{type}' has no field '{member.name}'")
+    return packing.union(ev, type, position, ev.typed(member.value, type.types[position]), member)
 
 
 @expression(syntax.PointerType)
@@ -629,7 +641,41 @@ def _struct_type(ev: Evaluator, node: syntax.StructType, want: Type | None) -> V
         if member.name in names[:n]:
             ev.fail(member, f"field '{member.name}' is declared twice")
     inner = tuple(ev.type_of(member.type) for member in node.members)
-    return Value(types.TYPE, types.Struct(names, inner, (ev.source.path, node.start)))
+    kind = types.Union if node.keyword == "union" else types.Struct
+    type = kind(names, inner, (ev.source.path, node.start), node.layout)
+    for member, field in zip(node.members, inner, strict=True):
+        _check_field(ev, member, type, field)
+    if isinstance(type, types.Union):
+        _check_union(ev, node, type)
+    return Value(types.TYPE, type)
+
+
+def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Record, field: Type) -> None:
+    """Raises CslError if a field's type has no bits, as what is packed, shared or a variant must have."""
+    if type.layout == "packed" and types.bit_width(field) is None:
+        ev.fail(member, f"a '{field}' cannot be packed; use numbers, bool, enums, pointers and what is itself packed")
+    if type.layout == "extern" and not linkage.is_shareable(field):
+        ev.fail(member, f"a '{field}' is not known outside CSL, as 'extern' asks for; use numbers and extern types")
+    if isinstance(type, types.Union) and not _has_words(field):
+        ev.fail(member, f"a '{field}' as a variant of a union is not supported; use numbers and structs of them")
+
+
+def _has_words(type: Type) -> bool:
+    """Whether a value can be put together again from its words."""
+    if isinstance(type, types.Array):
+        return _has_words(type.element)
+    if isinstance(type, types.Record):
+        return all(map(_has_words, type.types))
+    return emit.has_one_register(type)
+
+
+def _check_union(ev: Evaluator, node: syntax.StructType, type: types.Union) -> None:
+    if not type.types:
+        ev.fail(node, "a union has at least one variant")
+    widths = [types.bit_width(field) for field in type.types]
+    if type.layout == "packed" and len(set(widths)) > 1:
+        shown = ", ".join(f"{name} {width}" for name, width in zip(type.names or (), widths, strict=True))
+        ev.fail(node, f"the variants of a packed union have the same number of bits, but here they have: {shown}")
 
 
 @expression(syntax.EnumType)

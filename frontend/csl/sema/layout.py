@@ -174,7 +174,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
 def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[Direction, ...]:
     if value is None:
         return ()
-    if isinstance(value.type, types.Struct | types.Array):
+    if isinstance(value.type, types.Record | types.Array):
         items = [
             item if isinstance(item, Value) else Value(value.type.element, item)  # pyright: ignore
             for item in value.data

@@ -55,6 +55,10 @@ def is_shareable(type: Type) -> bool:
             return True
         case types.Array():
             return is_shareable(type.element)
+        case types.Record(layout="extern"):
+            return True
+        case types.Record(layout="packed"):
+            return types.bit_width(type) in (8, 16, 32, 64)
         case types.Pointer():
             return isinstance(type.target, types.Function) or is_shareable(type.target)
         case _:

@@ -30,6 +30,7 @@ from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
 from .emit import Builder, has_one_register, memref, place, scalar, stored
 from .modules import Global, Module
+from .packing import to_words
 from .scalars import bits as bits_of
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Value
@@ -195,7 +196,7 @@ class PeProgram:
         element, count, words_each = buffer_shape(type)
         numbers, late = [0] * max(count, 1), []
         if value is not None:
-            numbers, late = self._initial(ev, symbol, type, value, words_each)
+            numbers, late = self._initial(ev, symbol, type, value, node)
         buffer_type = memref(element, count) if count else memref(element)
         initial = None
         if any(numbers) or any(isinstance(n, float) for n in numbers):
@@ -209,7 +210,7 @@ class PeProgram:
         return Address(Buffer(symbol, stored(element), count), 0, words_each)
 
     def _initial(
-        self, ev: Evaluator, symbol: str, type: Type, value: Value, unit: int
+        self, ev: Evaluator, symbol: str, type: Type, value: Value, node: syntax.Node
     ) -> tuple[list[Any], list[Operation]]:
         """The numbers memory starts with, and what is known only after layout or differs from PE to PE."""
         numbers: list[Any] = []
@@ -222,7 +223,7 @@ class PeProgram:
             return numbers, late
         # A struct, a descriptor or what has 64 bits is kept as words.
         numbers = [0] * types.words(type)
-        self._words(type, value.data, 0, numbers, symbol, late)
+        self._words(ev, type, value.data, 0, numbers, symbol, late, node)
         return numbers, late
 
     def _number(self, type: Type, item: Any, symbol: str, position: int, late: list[Operation]) -> Any:
@@ -240,16 +241,31 @@ class PeProgram:
             return 0
         return item
 
-    def _words(self, type: Type, data: Any, start: int, numbers: list[Any], symbol: str, late: list[Operation]) -> None:
+    def _words(
+        self,
+        ev: Evaluator,
+        type: Type,
+        data: Any,
+        start: int,
+        numbers: list[Any],
+        symbol: str,
+        late: list[Operation],
+        node: syntax.Node,
+    ) -> None:
         match type:
+            case types.Union() | types.Struct(layout="packed"):
+                with ev.at_compile_time():
+                    words = to_words(ev, Value(type, data), node)
+                for position, word in enumerate(words, start=start):
+                    numbers[position] = self._number(types.U16, word.data, symbol, position, late)
             case types.Struct():
                 offsets, _ = types.layout(type)
                 for offset, member, inner in zip(offsets, data, type.types, strict=True):
-                    self._words(inner, member.data, start + offset, numbers, symbol, late)
+                    self._words(ev, inner, member.data, start + offset, numbers, symbol, late, node)
             case types.Array():
                 step = types.words(type.element)
                 for position, item in enumerate(data):
-                    self._words(type.element, item, start + position * step, numbers, symbol, late)
+                    self._words(ev, type.element, item, start + position * step, numbers, symbol, late, node)
             case types.Descriptor():
                 self._descriptors[symbol, start] = data
                 for position, part in enumerate(data.parts()):

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
-from . import types
+from . import packing, types
 from .conversion import extend
 from .core import Evaluator, Serial
 from .emit import array, binary, has_one_register, scalar, stored
@@ -68,6 +68,8 @@ class Temporary(Place):
         return Temporary(Value(self.type.element, self.value.data[index]))
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        if isinstance(self.type, types.Union):
+            return Temporary(packing.variant(ev, self.value, position, node))
         return Temporary(self.value.data[position])
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
@@ -148,6 +150,9 @@ class Held(Place):
         return Held(self.holder, self.type.element, (*self.path, index))
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Record)
+        if isinstance(self.type, types.Union) or self.type.layout == "packed":
+            return Part(self, position)
         return Held(self.holder, self._value().data[position].type, (*self.path, position))
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
@@ -202,8 +207,10 @@ class Memory(Place):
         element = self.type.element if isinstance(self.type, types.Array) else self.type
         return Memory(moved(ev, self.where, index, types.words(element)), element, self.const)
 
-    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Memory:
-        assert isinstance(self.type, types.Struct)
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Record)
+        if self.type.layout == "packed":
+            return Bits(self, types.offsets(self.type)[position], self.type.types[position])
         offsets, _ = types.layout(self.type)
         return Memory(moved(ev, self.where, offsets[position], 1), self.type.types[position], self.const)
 
@@ -214,6 +221,8 @@ class Memory(Place):
         if has_one_register(self.type):
             return Value(self.type, self._load_scalar(ev))
         match self.type:
+            case types.Union() | types.Struct(layout="packed"):
+                return packing.from_words(ev, self.type, self.words(ev, range(types.words_used(self.type))), node)
             case types.Struct():
                 members = (self.field(ev, n, node).load(ev, node) for n in range(len(self.type.types)))
                 return Value(self.type, tuple(members))
@@ -224,6 +233,16 @@ class Memory(Place):
                 return Value(self.type, self._load_descriptor(ev, node))
             case _:
                 ev.fail(node, f"a '{self.type}' cannot be read at run time")
+
+    def words(self, ev: Evaluator, numbers: range) -> list[Value]:
+        """Some of the words here."""
+        places = (Memory(moved(ev, self.where, number, 1), types.U16, True) for number in numbers)
+        return [Value(types.U16, place._load_scalar(ev)) for place in places]
+
+    def store_words(self, ev: Evaluator, words: list[Value], first: int, node: syntax.Node) -> None:
+        """Puts words here, from word `first` on."""
+        for number, word in enumerate(words, start=first):
+            Memory(moved(ev, self.where, number, 1), types.U16, False)._store_scalar(ev, ev.ssa(word, node))
 
     def _load_descriptor(self, ev: Evaluator, node: syntax.Node) -> Any:
         assert ev.pe is not None
@@ -264,6 +283,8 @@ class Memory(Place):
             self._store_scalar(ev, ev.ssa(value, node))
             return
         match self.type:
+            case types.Union() | types.Struct(layout="packed"):
+                self.store_words(ev, packing.to_words(ev, value, node), 0, node)
             case types.Struct():
                 for n, member in enumerate(value.data):
                     self.field(ev, n, node).store(ev, member, node)
@@ -330,6 +351,88 @@ class Memory(Place):
         if isinstance(offset, SSAValue):
             return array, [builder.index(offset)]
         return array, [builder.raw_constant(IndexType(), offset)]
+
+
+class Bits(Place):
+    """A field of what is packed in memory: some of its bits. `whole` is all of it."""
+
+    def __init__(self, whole: Memory, first: int, type: Type) -> None:
+        self.whole = whole
+        self.first = first
+        self.type = type
+
+    @property
+    def is_const(self) -> bool:
+        return self.whole.is_const
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Record)
+        return Bits(self.whole, self.first + types.offsets(self.type)[position], self.type.types[position])
+
+    def _numbers(self) -> range:
+        """The words of the whole these bits are in."""
+        width = types.bit_width(self.type) or 0
+        return range(self.first // 16, (self.first + max(width, 1) - 1) // 16 + 1)
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        if ev.builder is None:
+            return self.whole.load(ev, node)
+        ev.builder.at(ev.source, node.start)
+        words = self.whole.words(ev, self._numbers())
+        return packing.get(ev, words, self.first % 16, self.type, node, packed=True)
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        if self.is_const or ev.builder is None:
+            self.whole.store(ev, value, node)
+        numbers = self._numbers()
+        new = packing.replaced(ev, lambda: self.whole.words(ev, numbers), len(numbers), self.first % 16, value, node)
+        self.whole.store_words(ev, new, numbers.start, node)
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        ev.fail(node, "a field of what is packed has no address; copy it to a variable")
+
+
+class Part(Place):
+    """A part of a value that has no place of its own: a field of something packed, a variant, and what is in these."""
+
+    def __init__(self, whole: Place, position: int) -> None:
+        self.whole = whole
+        self.position = position
+        type = whole.type
+        assert isinstance(type, types.Array | types.Record)
+        self.type = type.element if isinstance(type, types.Array) else type.types[position]
+
+    @property
+    def is_const(self) -> bool:
+        return self.whole.is_const
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        whole = self.whole.load(ev, node)
+        if isinstance(whole.type, types.Union):
+            return packing.variant(ev, whole, self.position, node)
+        part = whole.data[self.position]
+        return Value(self.type, part) if isinstance(whole.type, types.Array) else part
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        whole = self.whole.load(ev, node)
+        if isinstance(whole.type, types.Union):
+            packing.check_active(ev, whole, self.position, node)
+            self.whole.store(ev, packing.union(ev, whole.type, self.position, value, node), node)
+            return
+        parts = list(whole.data)
+        parts[self.position] = value.data if isinstance(whole.type, types.Array) else value
+        self.whole.store(ev, Value(whole.type, parts if isinstance(whole.type, types.Array) else tuple(parts)), node)
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        return Part(self, position)
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        if isinstance(index, SSAValue):
+            return Temporary(self.load(ev, node)).element(ev, index, node)
+        return Part(self, index)
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        ev.fail(node, "this is part of something packed or of a union, and has no address; copy it to a variable")
 
 
 def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:

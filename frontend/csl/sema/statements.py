@@ -182,7 +182,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
 
 
 def _has_array(type: types.Type) -> bool:
-    return isinstance(type, types.Array) or (isinstance(type, types.Struct) and any(map(_has_array, type.types)))
+    return isinstance(type, types.Array) or (isinstance(type, types.Record) and any(map(_has_array, type.types)))
 
 
 def _needs_memory(ev: Evaluator, node: syntax.Variable, local: Local) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -112,18 +111,20 @@ class Function(Type):
 
 
 @dataclass(frozen=True)
-class Struct(Type):
-    """A struct type: `names` is None for a tuple, `origin` None for an anonymous one."""
+class Record(Type):
+    """What structs and unions have in common: `names` is None for a tuple, `origin` None for an anonymous one."""
 
     names: tuple[str, ...] | None
     types: tuple[Type, ...]
     origin: tuple[str, int] | None = None
+    layout: str = ""
+    """`extern`, `packed` or nothing. What has nothing lies in memory as what is extern."""
 
-    def __str__(self) -> str:
+    def _written(self, keyword: str) -> str:
         if self.names is None:
             return f".{{{', '.join(map(str, self.types))}}}"
         members = ", ".join(f"{name}: {type}" for name, type in zip(self.names, self.types, strict=True))
-        return f"struct {{ {members} }}"
+        return f"{self.layout}{' ' if self.layout else ''}{keyword} {{ {members} }}"
 
     def index(self, name: str) -> int | None:
         """Position of a field; None if there is none of that name."""
@@ -132,6 +133,22 @@ class Struct(Type):
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: position for position, name in enumerate(self.names or ())}
+
+
+@dataclass(frozen=True)
+class Struct(Record):
+    """A struct or tuple type."""
+
+    def __str__(self) -> str:
+        return self._written("struct")
+
+
+@dataclass(frozen=True)
+class Union(Record):
+    """An untagged union type, whose fields are called variants."""
+
+    def __str__(self) -> str:
+        return self._written("union")
 
 
 @dataclass(frozen=True)
@@ -233,7 +250,7 @@ def is_comptime_only(type: Type) -> bool:
         return type.comptime_only
     if isinstance(type, Array):
         return is_comptime_only(type.element)
-    if isinstance(type, Struct):
+    if isinstance(type, Record):
         return any(map(is_comptime_only, type.types))
     return isinstance(type, Function | Range)
 
@@ -259,7 +276,10 @@ def words(type: Type) -> int:
             return words(type.underlying)
         case Array():
             return type.count * words(type.element)
-        case Struct():
+        case Record(layout="packed"):
+            bits = bit_width(type) or 0
+            return 1 if bits <= 16 else (bits + 31) // 32 * 2
+        case Record():
             return layout(type)[1]
         case Descriptor():
             return DESCRIPTOR_WORDS[type.name]
@@ -280,14 +300,36 @@ def alignment(type: Type) -> int:
             return alignment(type.underlying)
         case Array():
             return alignment(type.element)
-        case Struct():
+        case Record(layout="packed"):
+            return 2 if words(type) > 1 else 1
+        case Record():
             return max(map(alignment, type.types), default=1)
         case _:
             return 1
 
 
-def layout(type: Struct) -> tuple[list[int], int]:
-    """The word offset of each field of a struct, and its size in words."""
+def bit_width(type: Type) -> int | None:
+    """Bits of a value in a packed struct or union; None if it cannot stand there."""
+    match type:
+        case Int(bits=bits) | Float(bits=bits):
+            return bits
+        case Enum():
+            return type.underlying.bits
+        case Pointer():
+            return 16
+        case Record(layout="packed"):
+            inner = [bit_width(member) or 0 for member in type.types]
+            return max(inner, default=0) if isinstance(type, Union) else sum(inner)
+        case _:
+            return 1 if type is BOOL else None
+
+
+def layout(type: Record) -> tuple[list[int], int]:
+    """The word offset of each field of a struct or union that is not packed, and its size in words."""
+    if isinstance(type, Union):
+        step = alignment(type)
+        size = max(map(words, type.types), default=1)
+        return [0] * len(type.types), (size + step - 1) // step * step
     offsets: list[int] = []
     position = 0
     for member in type.types:
@@ -299,17 +341,19 @@ def layout(type: Struct) -> tuple[list[int], int]:
     return offsets, (position + step - 1) // step * step
 
 
-def leaves(type: Type) -> Iterator[Type]:
-    """The scalar types a value is made of, in order."""
-    match type:
-        case Array():
-            for _ in range(type.count):
-                yield from leaves(type.element)
-        case Struct():
-            for member in type.types:
-                yield from leaves(member)
-        case _:
-            yield type
+def offsets(type: Record) -> list[int]:
+    """The bit each field begins at."""
+    if type.layout != "packed":
+        return [16 * word for word in layout(type)[0]]
+    if isinstance(type, Union):
+        return [0] * len(type.types)
+    widths = [bit_width(member) or 0 for member in type.types]
+    return [sum(widths[:position]) for position in range(len(widths))]
+
+
+def words_used(type: Record) -> int:
+    """Words that hold something of a value; those that pad a packed one are not counted."""
+    return max(1, ((bit_width(type) or 0) + 15) // 16) if type.layout == "packed" else words(type)
 
 
 LARGEST = 1 << 16

@@ -2,7 +2,8 @@
 
 A `Value` is a type and its data. The data of a scalar (a number, truth value, identifier or enum member) is a Python
 number if it is known, a `Column` if it is fixed when the program starts but not the same on all PEs, or an SSA value.
-Structs hold a tuple of values, arrays a flat list of scalars' data, descriptors an object of `descriptors`.
+Structs hold a tuple of values, unions their words (`Words`), arrays a flat list of their elements' data, descriptors
+an object of `descriptors`.
 """
 
 from __future__ import annotations
@@ -80,6 +81,12 @@ class Value:
 
     def __repr__(self) -> str:
         return f"Value({self.type}, {self.data!r})"
+
+
+class Words(tuple[Value, ...]):
+    """A union's data: the words it takes in memory. `active` is the variant given last, if that is known."""
+
+    active: int | None = None
 
 
 VOID = Value(types.VOID, None)

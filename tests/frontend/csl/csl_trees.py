@@ -139,7 +139,9 @@ def _types(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
             inner,
         ),
         st.builds(
-            lambda members: StructType(0, 0, members),
+            lambda layout, keyword, members: StructType(0, 0, layout, keyword, members),
+            st.sampled_from(["", "extern", "packed"]),
+            st.sampled_from(["struct", "union"]),
             st.lists(st.builds(lambda name, type: FieldDeclaration(0, 0, name, type), NAMES, inner), max_size=2),
         ),
         st.builds(
