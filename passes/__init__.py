@@ -60,6 +60,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return PtoInferValidatePipeInitPass
 
+    def get_pto_place_tiles() -> type[ModulePass]:
+        from .pto_place_tiles import PtoPlaceTilesPass
+
+        return PtoPlaceTilesPass
+
     def get_pto_place_reserved_buffers() -> type[ModulePass]:
         from .pto_place_reserved_buffers import PtoPlaceReservedBuffersPass
 
@@ -81,6 +86,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         "pto-assign-default-frontend-pipe-id": get_pto_assign_default_frontend_pipe_id,
         "pto-lower-frontend-pipe-ops": get_pto_lower_frontend_pipe_ops,
         "pto-infer-validate-pipe-init": get_pto_infer_validate_pipe_init,
+        "pto-place-tiles": get_pto_place_tiles,
         "pto-place-reserved-buffers": get_pto_place_reserved_buffers,
         "pto-resolve-reserved-buffers": get_pto_resolve_reserved_buffers,
     }

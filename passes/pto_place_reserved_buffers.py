@@ -15,10 +15,10 @@ from ..dialects.pto.attributes import AddressSpace
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.internal_pipes import number
 from ..dialects.pto.kernels import architecture_of
-from ..dialects.pto.memory import AllocTileOp, constant_value
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
 from .analysis.first_fit import Room
+from .pto_local_memory import capacity, placed_tiles
 from .pto_pipes import refusal
 
 
@@ -26,8 +26,8 @@ from .pto_pipes import refusal
 class PtoPlaceReservedBuffersPass(ModulePass):
     """Gives every `pto.reserve_buffer` with `auto = true` an address: the first aligned one where it fits.
 
-    It goes around tiles and buffers of its function that state theirs. Tiles without an address are not placed here;
-    whoever places them goes around the buffers. Not enough memory is an error, as are buffers that overlap.
+    It goes around buffers of its function that state theirs and around tiles that have one; `pto-place-tiles`, which
+    runs before, gives tiles theirs. Not enough memory is an error, as are buffers that overlap.
 
     `level` is that of the public compiler: 1 and 2 have all buffers placed, 3 none; without it, both are taken. `arch`
     is the chip if the module names none.
@@ -45,17 +45,13 @@ class PtoPlaceReservedBuffersPass(ModulePass):
                 self._place(function, buffers, targets.chip(architecture_of(function) or self.arch))
 
     def _place(self, function: FuncOp, buffers: list[ReserveBufferOp], chip: Chip) -> None:
-        room = {
-            AddressSpace.VEC: Room(chip.vector_bytes, chip.alignment),
-            AddressSpace.MAT: Room(chip.cube_bytes, chip.alignment),
-        }
-        for tile in walk(function):
-            if isinstance(tile, AllocTileOp) and tile.addr is not None:
-                kind, address = tile.result.type, constant_value(tile.addr)
-                if kind.location in room and kind.bytes and address is not None:
-                    room[kind.location].occupy(address, kind.bytes)
-        stated = Room(chip.vector_bytes, chip.alignment), Room(chip.cube_bytes, chip.alignment)
-        taken = dict(zip(room, stated, strict=True))
+        room, taken = (
+            {space: Room(capacity(chip, space), chip.alignment) for space in (AddressSpace.VEC, AddressSpace.MAT)}
+            for _ in range(2)
+        )
+        for space, address, size in placed_tiles(function):
+            if space in room:
+                room[space].occupy(address, size)
         for buffer in buffers:
             self._check(buffer)
             if buffer.base is None:

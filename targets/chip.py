@@ -14,8 +14,20 @@ class Chip:
 
     name: str
     vector_bytes: int
-    """Memory of one vector core, where it takes tiles from a pipe."""
+    """Memory of one vector core (UB), where it takes tiles from a pipe."""
     cube_bytes: int
     """First memory of the cube core (L1), where it takes tiles from a pipe."""
+    left_bytes: int
+    """Memory of the cube core for left operands of products (L0A)."""
+    right_bytes: int
+    """Memory of the cube core for right operands of products (L0B)."""
+    accumulator_bytes: int
+    """Memory of the cube core for products (L0C)."""
+    bias_bytes: int
+    """Memory of the cube core for what is added to the columns of a product."""
+    scaling_bytes: int
+    """Memory of the cube core for what the columns of a product are multiplied by."""
     alignment: int
-    """Of buffers in both memories, in bytes."""
+    """Of buffers and tiles, in bytes, where `operand_alignment` does not hold."""
+    operand_alignment: int
+    """Of tiles that are operands and results of products (L0A, L0B, L0C), in bytes."""
