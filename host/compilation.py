@@ -99,6 +99,7 @@ def compile(
     progress: Callable[[str], None] | None = None,
     verify_each: bool = True,
     params: Mapping[str, int | float | bool] | None = None,
+    fp16_format: str | None = None,
 ) -> Program:
     """Lowers a program, at whatever level it is, until it can run.
 
@@ -110,17 +111,19 @@ def compile(
 
     A file whose name ends in .csl is the layout of a CSL program, compiled as by `loom cslc --memcpy` for `target`
     (wse2 if it is None) on a fabric of the whole wafer. `params` are values for the params of the layout; it places its
-    rectangle itself, and `defines` are not for it.
+    rectangle itself, and `defines` are not for it. `fp16_format` is its type of 16-bit floats, f16 if it is None.
     """
     if defines is not None and not isinstance(defines, Mapping):
         raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
     ctx = context()
     warnings: tuple[str, ...] = ()
     if _is_csl(source):
-        module, warnings = _compile_csl(Path(source), target, rectangle, defines, params, progress)
+        module, warnings = _compile_csl(Path(source), target, rectangle, defines, params, fp16_format, progress)
         target = None
     elif params:
         raise LoomError("params are for CSL layouts; the parameters of a program in IR are given as defines")
+    elif fp16_format is not None:
+        raise LoomError("fp16_format is for CSL layouts; a program in IR names the types of its floats")
     else:
         module = _read(ctx, source)
     verify(module)
@@ -159,6 +162,7 @@ def _compile_csl(
     rectangle: tuple[int, int] | None,
     defines: Mapping[str, ArrayLike] | None,
     params: Mapping[str, int | float | bool] | None,
+    fp16_format: str | None,
     progress: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
@@ -179,7 +183,9 @@ def _compile_csl(
         progress("CSL")
     arch = targets.get(target or "wse2").name
     with uncollected():
-        layout = compile_layout(path, arch=arch, params=values, memcpy=True, channels=1)
+        layout = compile_layout(
+            path, arch=arch, params=values, memcpy=True, channels=1, fp16_format=fp16_format or "f16"
+        )
     return layout.module, tuple(layout.warnings)
 
 

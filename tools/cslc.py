@@ -103,6 +103,12 @@ def parser() -> Parser:
         help="search this directory for <...> modules before the libraries; may be repeated",
     )
     found.add_argument(
+        "--fp16-format",
+        default="f16",
+        metavar="FORMAT",
+        help="type of 16-bit floats at run time, which @fp16() stands for: f16, bf16 or cb16 (default: f16)",
+    )
+    found.add_argument(
         "--width-west-buf",
         type=_number,
         default=0,
@@ -155,6 +161,7 @@ def _compile(argv: Sequence[str]) -> None:
             memcpy=arguments.memcpy,
             channels=placement.channels,
             print=print,
+            fp16_format=arguments.fp16_format,
             **options,
         )
         for warning in layout.warnings:

@@ -69,8 +69,13 @@ def test_parameters_and_colors(run_loom: Run, calls: Calls, tmp_path: Path) -> N
     params = {"M": 4, "N": 16, "debug": True, "scale": 1.5, "low": -3, "padded": 7}
     colors = {"x_in": 1, "ax_out": 3, "b_in": 4}
     assert calls[0]["params"] == params and calls[0]["colors"] == colors
-    assert calls[0]["channels"] == 16 and calls[0]["arch"] == "wse3"
+    assert calls[0]["channels"] == 16 and calls[0]["arch"] == "wse3" and calls[0]["fp16_format"] == "f16"
     assert json.loads((tmp_path / "out" / "out.json").read_text()) == {"params": params, "colors": colors}
+
+
+def test_format_of_floats(run_loom: Run, calls: Calls) -> None:
+    assert run_loom("cslc", "layout.csl", "--fp16-format=bf16").status == 0
+    assert calls[0]["fp16_format"] == "bf16"
 
 
 def test_defaults(run_loom: Run, calls: Calls) -> None:

@@ -77,7 +77,7 @@ def _is_comptime(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
 @builtin("@fp16")
 def _fp16(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     expect(ev, node, 0)
-    return Value(types.TYPE, types.F16)
+    return Value(types.TYPE, ev.session.fp16)
 
 
 def _array_type(ev: Evaluator, node: syntax.Expression) -> types.Array:

@@ -310,6 +310,7 @@ def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> 
     frame = Frame(function.module, function.node)
     with ev.framed(frame):
         for parameter, value in zip(function.node.parameters, arguments, strict=True):
+            ev.check_format(value.type, parameter)
             if parameter.name is not None:
                 ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
         frame.result_type = _result_type(ev, function.node)

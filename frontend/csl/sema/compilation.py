@@ -100,13 +100,17 @@ def compile_layout(
     channels: int = 0,
     print: Function[[str], None] = print,
     import_paths: tuple[Path, ...] = (),
+    fp16_format: str = "f16",
 ) -> CompiledLayout:
     """Compiles a CSL program from its layout file.
 
     `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
-    @comptime_print. Raises CslError or LoomError with the place of the first mistake.
+    @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
+    gives. Raises CslError or LoomError with the place of the first mistake.
     """
-    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, import_paths)
+    if fp16_format not in types.FP16_FORMATS:
+        raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
+    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, import_paths, fp16_format)
     session = Session(options)
     with _deep(), np.errstate(all="ignore"):
         try:

@@ -257,6 +257,7 @@ def _cast_known(type: Type, number: Any) -> Any:
 
 def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> SSAValue:
     assert ev.builder is not None
+    ev.check_format(type, node)
     ev.builder.at(ev.source, node.start)
     source, data, builder = value.type, value.data, ev.builder
     if type is types.BOOL:
@@ -317,6 +318,7 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
     if not isinstance(value.data, SSAValue):
         source = value.type
         return Value(type, ev.lift(lambda number: from_bits(type, bits_of(source, number)), value.data))
+    ev.check_format(type, node)
     source_mlir, target_mlir = scalar(value.type), scalar(type)
     if source_mlir == target_mlir:
         return Value(type, value.data)

@@ -60,6 +60,8 @@ class Options:
     print: Function[[str], None] = print
     search: tuple[Path, ...] = ()
     """Directories `--import-path` names, searched after that of the importing file."""
+    fp16: str = "f16"
+    """The 16-bit floats that there are at run time."""
 
 
 class Session:
@@ -68,6 +70,7 @@ class Session:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.target = targets.get(options.arch)
+        self.fp16 = types.FP16_FORMATS[options.fp16]
         self.files = Files()
         self.steps = 0
         self.began = 0.0
@@ -326,6 +329,7 @@ class Evaluator:
         if types.is_comptime_only(value.type) or not has_one_register(value.type):
             self.fail(node, f"a value of type '{value.type}' exists at compile time only; give it another type")
         assert self.pe is not None
+        self.check_format(value.type, node)
         self.builder.at(self.source, node.start)
         if isinstance(data, Column):
             return self.pe.parameter(self.builder, value.type, data)
@@ -334,6 +338,24 @@ class Evaluator:
 
             return pointer_word(self, data, node)
         return self.builder.constant(value.type, data)
+
+    def check_format(self, type: Type, node: syntax.Node, source: Source | None = None) -> None:
+        """Raises CslError if values of a type cannot exist at run time for their format of 16-bit floats."""
+        if type.__class__ is types.Int or type is types.F32:
+            return
+        for inner in types.scalars(type):
+            if not isinstance(inner, types.Float) or inner.bits != 16:
+                continue
+            message = None
+            if inner != self.session.fp16:
+                message = (
+                    f"what is of type '{inner}' must be known at compile time, as --fp16-format is "
+                    f"'{self.session.fp16}'; use @fp16(), or give --fp16-format={inner}"
+                )
+            elif inner is types.CB16:
+                message = "arithmetic in 'cb16' is not supported at run time yet; use --fp16-format=f16 or bf16"
+            if message is not None:
+                raise CslError([Diagnostic(source or self.source, node.start, node.end, message)])
 
     def lift(self, function: Function[..., Any], *arguments: Any) -> Any:
         return lifted(self.lanes, function, *arguments)

@@ -28,9 +28,7 @@ from ..source import Source
 from . import types
 from .types import Type
 
-_FLOATS: dict[str, Attribute] = {
-    "f16": Float16Type(), "bf16": BFloat16Type(), "cb16": Float16Type(), "f32": Float32Type()
-}  # fmt: skip
+_FLOATS: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type(), "f32": Float32Type()}
 
 
 # Attributes are values that never change. To make one costs as much as to evaluate an expression, so one of each is

@@ -569,6 +569,9 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, count, count + 1)
     if ev.builder is None:
         ev.fail(node, f"@{node.name} works on memory and the fabric, which do not exist at compile time")
+    if ev.session.fp16 is not types.F16 and "f16" in (row.destination, *row.sources):
+        format = ev.session.fp16
+        ev.fail(node, f"@{node.name} of '{format}' is not supported yet; use @map, 32-bit floats or --fp16-format=f16")
     settings: dsd.AsyncAttr | None = None
     index: SSAValue | None = None
     if len(arguments) > count:

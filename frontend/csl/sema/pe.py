@@ -192,6 +192,7 @@ class PeProgram:
         if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
             diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' has no place in memory")
             raise CslError([diagnostic])
+        ev.check_format(type, node, source)
         symbol = self.unique(name)
         element, count, words_each = buffer_shape(type)
         numbers, late = [0] * max(count, 1), []

@@ -217,6 +217,7 @@ class Memory(Place):
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         if ev.builder is None:
             ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
+        ev.check_format(self.type, node)
         ev.builder.at(ev.source, node.start)
         if has_one_register(self.type):
             return Value(self.type, self._load_scalar(ev))

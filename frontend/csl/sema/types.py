@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -204,6 +205,8 @@ class Range(Type):
 I8, I16, I32, I64 = (Int(bits, True) for bits in (8, 16, 32, 64))
 U8, U16, U32, U64 = (Int(bits, False) for bits in (8, 16, 32, 64))
 F16, BF16, CB16, F32 = Float("f16", 16), Float("bf16", 16), Float("cb16", 16), Float("f32", 32)
+FP16_FORMATS = {str(type): type for type in (F16, BF16, CB16)}
+"""The types of 16-bit floats, one of which exists at run time."""
 BOOL = Simple("bool")
 VOID = Simple("void")
 COMPTIME_INT = Simple("comptime_int", True)
@@ -339,6 +342,17 @@ def layout(type: Record) -> tuple[list[int], int]:
         position += words(member)
     step = alignment(type)
     return offsets, (position + step - 1) // step * step
+
+
+def scalars(type: Type) -> Iterator[Type]:
+    """The types of the parts of a value, each once for each place in the type; not what pointers point to."""
+    if isinstance(type, Array):
+        yield from scalars(type.element)
+    elif isinstance(type, Record):
+        for member in type.types:
+            yield from scalars(member)
+    else:
+        yield type
 
 
 def offsets(type: Record) -> list[int]:
