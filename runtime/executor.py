@@ -166,7 +166,10 @@ class Executor:
     def check(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
     ) -> None:
-        """Raise LoomError if an element lies outside the stream's buffer (DSD-171), or outside memory for a pointer."""
+        """Warn of a walk that leaves the stream's buffer (DSD-171); the machine goes on into what lies beside it.
+
+        Raise LoomError where it leaves the memory in use.
+        """
         steps, buffer = stream.walk, stream.buffer
         width = 2 if stream.kind in WIDE else 1
         address = stream.address
@@ -188,23 +191,25 @@ class Executor:
             highest + (int(table.max()) + 1) * width <= buffer.end
         ):
             return
-        if not buffer.name:
-            start, end = (address + int(extreme) * width for extreme in (table.min(), table.max()))
-            outside = np.asarray((start < 0) | (end + width > buffer.end))
+        start, end = (address + int(extreme) * width for extreme in (table.min(), table.max()))
+        outside = np.asarray((start < 0) | (end + width > cls.memory.words))
+        if outside.any():
             place, word = cls.describe_first(units, outside, np.where(start < 0, start, end + width - 1))
+            walked = f" by way of @{buffer.name}" if buffer.name else ""
             raise LoomError(
-                f"{application.text} reaches word address {word} on {place}, outside its memory in use, words 0 to "
-                f"{buffer.end - 1}; check the pointer, offset, stride and extent",
+                f"{application.text} reaches word address {word} on {place}{walked}, outside its memory in use, words "
+                f"0 to {cls.memory.words - 1}; check the pointer, offset, stride and extent",
                 application.where,
             )
-        first = np.asarray((address + int(table.min()) * width - buffer.address) // width)
-        last = np.asarray((address + int(table.max()) * width - buffer.address) // width)
-        wrong = (first < 0) | (last >= buffer.elements)
-        place, element = cls.describe_first(units, wrong, np.where(first < 0, first, last))
-        raise LoomError(
-            f"{application.text} reaches element {element} of @{buffer.name}, which has {buffer.elements}, on "
-            f"{place}; check its offset, stride and extent",
+        if not buffer.name or application.where in self.machine.warned:
+            return
+        wrong = np.asarray((start < buffer.address) | (end + width > buffer.end))
+        place, word = cls.describe_first(units, wrong, np.where(start < buffer.address, start, end))
+        self.machine.warn(
             application.where,
+            f"{application.text} reaches element {(word - buffer.address) // width} of @{buffer.name}, which has "
+            f"{(buffer.end - buffer.address) // width}, on {place}, and goes on in the memory beside it; check its "
+            "offset, stride and extent",
         )
 
     # Sending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -50,6 +51,8 @@ class Machine:
         """Generated code rounds to float32 through it."""
         self.watch: Watch | None = None
         """Whom a run that takes long tells of it."""
+        self.warned: set[str | None] = set()
+        """The places in the program that a warning has been given of."""
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
@@ -64,6 +67,12 @@ class Machine:
     def _engines(self) -> tuple[Scheduler, Executor]:
         """What runs the program; a subclass may watch it at work."""
         return Scheduler(self), Executor(self)
+
+    def warn(self, where: str | None, message: str) -> None:
+        """Tell the user of what the program does at a place and the machine lets pass, once for each place."""
+        if where is None or where not in self.warned:
+            self.warned.add(where)
+            print(f"{where}: warning: {message}" if where else f"warning: {message}", file=sys.stderr)
 
     def color_name(self, number: int) -> str:
         """The name of the color at a position of the color table."""

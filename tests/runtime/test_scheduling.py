@@ -584,23 +584,49 @@ def test_index_out_of_range(access: str, sign: str, block_units) -> None:
     ("at", "stride", "extent", "element"),
     [(12, 1, 5, 16), (3, -1, 5, -1), (0, 4, 5, 16), (-1, 1, 2, -1), (16, 1, 1, 16)],
 )
-def test_stream_out_of_range(at: int, stride: int, extent: int, element: int) -> None:
-    """DSD-171: an access outside the tensor is reported when it happens, with element, buffer and PE."""
-    units = main(f"""
+def test_stream_out_of_range(at: int, stride: int, extent: int, element: int, capsys: pytest.CaptureFixture) -> None:
+    """DSD-171: a walk out of the tensor is told, with element, buffer and PE, once; it goes on in what lies beside."""
+    made = machine(
+        main(f"""
       %s = flow.stream @data at {at} strides [{stride}] extents [{extent}] : !flow.stream<f32>
       flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
-    with pytest.raises(LoomError, match=rf"fadds in @main reaches element {element} of @data, which has 16, on PE"):
-        run(units)
+    )
+    data, got = np.arange(16, dtype=np.float32) + 1, np.arange(16, dtype=np.float32) + 100
+    made.write_symbol("data", data)
+    made.write_symbol("got", got)
+    for _ in range(2):
+        made.launch("main")
+        made.run()
+    memory = [0.0, *data.tolist(), *got.tolist()]
+    for k in range(extent):
+        memory[1 + at + stride * k] *= 4
+    assert made.read_symbol("data")[0, 0].tolist() + made.read_symbol("got")[0, 0].tolist() == memory[1:]
+    told = capsys.readouterr().err
+    assert f"warning: fadds in @main reaches element {element} of @data, which has 16, on PE" in told
+    assert told.count("warning") == 1
 
 
-def test_stream_out_of_range_on_one_unit() -> None:
-    """DSD-171: of units with addresses of their own the one that is wrong is named."""
+def test_stream_out_of_range_on_one_unit(capsys: pytest.CaptureFixture) -> None:
+    """DSD-171: of units with addresses of their own the one that leaves its tensor is named."""
     units = main("""
       %x = flow.coordinate x : i16
       %s = flow.stream @data at %x strides [1] extents [14] : !flow.stream<f32>
       flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
-    with pytest.raises(LoomError, match=r"reaches element 16 of @data, which has 16, on PE \(3, 0\)"):
-        run(units, grid=(4, 1))
+    run(units, grid=(4, 1))
+    assert "reaches element 16 of @data, which has 16, on PE (3, 0)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("at", "word"), [(40, 139), (-18, -2)])
+def test_stream_beyond_memory(at: int, word: int) -> None:
+    """No memory lies there, so there is nothing that the machine could go on with."""
+    units = main(f"""
+      %s = flow.stream @data at {at} strides [1] extents [13] : !flow.stream<f32>
+      flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
+    message = (
+        rf"fadds in @main reaches word address {word} on PE .*by way of @data, outside its memory in use, words 0 to"
+    )
+    with pytest.raises(LoomError, match=message):
+        run(units)
 
 
 def test_stream_out_of_range_that_is_not_used_is_legal() -> None:
