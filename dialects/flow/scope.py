@@ -78,6 +78,14 @@ class Scope:
         """The memory called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, SpaceOp, "a space")
 
+    def space_of(self, units: SymbolRefAttr, symbol: SymbolRefAttr) -> SpaceOp:
+        """The memory called `symbol` of a class of units; raises VerifyException if there is none."""
+        owner = self.units_named(units)
+        for op in owner.body.block.ops:
+            if isinstance(op, SpaceOp) and op.sym_name.data == symbol.string_value():
+                return op
+        raise VerifyException(f"{symbol} is no space of {described(owner)}; name one of its spaces")
+
     def channel(self, symbol: SymbolRefAttr) -> ChannelOp:
         """The channel called `symbol`; raises VerifyException if it is anything else."""
         return self._of_kind(symbol, ChannelOp, "a channel")

@@ -126,6 +126,17 @@ class Slot:
     role: str
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Whose memory a tile lies in, where it is not the unit's own: that of a unit of another class in the same row.
+
+    `lane` counts the columns of the class, from 0.
+    """
+
+    units: str
+    lane: SSAValue
+
+
 @irdl_op_definition
 class TileOp(SymbolUser):
     """A walk over a memory from a byte address on.
@@ -139,10 +150,18 @@ class TileOp(SymbolUser):
     modulo the number of slots, so many bytes apart, and the tile belongs to entry `%i` of the channel: `written` by
     its producer until it is committed, `read` by its consumer until it is released, or a `copied` one of the consumer,
     until that many entries later the place is taken again. Using it later is told as a hazard.
+
+    `of` names another class of units, in whose memory the tile lies: that of the unit in the same row and the given
+    column of the class, from 0.
+
+    ```
+    %c = flow.tile @vec[%address] of @vector lane %l extents [16, 16] strides [16, 1] : !flow.tile<f32>
+    ```
     """
 
     name = "flow.tile"
     space = prop_def(SymbolRefAttr)
+    owning_units = opt_prop_def(SymbolRefAttr)
     channel = opt_prop_def(SymbolRefAttr)
     slot_count = opt_prop_def(IntegerAttr)
     slot_size = opt_prop_def(IntegerAttr)
@@ -150,6 +169,7 @@ class TileOp(SymbolUser):
     static_extents = prop_def(DenseArrayBase.constr(i64))
     static_strides = prop_def(DenseArrayBase.constr(i64))
     address = operand_def(IntegerType(64))
+    lane = opt_operand_def(IntegerType(64))
     index = opt_operand_def(IntegerType(64))
     extents = var_operand_def(_COUNT)
     strides = var_operand_def(_COUNT)
@@ -165,9 +185,11 @@ class TileOp(SymbolUser):
         strides: Sequence[int | SSAValue],
         type: Attribute,
         slot: Slot | None = None,
+        owner: Owner | None = None,
     ):
         properties: dict[str, Attribute | None] = {
             "space": SymbolRefAttr(space),
+            "owning_units": None if owner is None else SymbolRefAttr(owner.units),
             "static_extents": DenseArrayBase.from_list(i64, [static_part(extent) for extent in extents]),
             "static_strides": DenseArrayBase.from_list(i64, [static_part(stride) for stride in strides]),
         }
@@ -181,6 +203,7 @@ class TileOp(SymbolUser):
         super().__init__(
             operands=[
                 address,
+                [] if owner is None else [owner.lane],
                 [] if slot is None else [slot.index],
                 [extent for extent in extents if isinstance(extent, SSAValue)],
                 [stride for stride in strides if isinstance(stride, SSAValue)],
@@ -194,6 +217,11 @@ class TileOp(SymbolUser):
         space = parse_symbol(parser).string_value()
         with parser.in_square_brackets():
             address = parser.parse_operand(i64)
+        owner = None
+        if parser.parse_optional_keyword("of") is not None:
+            units = parse_symbol(parser).string_value()
+            parser.parse_keyword("lane")
+            owner = Owner(units, parser.parse_operand(i64))
         slot = None
         if parser.parse_optional_keyword("slot") is not None:
             channel = parse_symbol(parser).string_value()
@@ -215,7 +243,7 @@ class TileOp(SymbolUser):
         type = parser.parse_type()
         if not isinstance(type, TileType):
             parser.raise_error("flow.tile makes a value of type !flow.tile", position)
-        op = cls(space, address, extents, strides, type.element_type, slot)
+        op = cls(space, address, extents, strides, type.element_type, slot, owner)
         op.attributes.update(attributes)
         return op
 
@@ -224,6 +252,12 @@ class TileOp(SymbolUser):
         printer.print_attribute(self.space)
         with printer.in_square_brackets():
             printer.print_operand(self.address)
+        owner = self.owner
+        if owner is not None:
+            printer.print_string(" of ")
+            printer.print_symbol_name(owner.units)
+            printer.print_string(" lane ")
+            printer.print_operand(owner.lane)
         slot = self.slot
         if slot is not None:
             printer.print_string(" slot ")
@@ -238,6 +272,13 @@ class TileOp(SymbolUser):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
+
+    @property
+    def owner(self) -> Owner | None:
+        """Whose memory it is, if not the unit's own or that of all."""
+        if self.owning_units is None or self.lane is None:
+            return None
+        return Owner(self.owning_units.string_value(), self.lane)
 
     @property
     def slot(self) -> Slot | None:
@@ -270,6 +311,8 @@ class TileOp(SymbolUser):
                 raise VerifyException(f"the tile needs a value for each {noun} it leaves open")
         if any(extent < 0 and extent != DYNAMIC for extent in extents):
             raise VerifyException("an extent of a tile is negative; give 0 or more")
+        if (self.owning_units is None) != (self.lane is None):
+            raise VerifyException("memory of other units is that of a class and a lane; give both")
         parts = (self.channel, self.index, self.slot_count, self.slot_size, self.role)
         if any(part is None for part in parts) and any(part is not None for part in parts):
             raise VerifyException("a slot has a channel, a number, a count, a size and a role; give all of them")
@@ -278,7 +321,10 @@ class TileOp(SymbolUser):
             raise VerifyException(f"a slot has a count and a size of 1 or more and a role of {', '.join(ROLES)}")
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.space(self.space)
+        if self.owning_units is None:
+            scope.space(self.space)
+        else:
+            scope.space_of(self.owning_units, self.space)
         if self.channel is not None:
             scope.channel(self.channel)
 

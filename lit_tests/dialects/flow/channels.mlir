@@ -14,6 +14,8 @@
 // CHECK-NEXT:       %i = flow.acquire @c : i64
 // CHECK-NEXT:       %s = flow.tile @gm[%b] slot @c[%i] of 8 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:       flow.tile_apply "copy" %s(%t) : !flow.tile<f32>(!flow.tile<f32>)
+// CHECK-NEXT:       %r = flow.tile @vec[%b] of @vector lane %z slot @c[%i] of 8 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
+// CHECK-NEXT:       flow.tile_apply "copy" %r(%t) : !flow.tile<f32>(!flow.tile<f32>)
 // CHECK-NEXT:       flow.commit @c
 // CHECK-NEXT:       flow.drain @c
 // CHECK-NEXT:       flow.return
@@ -21,6 +23,7 @@
 // CHECK-NEXT:     flow.export @main as "cube"
 // CHECK-NEXT:   }
 // CHECK-NEXT:   flow.units @vector on [1, :] words 16 {
+// CHECK-NEXT:     flow.space @vec 65536
 // CHECK-NEXT:     flow.func @main(%b: i64) {
 // CHECK-NEXT:       %i = flow.wait @c : i64
 // CHECK-NEXT:       %s = flow.tile @gm[%b] slot @c[%i] of 8 by 1024 as read extents [16, 16] strides [16, 1] : !flow.tile<f32>
@@ -45,6 +48,8 @@ flow.fabric @k target "a5" grid 2 by 3 {
       %i = flow.acquire @c : i64
       %s = flow.tile @gm[%b] slot @c[%i] of 8 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
       flow.tile_apply "copy" %s(%t) : !flow.tile<f32>(!flow.tile<f32>)
+      %r = flow.tile @vec[%b] of @vector lane %z slot @c[%i] of 8 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
+      flow.tile_apply "copy" %r(%t) : !flow.tile<f32>(!flow.tile<f32>)
       flow.commit @c
       flow.drain @c
       flow.return
@@ -52,6 +57,7 @@ flow.fabric @k target "a5" grid 2 by 3 {
     flow.export @main as "cube"
   }
   flow.units @vector on [1, :] words 16 {
+    flow.space @vec 65536
     flow.func @main(%b: i64) {
       %i = flow.wait @c : i64
       %s = flow.tile @gm[%b] slot @c[%i] of 8 by 1024 as read extents [16, 16] strides [16, 1] : !flow.tile<f32>
