@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from .memory import WIDE
-from .scalars import DIVISIONS, function_of, kind_of
+from .scalars import DIVISIONS, function_of, kind_of, show_index
 from .warp import Warp
 
 if TYPE_CHECKING:
@@ -693,8 +693,8 @@ def _outside(op: Operation, name: str, position: int, extent: int) -> Callable[[
 
     def outside(warp: Warp, index: int) -> LoomError:
         return LoomError(
-            f"index {index} of dimension {position} is outside @{name}, which has {extent} elements there, on "
-            f"{warp.cls.describe(warp.units)}; check the loop bounds", where,
+            f"index {show_index(index)} of dimension {position} is outside @{name}, which has {extent} elements there, "
+            f"on {warp.cls.describe(warp.units)}; check the loop bounds", where,
         )  # fmt: skip
 
     return outside

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from ..diagnostics import LoomError
+from .channels import Channel, Rows, Waiter
 from .fabric import Delivery, reach
 from .leftovers import unread
 from .queues import InputQueue, OutputQueue
 from .tasks import NEVER
-from .units import Cells, UnitSet, from_mask, rectangle, union
+from .units import Cells, Rectangle, UnitSet, from_mask, rectangle, union
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -45,6 +46,8 @@ class Wait(NamedTuple):
     """The input queue that lacks wavelets, if it is one."""
     output: OutputQueue | None = None
     """The output queue whose wavelets find no room, if it is one."""
+    channel: Channel | None = None
+    """The channel that lacks entries or credits, if it is one."""
     held: bool = False
     """Whether a task waits, and not only a microthread."""
 
@@ -52,6 +55,12 @@ class Wait(NamedTuple):
 def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
     """Everything that waits for what never comes; with `allow_pending` only what holds a task."""
     found: list[Wait] = []
+    for channel in machine.channels.values():
+        for group, waiter in channel.waiters():
+            found.append(
+                Wait(waiter.warp.cls, waiter.warp.units, _channel_wait(channel, group, waiter), waiter.where,
+                     channel=channel, held=True)
+            )  # fmt: skip
     for cls in machine.classes:
         if not allow_pending:
             found += _blocked_tasks(cls)
@@ -102,6 +111,30 @@ def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
                     )
                 )  # fmt: skip
     return found
+
+
+def _channel_wait(channel: Channel, group: Rows, waiter: Waiter) -> str:
+    """What units wait for at a channel, in words."""
+    member = waiter.members.start
+    where = f" ({waiter.where})" if waiter.where else ""
+    pushed, popped, freed = min(group.committed), min(group.waited), min(group.released)
+    state = f"{pushed} pushed, {popped} popped, {freed} freed"
+    match waiter.action:
+        case "wait":
+            return (
+                f"@{waiter.warp.code.name} waits to pop entry {group.waited[member]} of channel @{channel.name}, which "
+                f"nobody has pushed{where}: {state}"
+            )
+        case "acquire":
+            return (
+                f"@{waiter.warp.code.name} waits for a free slot to push entry {group.acquired[member]} to channel "
+                f"@{channel.name} of {channel.depth}{where}: {state}, a credit for every {channel.period} freed"
+            )
+        case _:
+            return (
+                f"@{waiter.warp.code.name} waits at its end for the last credits of channel @{channel.name}{where}: "
+                f"{state}, a credit for every {channel.period} freed"
+            )
 
 
 def _blocked_tasks(cls: UnitClass) -> list[Wait]:
@@ -161,15 +194,18 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
         return None
     stuck = sum(wait.units.count for wait in waits)
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
-    lines = [f"deadlock at cycle {machine.cycles} (estimated): nothing can happen any more, and {remain}"]
+    when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
+    lines = [f"{when}: nothing can happen any more, and {remain}"]
     lines += [f"  {wait.cls.describe(wait.units)}: {wait.text}" for wait in waits[:MAX_LINES]]
     if len(waits) > MAX_LINES:
         lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
     cycle = _cycle(machine, waits)
     if cycle:
-        path = " -> ".join(f"PE {place}" for place in [*cycle, cycle[0]])
+        path = " -> ".join(machine.unit_name(*place) for place in [*cycle, cycle[0]])
         lines.append(f"  they wait for each other in a circle: {path}")
-        if any(wait.held for wait in waits):
+        if machine.channels:
+            lines.append("  let one of them push before it pops, or give the channel more slots")
+        elif any(wait.held for wait in waits):
             lines.append("  let one of them send before it receives, or send and receive asynchronously")
         else:
             lines.append("  let one of them send before it has received")
@@ -205,7 +241,7 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
     waiting: set[Place] = set()
     edges: list[Wait] = []
     for wait in waits:
-        if (wait.queue is None and wait.output is None) or len(waiting) > MAX_GRAPH_UNITS:
+        if (wait.queue is None and wait.output is None and wait.channel is None) or len(waiting) > MAX_GRAPH_UNITS:
             continue
         rows, columns = wait.units.cells()
         waiting |= {
@@ -213,6 +249,9 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
         }
         edges.append(wait)
     for wait in edges:
+        if wait.channel is not None:
+            _add_channel_edges(graph, wait, wait.channel, waiting)
+            continue
         deliveries = (
             _senders(machine, wait.queue)
             if wait.queue is not None
@@ -231,6 +270,18 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
                 else:
                     graph.add_edge(source, target)
     return graph
+
+
+def _add_channel_edges(graph: nx.DiGraph[Place], wait: Wait, channel: Channel, waiting: set[Place]) -> None:
+    """Who waits at a channel waits for the units of its row on the other side."""
+    other = channel.consumer if wait.cls is channel.producer else channel.producer
+    rows, columns = wait.units.cells()
+    for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
+        source = wait.cls.grid_position(row, column)
+        for across in other.units.columns if isinstance(other.units, Rectangle) else ():
+            target = other.grid_position(row, across)
+            if target in waiting:
+                graph.add_edge(source, target)
 
 
 def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:

@@ -15,6 +15,7 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
 from ..dialects.traversal import walk
+from .channels import Channel
 from .fabric import Color, Delivery, compress, trace
 from .fifos import empty_fifo
 from .host_copies import Place
@@ -26,8 +27,9 @@ from .resources import Resource
 from .scalars import kind_of, normalize
 from .streams import Buffer
 from .tasks import NEVER, Task
+from .tiles import Space
 from .unit_class import UnitClass
-from .units import Array, from_mask, rectangle
+from .units import Array, Rectangle, from_mask, rectangle
 from .warp import Code, Warp, run
 
 if TYPE_CHECKING:
@@ -79,7 +81,10 @@ class Loader:
                 self._load_host_stream(op, shape)
             elif isinstance(op, flow.UnitsOp):
                 self.machine.classes.append(UnitClass(self.machine, op))
-            elif not isinstance(op, flow.ColorOp):
+            elif isinstance(op, flow.SpaceOp):
+                name = op.sym_name.data
+                self.machine.spaces[name] = Space(name, op.size.value.data, None)
+            elif not isinstance(op, flow.ColorOp | flow.ChannelOp):
                 raise LoomError(f"{op.name} does not belong in a flow.fabric", location_of(op))
         taken = np.zeros(shape, np.bool_)
         for cls in self.machine.classes:
@@ -88,8 +93,37 @@ class Loader:
                 raise LoomError(f"units @{cls.name} share PEs with another class", location_of(cls.op))
             taken |= place
         for cls in self.machine.classes:
+            for op in cls.op.body.block.ops:
+                if isinstance(op, flow.SpaceOp):
+                    name = op.sym_name.data
+                    cls.spaces[name] = Space(name, op.size.value.data, cls.shape)
+        for op in self.machine.op.body.block.ops:
+            if isinstance(op, flow.ChannelOp):
+                self._load_channel(op)
+        for cls in self.machine.classes:
             self._load_class(cls)
         self._connect()
+
+    def _load_channel(self, op: flow.ChannelOp) -> None:
+        classes = {cls.name: cls for cls in self.machine.classes}
+        ends: list[UnitClass] = []
+        for symbol in (op.producer, op.consumer):
+            cls = classes.get(symbol.root_reference.data)
+            if cls is None:
+                raise LoomError(f"{symbol} is no class of units", location_of(op))
+            ends.append(cls)
+        producer, consumer = ends
+        if producer.shape[0] != consumer.shape[0] or not all(isinstance(cls.units, Rectangle) for cls in ends):
+            raise LoomError(
+                f"channel @{op.sym_name.data} needs units @{producer.name} and @{consumer.name} on the same rows, "
+                "without gaps",
+                location_of(op),
+            )
+        name = op.sym_name.data
+        self.machine.channels[name] = Channel(
+            self.machine, name, producer, consumer, depth=op.depth.value.data, period=op.period.value.data,
+            lanes=op.lanes.value.data, seed=op.seed.value.data, where=location_of(op),
+        )  # fmt: skip
 
     def _load_host_stream(self, op: flow.HostStreamOp, shape: tuple[int, int]) -> None:
         name = self._color(op, op.color.root_reference.data).name

@@ -15,9 +15,11 @@ from .. import targets
 from ..diagnostics import LoomError
 from ..dialects import flow
 from .arithmetic import Scratch
+from .channels import Channel
 from .deadlock import explain
 from .executor import Executor
 from .fabric import Color
+from .findings import Findings
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
 from .leftovers import Unread, unread
@@ -25,6 +27,8 @@ from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
 from .tasks import NEVER, Task
+from .tile_program import Printed
+from .tiles import Space
 from .unit_class import UnitClass
 from .units import Array, Rectangle, rectangle, some
 from .watch import Watch
@@ -35,17 +39,29 @@ StreamT = TypeVar("StreamT")
 class Machine:
     """Executes the `flow.fabric` of a module.
 
-    `block_units` limits the units that start a task as one warp; results and clocks do not depend on it. Raises
-    LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle).
+    `block_units` limits the units that start a task as one warp, `block_rows` its rows; results and clocks do not
+    depend on them. Producers of channels run ahead of their consumers as far as they may, unless `prompt`: then each
+    lets the others go first after every entry. Raises LoomError for a program that cannot be loaded (unknown
+    operations, regions off the grid, routes in a circle).
     """
 
-    def __init__(self, module: ModuleOp | flow.FabricOp, *, block_units: int | None = None):
+    def __init__(
+        self,
+        module: ModuleOp | flow.FabricOp,
+        *,
+        block_units: int | None = None,
+        block_rows: int | None = None,
+        prompt: bool = False,
+    ):
         fabric = module if isinstance(module, flow.FabricOp) else _only_fabric(module)
         self.op = fabric
         self.width = fabric.width.value.data
         self.height = fabric.height.value.data
         self.target = targets.fabric(fabric.target.data)
+        self.is_chip = self.target.name in targets.CHIPS
         self.block_units = block_units
+        self.block_rows = block_rows
+        self.prompt = prompt
         self.scratch = Scratch()
         self.rounding_cell = array("f", [0.0])
         """Generated code rounds to float32 through it."""
@@ -57,6 +73,12 @@ class Machine:
         self.colors: dict[str, Color] = {}
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
+        self.spaces: dict[str, Space] = {}
+        """Memories that all units share."""
+        self.channels: dict[str, Channel] = {}
+        self.printed_tiles: list[Printed] = []
+        self.findings = Findings()
+        """Hazards that runs have met."""
         self.host_inputs: dict[str, HostInput] = {}
         self.host_outputs: dict[str, HostOutput] = {}
         """Colors connected with the host, by name."""
@@ -284,6 +306,14 @@ class Machine:
         deadlock = explain(self, allow_pending=allow_pending)
         if deadlock is not None:
             raise deadlock
+        for channel in self.channels.values():
+            channel.finish()
+
+    def unit_name(self, x: int, y: int) -> str:
+        """What a unit at a place of the grid is called in messages."""
+        if self.is_chip:
+            return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"
+        return f"PE ({x}, {y})"
 
 
 def _only_fabric(module: ModuleOp) -> flow.FabricOp:

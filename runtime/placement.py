@@ -23,10 +23,20 @@ NARROW = 64
 class Placement:
     """Ranges of grid columns (`across`) and rows (`down`), and the units among them in class coordinates.
 
-    Raises LoomError if the regions, given as (columns, rows), select no unit of the grid.
+    `upright` classes are never transposed. Raises LoomError if the regions, given as (columns, rows), select no unit of
+    the grid.
     """
 
-    def __init__(self, name: str, regions: Sequence[tuple[range, range]], width: int, height: int, where: str | None):
+    def __init__(
+        self,
+        name: str,
+        regions: Sequence[tuple[range, range]],
+        width: int,
+        height: int,
+        where: str | None,
+        *,
+        upright: bool = False,
+    ):
         self.width = width
         self.height = height
         regions = [(columns, rows) for columns, rows in regions if columns and rows]
@@ -50,7 +60,7 @@ class Placement:
             self.down = range(int(whole.rows.min()), int(whole.rows.max()) + 1)
             self.across = range(int(whole.columns.min()), int(whole.columns.max()) + 1)
         self._index = rectangle(self.down, self.across).index
-        self.transposed = len(self.across) < NARROW and len(self.across) < len(self.down)
+        self.transposed = not upright and len(self.across) < NARROW and len(self.across) < len(self.down)
         self.shape = (len(self.across), len(self.down)) if self.transposed else (len(self.down), len(self.across))
         self.units: UnitSet = rectangle(range(self.shape[0]), range(self.shape[1]))
         if not isinstance(whole, Rectangle):

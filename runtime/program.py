@@ -40,8 +40,9 @@ from .memory import DTYPES, WIDE
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
-from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
+from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show, show_index
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
+from .tile_program import HANDLERS as TILE_HANDLERS
 from .units import Array, UnitSet, every, from_mask, some
 from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
@@ -132,10 +133,12 @@ class Compiler:
 
     def compile(self, name: str, block: Block) -> Code:
         """The code of a task or function body. Raises LoomError for an operation the engine does not know."""
-        return _Body(self, name, block).compile(block)
+        return Body(self, name, block).compile(block)
 
 
-class _Body:
+class Body:
+    """One body on its way to a `Code`: the slots of its values and the instructions so far."""
+
     def __init__(self, compiler: Compiler, name: str, block: Block):
         self.compiler = compiler
         self.machine = compiler.machine
@@ -709,7 +712,7 @@ class _Body:
             wrong = (value < 0) | (value >= shape[position])
             units, index = self.cls.describe_first(warp.units, wrong, value)
             return LoomError(
-                f"index {index} of dimension {position} is outside @{buffer.name}, which has "
+                f"index {show_index(index)} of dimension {position} is outside @{buffer.name}, which has "
                 f"{shape[position]} elements there, on {units}; check the loop bounds", where,
             )  # fmt: skip
 
@@ -1294,36 +1297,37 @@ def cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...], count:
     return ceil(count * element_cycles(timing, entry, strides))
 
 
-_HANDLERS: dict[type[Operation], Callable[[_Body, Any], None]] = {
-    arith.ConstantOp: _Body.constant,
-    scf.IfOp: _Body.if_,
-    scf.ForOp: _Body.for_,
-    scf.WhileOp: _Body.while_,
-    scf.YieldOp: _Body.skip,
-    scf.ConditionOp: _Body.skip,
-    flow.ReturnOp: _Body.skip,
-    flow.CallOp: _Body.call,
-    flow.CoordinateOp: _Body.coordinate,
-    flow.ExtentOp: _Body.extent,
-    flow.GetParamOp: _Body.get_param,
-    flow.LoadOp: _Body.load,
-    flow.StoreOp: _Body.store,
-    flow.ActivateOp: _Body.activate,
-    flow.BlockOp: _Body.block_task,
-    flow.UnblockOp: _Body.unblock,
-    flow.StreamOp: _Body.stream,
-    flow.QueueStreamOp: _Body.queue_stream,
-    flow.FifoStreamOp: _Body.fifo_stream,
-    flow.SetFifoLengthOp: _Body.set_fifo_length,
-    flow.AdvanceOp: _Body.advance,
-    flow.ResizeOp: _Body.resize,
-    flow.RestrideOp: _Body.restride,
-    flow.RebaseOp: _Body.rebase,
-    flow.AssertOp: _Body.check,
-    flow.PrintOp: _Body.print_,
-    flow.TimestampOp: _Body.timestamp,
-    flow.IndexedOp: _Body.indexed,
-    flow.LoadRegisterOp: _Body.load_register,
-    flow.RegisterOp: _Body.register,
-    flow.ApplyOp: _Body.apply,
+_HANDLERS: dict[type[Operation], Callable[[Body, Any], None]] = {
+    arith.ConstantOp: Body.constant,
+    scf.IfOp: Body.if_,
+    scf.ForOp: Body.for_,
+    scf.WhileOp: Body.while_,
+    scf.YieldOp: Body.skip,
+    scf.ConditionOp: Body.skip,
+    flow.ReturnOp: Body.skip,
+    flow.CallOp: Body.call,
+    flow.CoordinateOp: Body.coordinate,
+    flow.ExtentOp: Body.extent,
+    flow.GetParamOp: Body.get_param,
+    flow.LoadOp: Body.load,
+    flow.StoreOp: Body.store,
+    flow.ActivateOp: Body.activate,
+    flow.BlockOp: Body.block_task,
+    flow.UnblockOp: Body.unblock,
+    flow.StreamOp: Body.stream,
+    flow.QueueStreamOp: Body.queue_stream,
+    flow.FifoStreamOp: Body.fifo_stream,
+    flow.SetFifoLengthOp: Body.set_fifo_length,
+    flow.AdvanceOp: Body.advance,
+    flow.ResizeOp: Body.resize,
+    flow.RestrideOp: Body.restride,
+    flow.RebaseOp: Body.rebase,
+    flow.AssertOp: Body.check,
+    flow.PrintOp: Body.print_,
+    flow.TimestampOp: Body.timestamp,
+    flow.IndexedOp: Body.indexed,
+    flow.LoadRegisterOp: Body.load_register,
+    flow.RegisterOp: Body.register,
+    flow.ApplyOp: Body.apply,
+    **TILE_HANDLERS,
 }

@@ -101,6 +101,11 @@ def show(conversion: str, kind: str, value: Any) -> str:
             return str(number)
 
 
+def show_index(value: int) -> str:
+    """An index in a message: types of IR have no sign, so a large unsigned one of 16 bits arrives as a negative one."""
+    return f"{value} ({value & 0xFFFF} if it is unsigned)" if -0x8000 <= value < 0 else str(value)
+
+
 def constant(attribute: Attribute) -> Value:
     """The uniform value of a constant's attribute."""
     if isinstance(attribute, IntegerAttr | FloatAttr):

@@ -56,7 +56,7 @@ class Scheduler:
         self.ready: deque[tuple[UnitClass, int]] = deque()
         self.queued: set[tuple[UnitClass, int]] = set()
         self.stalled: dict[tuple[UnitClass, int], None] = {}
-        self.resumed: dict[tuple[UnitClass, Code, int], list[Warp]] = {}
+        self.resumed: dict[tuple[UnitClass, Code, int, int], list[Warp]] = {}
         self.paused: deque[Warp] = deque()
         self.held: list[tuple[InputQueue, Message]] = []
         self.sends: dict[Send, None] = {}
@@ -406,7 +406,9 @@ class Scheduler:
     def resume(self, warp: Warp, time: Any) -> None:
         """A warp whose synchronous operation has completed at `time` can go on."""
         warp.time, warp.elapsed = time, 0
-        self.resumed.setdefault((warp.cls, warp.code, warp.pc), []).append(warp)
+        # Rows that share the state of a channel stay together; others would only have to part again.
+        row = int(warp.units.rows[0]) if self.machine.channels else 0
+        self.resumed.setdefault((warp.cls, warp.code, warp.pc, row), []).append(warp)
 
     def finish(self, warp: Warp) -> None:
         """A warp has come to the end of its task."""

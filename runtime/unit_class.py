@@ -17,6 +17,7 @@ from .registers import Register
 from .resources import Resource
 from .streams import Buffer
 from .tasks import Task
+from .tiles import Space
 from .units import Rectangle, UnitSet, intersect, rectangle
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ class UnitClass:
         self.op = op
         self.name = op.sym_name.data
         regions = [region.resolve(machine.width, machine.height) for region in op.regions_attr]
-        self.placement = Placement(self.name, regions, machine.width, machine.height, location_of(op))
+        # What channels join are the rows of the grid, so those stay rows.
+        self.placement = Placement(
+            self.name, regions, machine.width, machine.height, location_of(op), upright=machine.is_chip
+        )
         self.units = self.placement.units
         self.shape = self.placement.shape
         height, width = self.shape
@@ -46,6 +50,8 @@ class UnitClass:
         self.busy_units = 0
         self.unresolved = np.zeros(self.shape, np.int16)
         self.block_rows, self.block_columns = _block_shape(height, width, machine.block_units)
+        if machine.block_rows is not None:
+            self.block_rows, self.block_columns = max(1, min(height, machine.block_rows)), width
         self.blocks_across = -(-width // self.block_columns)
         self.blocks: list[UnitSet | None] = [
             intersect(
@@ -60,6 +66,7 @@ class UnitClass:
         self.buffers: dict[str, Buffer] = {}
         self.whole_memory = Buffer("", "i16", 0, (self.memory.words,), self.memory.words)
         """What pointers point into."""
+        self.spaces: dict[str, Space] = {}
         self.params: dict[str, Any] = {}
         self.functions: dict[str, flow.FuncOp] = {}
         self.microthreads: dict[int, Resource] = {}
@@ -102,12 +109,19 @@ class UnitClass:
         """Units in words, in grid coordinates."""
         if units.count == 1:
             row, column = (int(v.ravel()[0]) for v in units.cells())
-            return f"PE {self.grid_position(row, column)}"
+            return self.machine.unit_name(*self.grid_position(row, column))
         if isinstance(units, Rectangle):
             corners = [self.grid_position(units.rows[end], units.columns[end]) for end in (0, -1)]
-            return f"{units.count} PEs from {corners[0]} to {corners[1]}"
+            return f"{units.count} {self._noun} from {self._at(corners[0])} to {self._at(corners[1])}"
         first = self.grid_position(int(units.rows[0]), int(units.columns[0]))
-        return f"{units.count} PEs, the first {first}"
+        return f"{units.count} {self._noun}, the first {self._at(first)}"
+
+    @property
+    def _noun(self) -> str:
+        return "cores" if self.machine.is_chip else "PEs"
+
+    def _at(self, place: tuple[int, int]) -> str:
+        return self.machine.unit_name(*place).removeprefix("PE ")
 
     def describe_first(self, units: UnitSet, wrong: Any, value: Any) -> tuple[str, Any]:
         """The first unit where `wrong` holds, in words, and its value."""
@@ -115,7 +129,7 @@ class UnitClass:
         wrong = np.broadcast_to(np.asarray(wrong), units.shape)
         y, x = np.argwhere(wrong)[0]
         value = np.broadcast_to(np.asarray(value), units.shape)[y, x]
-        return f"PE {self.grid_position(int(rows[y, x]), int(columns[y, x]))}", value.item()
+        return self.machine.unit_name(*self.grid_position(int(rows[y, x]), int(columns[y, x]))), value.item()
 
     def stray(self, units: UnitSet, address: Any, wide: bool, where: str | None) -> LoomError:
         """The error about an access at run-time word addresses of which one cannot be."""

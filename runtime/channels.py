@@ -1,0 +1,493 @@
+"""Channels between the units of a row: entries in order, kept by counted credits, and what the credits fail to keep.
+
+Rows in lockstep share one `Rows` of counters, which are Python numbers; rows that part ways part theirs. A producer
+that finds no credit, and a consumer that finds no entry, is suspended at its instruction and tries again when
+something has been given.
+
+Beside the credits a channel remembers what they guarantee: how many entries had been released when each was given.
+So a push that overwrites an entry that may not have been read is found whatever the order in which this run happens
+to execute the units. Nothing here moves data.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..diagnostics import LoomError
+from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
+from .warp import SUSPENDED, Warp, diverge
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .unit_class import UnitClass
+
+
+class Waiter(NamedTuple):
+    """Units that wait at an operation of a channel."""
+
+    warp: Warp
+    action: str
+    members: range
+    where: str | None
+
+
+class Rows:
+    """The state of a channel on some rows of the grid that have done the same so far.
+
+    Counts per producer and per consumer: entries acquired, committed, waited for, released. Counts per lane: entries
+    that are complete, credits that are there.
+    """
+
+    __slots__ = (
+        "acquired", "committed", "consumed", "credits", "granted", "issued", "ready", "released", "rows", "safe",
+        "waited", "waiters", "written",
+    )  # fmt: skip
+
+    def __init__(self, rows: range, producers: int, consumers: int, lanes: int, seed: int):
+        self.rows = rows
+        self.acquired = [0] * producers
+        self.committed = [0] * producers
+        self.written = [-1] * producers
+        """The last entry each producer has written to."""
+        self.waited = [0] * consumers
+        self.released = [0] * consumers
+        self.ready = [0] * lanes
+        self.credits = [seed] * lanes
+        self.issued = [0] * lanes
+        self.consumed = [0] * lanes
+        self.granted: list[deque[int]] = [deque([0] * seed) for _ in range(lanes)]
+        """What each credit that is there guarantees to have been released."""
+        self.safe = [0] * lanes
+        """What the credits taken so far guarantee to have been released."""
+        self.waiters: list[Waiter] = []
+
+    def part(self, rows: range) -> Rows:
+        """The same state for some of the rows; who waits is left to the caller."""
+        copy = Rows.__new__(Rows)
+        copy.rows = rows
+        for name in ("acquired", "committed", "written", "waited", "released", "ready", "credits", "issued", "consumed",
+                     "safe"):  # fmt: skip
+            setattr(copy, name, list(getattr(self, name)))
+        copy.granted = [deque(credits) for credits in self.granted]
+        copy.waiters = []
+        return copy
+
+    def renew(self, seed: int, *, keep: bool) -> None:
+        """Start a new launch: entries are numbered from 0 again; flags `keep` what they hold, or are cleared."""
+        for counts in (
+            self.acquired,
+            self.committed,
+            self.waited,
+            self.released,
+            self.issued,
+            self.consumed,
+            self.safe,
+        ):
+            counts[:] = [0] * len(counts)
+        self.written[:] = [-1] * len(self.written)
+        for lane, left in enumerate(self.credits):
+            self.credits[lane] = seed + left if keep else seed
+            self.granted[lane] = deque([0] * self.credits[lane])
+        if not keep:
+            self.ready[:] = [0] * len(self.ready)
+
+
+class Place(NamedTuple):
+    """Where units of a set stand in a channel: the rows' state, which producers or consumers they are, their lanes."""
+
+    rows: Rows
+    members: range
+    lanes: range
+
+
+class Channel:
+    """A channel of every row of the grid."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        name: str,
+        producer: UnitClass,
+        consumer: UnitClass,
+        *,
+        depth: int,
+        period: int,
+        lanes: int,
+        seed: int,
+        where: str | None,
+    ):
+        self.machine = machine
+        self.name = name
+        self.producer = producer
+        self.consumer = consumer
+        self.depth = depth
+        self.period = period
+        self.lanes = lanes
+        self.seed = seed
+        self.where = where
+        self.many_produce = producer.shape[1] > 1
+        self.many_consume = consumer.shape[1] > 1
+        for cls, many in ((producer, self.many_produce), (consumer, self.many_consume)):
+            if many and cls.shape[1] < lanes:
+                raise LoomError(f"channel @{name} has {lanes} lanes, but units @{cls.name} only {cls.shape[1]}", where)
+        if lanes > 1 and not (self.many_produce or self.many_consume):
+            raise LoomError(f"channel @{name} has {lanes} lanes, but one unit stands on both sides", where)
+        self.groups: list[Rows] = []
+        for block in producer.blocks:
+            if isinstance(block, Rectangle):
+                self.groups.append(self._fresh(block.rows))
+        self.places: dict[UnitSet, Place] = {}
+        self.drained = False
+        """Whether producers take back the credits at the end: flags then outlive a launch."""
+
+    def _fresh(self, rows: range) -> Rows:
+        producers = self.lanes if self.many_produce else 1
+        consumers = self.lanes if self.many_consume else 1
+        return Rows(rows, producers, consumers, self.lanes, self.seed)
+
+    # Where units stand
+
+    def place(self, warp: Warp, *, producing: bool) -> Place | None:
+        """Where the units of a warp stand; None if they do not all stand at one place."""
+        units = warp.units
+        found = self.places.get(units)
+        if found is None:
+            found = self._place(warp, producing=producing)
+            if found is not None:
+                self.places[units] = found
+        return found
+
+    def _place(self, warp: Warp, *, producing: bool) -> Place | None:
+        units = warp.units
+        if type(units) is not Rectangle:
+            return None
+        many = self.many_produce if producing else self.many_consume
+        members = range(units.columns.start, units.columns[-1] + 1) if many else range(1)
+        if many and (members.stop > self.lanes or units.columns.step != 1):
+            raise LoomError(
+                f"a unit of @{warp.cls.name} beyond lane {self.lanes - 1} takes part in channel @{self.name}, which "
+                f"has {self.lanes}; let only the first do so",
+                self.where,
+            )
+        for group in self.groups:
+            if group.rows == units.rows:
+                return Place(group, members, members if many else range(self.lanes))
+        covered = [group for group in self.groups if set(group.rows) & set(units.rows)]
+        if len(covered) == 1:
+            self._split(covered[0], units.rows)
+            return self._place(warp, producing=producing)
+        return None
+
+    def _split(self, group: Rows, rows: range) -> None:
+        """Rows of a group go their own way from now on."""
+        rest = [row for row in group.rows if row not in rows]
+        self.groups.remove(group)
+        parts = [group.part(rows), *(group.part(run) for run in _runs(rest))]
+        self.groups += parts
+        self.places.clear()
+        for waiter in group.waiters:
+            for part in parts:
+                common = intersect(waiter.warp.units, rectangle(part.rows, waiter.warp.units.columns))  # type: ignore[union-attr]
+                if common is not None:
+                    warp = waiter.warp if common is waiter.warp.units else waiter.warp.part(common)
+                    warp.stop = -1
+                    part.waiters.append(Waiter(warp, waiter.action, waiter.members, waiter.where))
+
+    def uneven(self, warp: Warp, *, producing: bool) -> bool:
+        """Whether the units of a warp, which stand at one place, are at different entries or not all can go on."""
+        place = self.places[warp.units]
+        group, members = place.rows, place.members
+        if len(members) < 2:
+            return False
+        counts = group.acquired if producing else group.waited
+        there = group.credits if producing else group.ready
+        return len({counts[m] for m in members}) > 1 or len({there[lane] > 0 for lane in place.lanes}) > 1
+
+    def apart(self, warp: Warp, here: int, *, producing: bool) -> int:
+        """Run an instruction for the units of a warp that stand at different places, place by place."""
+        units = warp.units
+        ways: list[tuple[int, UnitSet, int]] = []
+        if type(units) is Rectangle:
+            many = self.many_produce if producing else self.many_consume
+            groups = [group for group in self.groups if set(group.rows) & set(units.rows)]
+            if len(groups) > 1 or (len(groups) == 1 and groups[0].rows != units.rows):
+                for group in groups:
+                    part = intersect(units, rectangle(group.rows, units.columns))
+                    if part is not None:
+                        ways.append((here, part, 0))
+            elif many and len(units.columns) > 1:
+                ways = [(here, rectangle(units.rows, range(c, c + 1)), 0) for c in units.columns]
+        if not ways:
+            rows, columns = units.cells()
+            for row in sorted(set(rows.ravel().tolist())):
+                for column in sorted(set(columns[rows == row].tolist())):
+                    ways += [(here, part, 0) for part in from_mask(units, (rows == row) & (columns == column))]
+        return diverge(warp, ways, here + 1, None)
+
+    # What units do
+
+    def acquire(self, warp: Warp, here: int, where: str | None) -> int | None:
+        """The number of the producer's next entry; None if the units have to part or to wait, see `refused`."""
+        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        if place is None:
+            return None
+        group, members, lanes = place
+        acquired = group.acquired
+        number = acquired[members.start]
+        if len(members) > 1 and any(acquired[member] != number for member in members):
+            return None
+        depth = self.depth
+        if number >= depth:
+            if number % self.period == 0:
+                credits = group.credits
+                for lane in lanes:
+                    if credits[lane] < 1:
+                        return None
+                for lane in lanes:
+                    self._take(group, lane)
+            self._check_slot(group, members, lanes, number, where)
+        for member in members:
+            acquired[member] = number + 1
+        return number
+
+    def _take(self, group: Rows, lane: int) -> None:
+        group.credits[lane] -= 1
+        group.consumed[lane] += 1
+        granted = group.granted[lane]
+        if granted:
+            safe = granted.popleft()
+            if safe > group.safe[lane]:
+                group.safe[lane] = safe
+
+    def _check_slot(self, group: Rows, members: range, lanes: range, number: int, where: str | None) -> None:
+        """Whether the entry whose slot is used again has been released, and is sure to have been."""
+        old = number - self.depth
+        for lane in lanes:
+            if group.safe[lane] > old:
+                continue
+            consumer = lane if self.many_consume else 0
+            if group.released[consumer] > old:
+                self._hazard("warning", group, lane, number, where)
+            elif group.waited[consumer] > old:
+                self._hazard("error", group, lane, number, where, "while its consumer still uses it")
+            else:
+                self._hazard("error", group, lane, number, where, "before its consumer has had it")
+
+    def _hazard(self, severity: str, group: Rows, lane: int, number: int, where: str | None, how: str = "") -> None:
+        old = number - self.depth
+        slot = number % self.depth
+        if self.depth % self.period:
+            code = "H1"
+            cause = (
+                f"{self.depth} slots are not a multiple of the {self.period} entries between two waits, so pushes "
+                f"{self.depth} to {-(-self.depth // self.period) * self.period - 1} do not wait"
+            )
+            remedy = f"use {self.depth - 1} or {self.depth + 1} slots, or a wait before every push"
+        elif self.seed:
+            code = "H2"
+            cause = (
+                f"{self.seed} credits are there from the start beside {self.depth} pushes that do not wait, so the "
+                f"first {self.depth + self.seed * self.period} pushes never wait for the consumer"
+            )
+            remedy = "let the consumer keep up by itself, for example by an answer on a channel back, or use more slots"
+        else:
+            code = "H3"
+            cause = (
+                "a release gives a credit by the number of entries waited for, not by the number released, so releases "
+                "that come late give credits too early"
+            )
+            remedy = "release each entry before the next is waited for, or use no more slots than 2"
+        if severity == "error":
+            text = (
+                f"entry {number} of channel @{self.name} overwrites slot {slot}, which holds entry {old}, {how} "
+                f"(rows from {group.rows.start}, lane {lane}): {cause}; {remedy}"
+            )
+            self.machine.findings.add("error", "slot-overwritten", f"{code} {lane}", where, text)
+        else:
+            text = (
+                f"nothing keeps entry {number} of channel @{self.name} from overwriting slot {slot} before entry {old} "
+                f"has been read (in this run it had been): {cause}; {remedy}"
+            )
+            self.machine.findings.add("warning", code, f"{self.name}", where, text)
+
+    def commit(self, warp: Warp) -> Rows | None:
+        """The producer's entry is complete; None if the units have to part."""
+        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        if place is None:
+            return None
+        group, members, lanes = place
+        for member in members:
+            group.committed[member] += 1
+        ready = group.ready
+        for lane in lanes:
+            ready[lane] += 1
+        return group
+
+    def wait(self, warp: Warp, where: str | None) -> int | None:
+        """The number of the consumer's next entry; None if the units have to part or to wait."""
+        place = self.places.get(warp.units) or self.place(warp, producing=False)
+        if place is None:
+            return None
+        group, members, lanes = place
+        waited = group.waited
+        number = waited[members.start]
+        if len(members) > 1 and any(waited[member] != number for member in members):
+            return None
+        ready = group.ready
+        for lane in lanes:
+            if ready[lane] < 1:
+                return None
+        for lane in lanes:
+            ready[lane] -= 1
+            if group.committed[lane if self.many_produce else 0] <= number:
+                self.machine.findings.add(
+                    "error", "read-before-written", f"{self.name} {lane}", where,
+                    f"entry {number} of channel @{self.name} is taken before it is complete: an earlier launch has "
+                    "left its signal behind; push and pop equally often in every launch",
+                )  # fmt: skip
+        for member in members:
+            waited[member] = number + 1
+        return number
+
+    def release(self, warp: Warp, where: str | None) -> Rows | None:
+        """The consumer is done with an entry; None if the units have to part."""
+        place = self.places.get(warp.units) or self.place(warp, producing=False)
+        if place is None:
+            return None
+        group, members, lanes = place
+        waited = group.waited[members.start]
+        if len(members) > 1 and any(group.waited[member] != waited for member in members):
+            return None
+        for member in members:
+            group.released[member] += 1
+            if group.released[member] > waited:
+                self.machine.findings.add(
+                    "error", "released-twice", f"{self.name}", where,
+                    f"channel @{self.name} has {group.released[member]} releases for {waited} entries taken; free each "
+                    "entry once",
+                )  # fmt: skip
+        if waited % self.period == 0:
+            for lane in lanes:
+                group.credits[lane] += 1
+                group.issued[lane] += 1
+                released = group.released[lane if self.many_consume else 0]
+                group.granted[lane].append(min(released, waited))
+                if group.issued[lane] > waited // self.period:
+                    self.machine.findings.add(
+                        "error", "credit-doubled", f"{self.name} {lane}", where,
+                        f"channel @{self.name} has given {group.issued[lane]} credits for {waited} entries taken, "
+                        f"{self.period} to a credit: a release counts by the entries waited for, so releases that come "
+                        "together give one credit each (H3, H6); release each entry before the next is waited for",
+                    )  # fmt: skip
+        return group
+
+    def still_to_come(self, group: Rows, lane: int, pushes: int) -> int:
+        """Credits that are given for so many entries and that no push has taken."""
+        return self.seed if self.seed else pushes // self.period - group.consumed[lane]
+
+    def drain(self, warp: Warp) -> bool | None:
+        """Take the credits that are still to come: whether they were all there; None if the units have to part."""
+        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        if place is None:
+            return None
+        group, members, lanes = place
+        pushes = group.acquired[members.start]
+        if len(members) > 1 and any(group.acquired[member] != pushes for member in members):
+            return None
+        wanted = {lane: self.still_to_come(group, lane, pushes) for lane in lanes}
+        if any(group.credits[lane] < count for lane, count in wanted.items()):
+            return False
+        for lane, count in wanted.items():
+            for _ in range(count):
+                self._take(group, lane)
+        return True
+
+    # Waiting
+
+    def suspend(self, warp: Warp, here: int, action: str, where: str | None, *, producing: bool) -> int:
+        """The units of a warp wait at an instruction, which they try again."""
+        place = self.place(warp, producing=producing)
+        assert place is not None
+        warp.pc, warp.stop = here, -1
+        self.machine.scheduler.suspend(warp)
+        place.rows.waiters.append(Waiter(warp, action, place.members, where))
+        return SUSPENDED
+
+    def wake(self, group: Rows) -> bool:
+        """Resume who waits and can go on; whether anybody does."""
+        if not group.waiters:
+            return False
+        still: list[Waiter] = []
+        woken = False
+        for waiter in group.waiters:
+            if self._can_go_on(group, waiter):
+                self.machine.scheduler.resume(waiter.warp, waiter.warp.now)
+                woken = True
+            else:
+                still.append(waiter)
+        group.waiters = still
+        return woken
+
+    def _can_go_on(self, group: Rows, waiter: Waiter) -> bool:
+        producing = waiter.action != "wait"
+        many = self.many_produce if producing else self.many_consume
+        lanes = waiter.members if many else range(self.lanes)
+        if waiter.action == "wait":
+            return (
+                any(group.ready[lane] > 0 for lane in lanes) if many else all(group.ready[lane] > 0 for lane in lanes)
+            )
+        if waiter.action == "acquire":
+            credits = [group.credits[lane] > 0 for lane in lanes]
+            return any(credits) if many else all(credits)
+        pushes = group.acquired[waiter.members.start]
+        return all(group.credits[lane] >= self.still_to_come(group, lane, pushes) for lane in lanes)
+
+    def waiters(self) -> list[tuple[Rows, Waiter]]:
+        """Who waits."""
+        return [(group, waiter) for group in self.groups for waiter in group.waiters]
+
+    # The end of a launch
+
+    def finish(self) -> None:
+        """Compare what is left at the end of a launch with what should be, and make ready for the next."""
+        add = self.machine.findings.add
+        for group in self.groups:
+            rows = f"rows from {group.rows.start}"
+            pushed, popped = min(group.committed), min(group.waited)
+            if pushed > popped:
+                add(
+                    "error", "pushes-and-pops", self.name, self.where,
+                    f"channel @{self.name} ends with {pushed} entries pushed and {popped} popped ({rows}): "
+                    f"{pushed - popped} are never taken; pop as often as is pushed",
+                )  # fmt: skip
+            for lane in range(self.lanes):
+                released = group.released[lane if self.many_consume else 0]
+                taken = group.waited[lane if self.many_consume else 0]
+                due = taken // self.period
+                if group.issued[lane] < due:
+                    add(
+                        "error", "credit-lost", f"{self.name} {lane}", self.where,
+                        f"channel @{self.name} ends with {group.issued[lane]} credits given for {taken} entries taken "
+                        f"and {released} released, {self.period} to a credit, where {due} belong: free every entry "
+                        "once, before the next is popped (H3)",
+                    )  # fmt: skip
+                elif self.drained and group.credits[lane]:
+                    left = group.credits[lane]
+                    add(
+                        "warning" if self.seed else "error", "credits-left", f"{self.name} {lane}", self.where,
+                        f"channel @{self.name} ends with {left} credit{'s' if left != 1 else ''} more than it began "
+                        "with: the next launch starts with them and does not wait for its consumer as it should"
+                        + (" (H2)" if self.seed else "") + "; free each entry once",
+                    )  # fmt: skip
+            group.renew(self.seed, keep=self.drained)
+
+
+def _runs(rows: list[int]) -> list[range]:
+    found: list[range] = []
+    for row in rows:
+        if found and found[-1].stop == row:
+            found[-1] = range(found[-1].start, row + 1)
+        else:
+            found.append(range(row, row + 1))
+    return found

@@ -1,0 +1,166 @@
+"""The functions on tiles in numpy: each computes whole views, in place.
+
+Elements are computed in the type of the destination, matrix products in float32 (integers in int32), as the cores do.
+What stands in front of the extents of a tile (rows and columns of units) is carried along. Nothing here knows units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .units import Array
+
+Operand: TypeAlias = Any
+"""A view, or a number; an array of numbers, one for each unit, has the rank of the views."""
+
+Kernel: TypeAlias = Callable[[Array, Sequence[Operand], Mapping[str, Any]], None]
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" or dtype.kind == "V" or (dtype.kind not in "iub" and dtype.itemsize <= 2)
+
+
+_ROUNDINGS: dict[str, Callable[[Array], Array]] = {
+    "rint": np.rint,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "round": lambda values: np.where(values < 0, np.ceil(values - 0.5), np.floor(values + 0.5)),
+}
+
+
+def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool) -> Array:
+    """Elements of another type: floats to nearest even, floats to integers by `rounding`, by default the same."""
+    if source.dtype == dtype:
+        return source
+    if _is_float(dtype):
+        if saturate and _is_float(source.dtype) and dtype.itemsize < source.dtype.itemsize:
+            limit = float(np.finfo(dtype).max) if dtype.kind == "f" else 3.3895313892515355e38
+            source = np.clip(source.astype(np.float32), -limit, limit)
+        return source.astype(dtype)
+    limits = np.iinfo(dtype)
+    if _is_float(source.dtype):
+        rounded = _ROUNDINGS[rounding or "rint"](source.astype(np.float64))
+        return np.nan_to_num(np.clip(rounded, limits.min, limits.max), nan=0.0).astype(dtype)
+    if saturate:
+        return np.clip(source, limits.min, limits.max).astype(dtype)
+    return source.astype(dtype)
+
+
+def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    source = sources[0]
+    if not options and source.dtype == destination.dtype:
+        if source.shape == destination.shape:
+            np.copyto(destination, source)
+        else:
+            destination[...] = source.reshape(destination.shape)
+        return
+    values = source if source.shape == destination.shape else source.reshape(destination.shape)
+    if options.get("relu"):
+        values = np.maximum(values, np.zeros((), values.dtype))
+    values = convert(values, destination.dtype, options.get("rounding"), saturate=bool(options.get("saturate")))
+    if options.get("accumulate"):
+        destination += values
+    else:
+        destination[...] = values
+
+
+def _typed(operand: Operand, dtype: np.dtype[Any]) -> Operand:
+    """An operand in the type that is computed in; numbers take it by themselves."""
+    if type(operand) is np.ndarray and operand.dtype != dtype:
+        return operand.astype(dtype)
+    return operand if type(operand) is np.ndarray else dtype.type(operand)
+
+
+def _elementwise(function: Callable[..., Any]) -> Kernel:
+    def compute(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+        dtype = destination.dtype
+        operands = [
+            source if type(source) is np.ndarray and source.dtype == dtype else _typed(source, dtype)
+            for source in sources
+        ]
+        function(*operands, out=destination)
+
+    return compute
+
+
+def _fill(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    destination[...] = _typed(sources[0], destination.dtype)
+
+
+def _divide(a: Any, b: Any, out: Array) -> None:
+    if out.dtype.kind in "iu":
+        quotient = np.trunc(np.divide(a, b, dtype=np.float64))
+        out[...] = np.where(np.isfinite(quotient), quotient, 0).astype(out.dtype)
+    else:
+        np.divide(a, b, out=out)
+
+
+def _reciprocal(a: Any, out: Array) -> None:
+    np.divide(out.dtype.type(1), a, out=out)
+
+
+def _reduction(function: Any) -> Kernel:
+    def compute(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+        source = sources[0]
+        wide = np.float32 if _is_float(source.dtype) and source.dtype.itemsize < 4 else source.dtype
+        result = function.reduce(source.astype(wide, copy=False), axis=-1)
+        destination[...] = result.reshape(destination.shape).astype(destination.dtype)
+
+    return compute
+
+
+def _pad(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    source = sources[0]
+    rows, columns = source.shape[-2:]
+    inside = source.astype(destination.dtype) if source.dtype != destination.dtype else source.copy()
+    destination[...] = destination.dtype.type(options.get("value", 0))
+    destination[..., :rows, :columns] = inside
+
+
+def _concatenate(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    destination[...] = np.concatenate(list(sources), axis=-1).astype(destination.dtype, copy=False)
+
+
+def _product(left: Array, right: Array, dtype: np.dtype[Any]) -> Array:
+    if dtype.kind in "iu":
+        # Exact: products of 8-bit integers and their sums fit float64 far beyond any tile.
+        return np.matmul(left.astype(np.float64), right.astype(np.float64)).astype(np.int64).astype(dtype)
+    return np.matmul(left.astype(np.float32, copy=False), right.astype(np.float32, copy=False))
+
+
+def _matrix_multiply(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    left, right = sources
+    destination[...] = _product(left, right, destination.dtype)
+
+
+def _matrix_multiply_add(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
+    total, left, right = sources
+    np.add(total, _product(left, right, destination.dtype), out=destination, casting="unsafe")
+
+
+KERNELS: dict[str, Kernel] = {
+    "copy": copy,
+    "fill": _fill,
+    "add": _elementwise(np.add),
+    "subtract": _elementwise(np.subtract),
+    "multiply": _elementwise(np.multiply),
+    "divide": _elementwise(_divide),
+    "maximum": _elementwise(np.maximum),
+    "minimum": _elementwise(np.minimum),
+    "negate": _elementwise(np.negative),
+    "exponential": _elementwise(np.exp),
+    "logarithm": _elementwise(np.log),
+    "square_root": _elementwise(np.sqrt),
+    "reciprocal": _elementwise(_reciprocal),
+    "row_sum": _reduction(np.add),
+    "row_maximum": _reduction(np.maximum),
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "matrix_multiply": _matrix_multiply,
+    "matrix_multiply_add": _matrix_multiply_add,
+}
+"""What each function of `dialects.tile_functions` computes."""

@@ -1,0 +1,482 @@
+"""Compiles the operations on tiles and channels into instructions.
+
+A tile whose numbers are all known is made once; one in a slot of a channel is made for each entry, but its walk, and
+with it its views, only once for each slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..diagnostics import LoomError, location_of
+from ..dialects import flow
+from .channels import Channel
+from .tile_arithmetic import KERNELS, Kernel
+from .tiles import Space, Tile, Walk, element_dtype, pieces
+from .units import Array, UnitSet, select
+from .warp import SUSPENDED, Warp
+
+if TYPE_CHECKING:
+    from .program import Body
+
+MAX_WALKS = 4096
+"""Walks an instruction keeps for slots and addresses it has met."""
+
+
+@dataclass
+class Printed:
+    """A tile that a unit printed: row and column of the grid, the label, and a copy of the elements."""
+
+    row: int
+    column: int
+    label: str
+    values: Array
+    where: str | None
+
+
+def _space(body: Body, symbol: Any, op: Operation) -> Space:
+    name = symbol.root_reference.data
+    space = body.cls.spaces.get(name) or body.machine.spaces.get(name)
+    if space is None:
+        raise LoomError(f"@{name} is no memory of units @{body.cls.name}", location_of(op))
+    return space
+
+
+def _channel(body: Body, symbol: Any, op: Operation) -> Channel:
+    channel = body.machine.channels.get(symbol.root_reference.data)
+    if channel is None:
+        raise LoomError(f"{symbol} is no channel", location_of(op))
+    return channel
+
+
+def _dtype(type: Attribute, op: Operation) -> np.dtype[Any]:
+    assert isinstance(type, flow.TileType)
+    dtype = element_dtype(type.element_type)
+    if dtype is None:
+        raise LoomError(f"tiles of {type.element_type} cannot be computed with", location_of(op))
+    return dtype
+
+
+def tile(body: Body, op: flow.TileOp) -> None:
+    """Make a tile."""
+    owner, owner_lane = None, None
+    if getattr(op, "owner", None) is not None:
+        owner = next((cls for cls in body.machine.classes if cls.name == op.owner.root_reference.data), None)
+        if owner is None or op.space.root_reference.data not in owner.spaces:
+            raise LoomError(f"{op.space} is no memory of units {op.owner}", location_of(op))
+        space = owner.spaces[op.space.root_reference.data]
+        assert op.lane is not None
+        owner_lane = body.use(op.lane)
+    else:
+        space = _space(body, op.space, op)
+    dtype = _dtype(op.result.type, op)
+    extents = [_field(body, extent) for extent in op.mixed_extents()]
+    strides = [_field(body, stride) for stride in op.mixed_strides()]
+    address = body.use(op.address)
+    fields = [*extents, *strides]
+    slots = [slot for slot, number in fields if number is None]
+    if owner_lane is not None:
+        slots.append(owner_lane)
+    slot = op.slot
+
+    def walk(values: Sequence[Any], first: Any) -> Walk:
+        numbers = [number if number is not None else _whole(values[at]) for at, number in fields]
+        lane = 0 if owner_lane is None else _whole(values[owner_lane])
+        return Walk(space, dtype, first, tuple(numbers[: len(extents)]), tuple(numbers[len(extents) :]), owner, lane)
+
+    if slot is None:
+        if all(s in body.known for s in (*slots, address)):
+            template = body.code.template
+            body.define_known(op.result, Tile(walk(template, template[address])))
+            return
+        result = body.define(op.result)
+        fixed = all(s in body.known for s in slots)
+        walks: dict[int, Walk] = {}
+
+        def make(warp: Warp) -> None:
+            values = warp.slots
+            first = values[address]
+            if fixed and type(first) is int:
+                found = walks.get(first)
+                if found is None:
+                    found = walk(values, first)
+                    if len(walks) < MAX_WALKS:
+                        walks[first] = found
+                values[result] = Tile(found)
+                return
+            values[result] = Tile(walk(values, _whole(first)))
+
+        body.emit(make)
+        return
+
+    channel = _channel(body, op.channel, op)
+    number_slot = body.use(slot.index)
+    result = body.define(op.result)
+    count, size, role = slot.count, slot.size, slot.role
+    fixed = all(s in body.known for s in slots)
+    known: dict[tuple[int, int], Walk] = {}
+
+    def make_slot(warp: Warp) -> None:
+        values = warp.slots
+        first, number = values[address], _whole(values[number_slot])
+        if fixed and type(first) is int and type(number) is int:
+            key = (first, number % count)
+            found = known.get(key)
+            if found is None:
+                found = walk(values, first + number % count * size)
+                if len(known) < MAX_WALKS:
+                    known[key] = found
+            values[result] = Tile(found, channel, number, role, count)
+            return
+        values[result] = Tile(walk(values, _whole(first + number % count * size)), channel, number, role, count)
+
+    body.emit(make_slot)
+
+
+def _field(body: Body, field: int | SSAValue) -> tuple[int, int | None]:
+    """The slot of a value, or a number."""
+    if isinstance(field, int):
+        return -1, field
+    slot = body.use(field)
+    return (slot, body.code.template[slot]) if slot in body.known else (slot, None)
+
+
+def _whole(value: Any) -> Any:
+    """An integer for all units, or an array of integers that differ."""
+    if type(value) is np.ndarray:
+        first = value.ravel()[0]
+        return int(first) if (value == first).all() else value.astype(np.int64, copy=False)
+    return int(value)
+
+
+def _options(op: flow.TileApplyOp) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in flow.TileApplyOp.OPTIONS:
+        attribute = op.attributes.get(name)
+        match attribute:
+            case None:
+                pass
+            case UnitAttr():
+                found[name] = True
+            case IntegerAttr() | FloatAttr():
+                found[name] = attribute.value.data
+            case StringAttr():
+                found[name] = attribute.data
+            case _:
+                raise LoomError(f"option {name} of a function on tiles cannot be {attribute}", location_of(op))
+    return found
+
+
+class _Apply:
+    """A function on tiles as an instruction."""
+
+    __slots__ = ("destination", "function", "kernel", "options", "sources", "where")
+
+    def __init__(
+        self, function: str, kernel: Kernel, destination: int, sources: list[int], options: dict[str, Any],
+        where: str | None,
+    ):  # fmt: skip
+        self.function = function
+        self.kernel = kernel
+        self.destination = destination
+        self.sources = sources
+        self.options = options
+        self.where = where
+
+    def __call__(self, warp: Warp) -> None:
+        slots = warp.slots
+        units = warp.units
+        destination: Tile = slots[self.destination]
+        if destination.channel is not None:
+            _check_use(warp, destination, self.where, writes=True)
+        out = destination.walk.views.get(units)
+        if out is None:
+            out = destination.walk.view(units, self.where)
+        operands: list[Any] = []
+        for source in self.sources:
+            value = slots[source]
+            if type(value) is Tile:
+                if value.channel is not None:
+                    _check_use(warp, value, self.where, writes=False)
+                view = value.walk.views.get(units)
+                if view is None:
+                    view = value.walk.view(units, self.where)
+                    if view is None:
+                        return self._in_pieces(warp, destination, [slots[s] for s in self.sources])
+                operands.append(view)
+            elif type(value) is np.ndarray:
+                rank = len(destination.walk.extents)
+                operands.append(value.reshape((*value.shape, *(1,) * rank)))
+            else:
+                operands.append(value)
+        if out is None:
+            return self._in_pieces(warp, destination, [slots[s] for s in self.sources])
+        try:
+            self.kernel(out, operands, self.options)
+        except ValueError as error:
+            raise self._mismatch(out, operands) from error
+        return None
+
+    def _in_pieces(self, warp: Warp, destination: Tile, sources: list[Any]) -> None:
+        """Part by part, where the units have no common view."""
+        units = warp.units
+        tiles = [destination, *(source for source in sources if type(source) is Tile)]
+        for part in pieces(units, tiles):
+            self._part(
+                part, destination.restrict(units, part), [
+                    source.restrict(units, part) if type(source) is Tile else select(units, part, source)
+                    for source in sources
+                ],
+            )  # fmt: skip
+
+    def _part(self, units: UnitSet, destination: Tile, sources: list[Any]) -> None:
+        out = destination.walk.view(units, self.where)
+        operands: list[Any] = []
+        for source in sources:
+            if type(source) is Tile:
+                view = source.walk.view(units, self.where)
+                if view is None:
+                    break
+                operands.append(view)
+            elif type(source) is np.ndarray:
+                rank = len(destination.walk.extents)
+                operands.append(source.item() if units.count == 1 else source.reshape((*source.shape, *(1,) * rank)))
+            else:
+                operands.append(source)
+        if out is None or len(operands) < len(sources):
+            tiles = [destination, *(source for source in sources if type(source) is Tile)]
+            for part in pieces(units, tiles):
+                self._part(
+                    part, destination.restrict(units, part), [
+                        source.restrict(units, part) if type(source) is Tile else select(units, part, source)
+                        for source in sources
+                    ],
+                )  # fmt: skip
+            return
+        try:
+            self.kernel(out, operands, self.options)
+        except ValueError as error:
+            raise self._mismatch(out, operands) from error
+
+    def _mismatch(self, out: Array, operands: list[Any]) -> LoomError:
+        shapes = ", ".join(" x ".join(map(str, o.shape)) for o in operands if type(o) is np.ndarray)
+        return LoomError(
+            f"the shapes of '{self.function}' do not belong together: {' x '.join(map(str, out.shape))} from {shapes}; "
+            "correct the valid shapes of the tiles",
+            self.where,
+        )
+
+
+def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> None:
+    """Tell of a tile that is used outside the life of the entry it belongs to."""
+    channel = tile.channel
+    assert channel is not None
+    role = tile.role
+    place = channel.places.get(warp.units) or channel.place(warp, producing=role == "written")
+    if place is None or type(tile.number) is not int:
+        return
+    group, number, member = place.rows, tile.number, place.members.start
+    add = channel.machine.findings.add
+    if role == "written":
+        if writes:
+            group.written[member] = max(group.written[member], number)
+        if group.committed[member] > number:
+            add(
+                "error", "used-after-push", channel.name, where,
+                f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
+                "pushed: its consumer may have it already; do so before the push",
+            )  # fmt: skip
+    elif role == "read":
+        if group.released[member] > number:
+            add(
+                "error", "used-after-free", channel.name, where,
+                f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
+                "freed: its producer may have overwritten it; free it after its last use",
+            )  # fmt: skip
+    elif group.waited[member] > number + tile.count:
+        add(
+            "error", "aliasing-local-slots", channel.name, where,
+            f"the tile popped as number {number} from channel @{channel.name} is used after number "
+            f"{number + tile.count} has been popped into the same of its {tile.count} local slots (H4); have at most "
+            f"{tile.count} tiles in use, or more local slots",
+        )  # fmt: skip
+
+
+def apply(body: Body, op: flow.TileApplyOp) -> None:
+    """Compute a function."""
+    name = op.function.data
+    _dtype(op.destination.type, op)
+    for source in op.sources:
+        if isinstance(source.type, flow.TileType):
+            _dtype(source.type, op)
+    sources = [body.use(source) for source in op.sources]
+    body.emit(_Apply(name, KERNELS[name], body.use(op.destination), sources, _options(op), location_of(op)))
+
+
+def tile_print(body: Body, op: flow.TilePrintOp) -> None:
+    """Keep a copy of a tile for the host."""
+    source, label, where = body.use(op.tile), op.label.data, location_of(op)
+    printed = body.machine.printed_tiles
+
+    def show(warp: Warp) -> None:
+        value: Tile = warp.slots[source]
+        if value.channel is not None:
+            _check_use(warp, value, where, writes=False)
+        for unit, view in _each(warp, value, where):
+            x, y = warp.cls.grid_position(unit.rows[0], unit.columns[0])
+            printed.append(Printed(y, x, label, view.copy(), where))
+
+    body.emit(show)
+
+
+def _each(warp: Warp, tile: Tile, where: str | None) -> list[tuple[Any, Array]]:
+    from .units import singles
+
+    found: list[tuple[Any, Array]] = []
+    for unit in singles(warp.units):
+        view = tile.restrict(warp.units, unit).walk.view(unit, where)
+        assert view is not None, "a single unit has a view"
+        found.append((unit, view))
+    return found
+
+
+def tile_get(body: Body, op: flow.TileGetOp) -> None:
+    """Read one element."""
+    source, where = body.use(op.tile), location_of(op)
+    result = body.define(op.result)
+
+    def get(warp: Warp) -> None:
+        value: Tile = warp.slots[source]
+        found = [view.ravel()[0] for _, view in _each(warp, value, where)]
+        first = found[0].item()
+        if all(other.item() == first for other in found):
+            warp.slots[result] = first
+        else:
+            warp.slots[result] = np.asarray(found).reshape(warp.units.shape)
+
+    body.emit(get)
+
+
+# Channels
+
+
+def acquire(body: Body, op: flow.AcquireOp) -> None:
+    """The producer's next entry."""
+    channel, where = _channel(body, op.channel, op), location_of(op)
+    _belongs(body, op, channel, producing=True)
+    result = body.define(op.result)
+    here = body.here
+    channel_acquire = channel.acquire
+
+    def instruction(warp: Warp) -> int | None:
+        number = channel_acquire(warp, here, where)
+        if number is None:
+            if channel.place(warp, producing=True) is None or channel.uneven(warp, producing=True):
+                return channel.apart(warp, here, producing=True)
+            return channel.suspend(warp, here, "acquire", where, producing=True)
+        warp.slots[result] = number
+        return None
+
+    body.emit(instruction)
+
+
+def wait(body: Body, op: flow.WaitOp) -> None:
+    """The consumer's next entry."""
+    channel, where = _channel(body, op.channel, op), location_of(op)
+    _belongs(body, op, channel, producing=False)
+    result = body.define(op.result)
+    here = body.here
+    channel_wait = channel.wait
+
+    def instruction(warp: Warp) -> int | None:
+        number = channel_wait(warp, where)
+        if number is None:
+            if channel.place(warp, producing=False) is None or channel.uneven(warp, producing=False):
+                return channel.apart(warp, here, producing=False)
+            return channel.suspend(warp, here, "wait", where, producing=False)
+        warp.slots[result] = number
+        return None
+
+    body.emit(instruction)
+
+
+def commit(body: Body, op: flow.CommitOp) -> None:
+    """An entry is complete."""
+    channel = _channel(body, op.channel, op)
+    _belongs(body, op, channel, producing=True)
+    _give(body, channel, channel.commit, producing=True)
+
+
+def release(body: Body, op: flow.ReleaseOp) -> None:
+    """An entry is done with."""
+    channel, where = _channel(body, op.channel, op), location_of(op)
+    _belongs(body, op, channel, producing=False)
+    _give(body, channel, lambda warp: channel.release(warp, where), producing=False)
+
+
+def _give(body: Body, channel: Channel, give: Callable[[Warp], Any], *, producing: bool) -> None:
+    here = body.here
+    machine = body.machine
+
+    def instruction(warp: Warp) -> int | None:
+        group = give(warp)
+        if group is None:
+            return channel.apart(warp, here, producing=producing)
+        if group.waiters:
+            channel.wake(group)
+        if machine.prompt and producing:
+            warp.pc, warp.stop = here + 1, -1
+            machine.scheduler.suspend(warp)
+            machine.scheduler.paused.append(warp)
+            return SUSPENDED
+        return None
+
+    body.emit(instruction)
+
+
+def drain(body: Body, op: flow.DrainOp) -> None:
+    """The producer's end."""
+    channel, where = _channel(body, op.channel, op), location_of(op)
+    _belongs(body, op, channel, producing=True)
+    channel.drained = True
+    here = body.here
+
+    def instruction(warp: Warp) -> int | None:
+        done = channel.drain(warp)
+        if done is None:
+            return channel.apart(warp, here, producing=True)
+        if not done:
+            return channel.suspend(warp, here, "drain", where, producing=True)
+        return None
+
+    body.emit(instruction)
+
+
+def _belongs(body: Body, op: Operation, channel: Channel, *, producing: bool) -> None:
+    cls = channel.producer if producing else channel.consumer
+    if body.cls is not cls:
+        raise LoomError(
+            f"{op.name} of channel @{channel.name} stands in units @{body.cls.name}, but its "
+            f"{'producer' if producing else 'consumer'} is @{cls.name}",
+            location_of(op),
+        )
+
+
+HANDLERS: dict[type[Operation], Callable[[Any, Any], None]] = {
+    flow.TileOp: tile,
+    flow.TileApplyOp: apply,
+    flow.TilePrintOp: tile_print,
+    flow.TileGetOp: tile_get,
+    flow.AcquireOp: acquire,
+    flow.WaitOp: wait,
+    flow.CommitOp: commit,
+    flow.ReleaseOp: release,
+    flow.DrainOp: drain,
+}
+"""What compiles each operation."""
