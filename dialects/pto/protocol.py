@@ -6,6 +6,11 @@ the public headers of the instruction set.
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+Behaviour: TypeAlias = Literal["ideal", "a2a3", "a5"]
+"""How pipes behave: as the documents promise, each push waiting for its own slot, or as on a generation of chips."""
+
 C2V = 1
 """Bit of a direction mask: from the cube core to the vector cores."""
 
@@ -31,28 +36,59 @@ def sync_period(slot_num: int) -> int:
     return slot_num if slot_num <= 2 else slot_num // 2
 
 
+def credit_period(slot_num: int, behaviour: Behaviour) -> int:
+    """After how many tiles slots are freed and waited for, by the behaviour of the pipe."""
+    return 1 if behaviour == "ideal" else sync_period(slot_num)
+
+
+def seeded_credits(slot_num: int, behaviour: Behaviour) -> int:
+    """How many times slots count as freed before anything was put in: on a5 the pipe begins so."""
+    return sync_period(slot_num) if behaviour == "a5" else 0
+
+
 def slot_of(index: int, slot_num: int) -> int:
     """The slot of tile number `index` (PTO-009)."""
     return index % slot_num
 
 
-def push_waits(index: int, slot_num: int) -> bool:
-    """Whether push number `index` first waits for free slots (PTO-006, PTO-028)."""
-    return index >= slot_num and index % sync_period(slot_num) == 0
+def push_waits(index: int, slot_num: int, period: int | None = None) -> bool:
+    """Whether push number `index` first waits for free slots (PTO-006, PTO-028).
+
+    Here and below `period` is that of the pipe's waits and frees, if it is not the one of the chips (PTO-024).
+    """
+    return index >= slot_num and index % _period(slot_num, period) == 0
 
 
-def pop_frees(index: int, slot_num: int) -> bool:
+def pop_frees(index: int, slot_num: int, period: int | None = None) -> bool:
     """Whether pop number `index`, once its tile is done with, tells of free slots."""
-    return (index + 1) % sync_period(slot_num) == 0
+    return (index + 1) % _period(slot_num, period) == 0
 
 
-def unsafe_push(slot_num: int) -> int | None:
+def unsafe_push(slot_num: int, period: int | None = None) -> int | None:
     """The first push that may overwrite a slot nobody has read, None if there is none.
 
     The pushes from `slot_num` to the next that waits reuse slots unasked, which happens exactly where the period does
     not divide the number of slots.
     """
-    return None if slot_num % sync_period(slot_num) == 0 else slot_num
+    return None if slot_num % _period(slot_num, period) == 0 else slot_num
+
+
+def waits(pushes: int, slot_num: int, period: int | None = None) -> int:
+    """How many of the first `pushes` pushes wait for free slots."""
+    every = _period(slot_num, period)
+    return max(0, -(-pushes // every) - -(-slot_num // every))
+
+
+def pending_free_credits(pushes: int, slot_num: int, period: int | None = None) -> int:
+    """How many times slots have been freed that no push has waited for, once all `pushes` entries are done with.
+
+    A producer waits for these at its end, so that the next kernel finds its flags as they were.
+    """
+    return pushes // _period(slot_num, period) - waits(pushes, slot_num, period)
+
+
+def _period(slot_num: int, period: int | None) -> int:
+    return sync_period(slot_num) if period is None else period
 
 
 def flag_count(direction: int) -> int:

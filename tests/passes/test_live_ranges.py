@@ -17,7 +17,7 @@ subsets = st.sets(st.sampled_from(STORES))
 def programs(draw: st.DrawFn) -> list[Step[str]]:
     count = draw(st.integers(1, 4))
     places = st.lists(st.integers(0, count - 1), max_size=2, unique=True)
-    return [Step(draw(subsets), draw(subsets), draw(subsets), draw(places)) for _ in range(count)]
+    return [Step[str](draw(subsets), draw(subsets), draw(subsets), draw(places)) for _ in range(count)]
 
 
 def walks(steps: list[Step[str]], start: int, length: int) -> Iterator[list[int]]:
