@@ -64,7 +64,8 @@ class LocatingParser(Parser):
         at_end = error.span.start >= len(self.lexer.input.content.rstrip())
         match error.msg.strip():
             case "Could not parse entire input!":
-                return "there is no operation; write a wse.program" if at_end else "an operation is expected here"
+                missing = "a kernel, func.func" if self._name.endswith(".pto") else "a wse.program"
+                return f"there is no operation; write {missing}" if at_end else "an operation is expected here"
             case "in block definition":
                 return (
                     "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"

@@ -1,8 +1,9 @@
-"""An argument parser whose errors are ours: one line that says what is wrong and what may have been meant."""
+"""An argument parser whose errors are ours, one line that says what is wrong and what may have been meant; values."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -23,3 +24,30 @@ class Parser(argparse.ArgumentParser):
             hint = f"; did you mean {near[0]}?" if near else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return known, unknown
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """A flag's `NAME=VALUE`."""
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
+def positive(text: str) -> int:
+    """A flag's number above 0."""
+    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
+
+
+def number(text: str, what: str) -> int | float:
+    """The number in a text, which is `what` an error calls it; raises LoomError if there is none."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise LoomError(f"{what} is '{text}', which is not a number") from None

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import LoomError
-from .arguments import Parser
+from .arguments import Parser, assignment, number, positive
 from .ending import run_tool
 from .outputs import Outputs
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, str] = {
     "cslc": "compile CSL, with the SDK compiler's flags",
+    "pto": "check or run kernels of cube and vector cores that hand tiles through pipes",
     "python": "run a host script written for the SDK",
     "sdk": "run shell scripts written for the SDK, or a suite of them",
 }
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--rectangle", type=_rectangle, metavar="WxH", help="PEs instead of the program's, e.g. 8x4")
     run.add_argument(
         "--param",
-        type=_assignment,
+        type=assignment,
         action="append",
         default=[],
         metavar="NAME=VALUE",
@@ -97,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--set",
-        type=_assignment,
+        type=assignment,
         action="append",
         default=[],
         metavar="SYMBOL=FILE.npy",
@@ -108,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--get",
-        type=_assignment,
+        type=assignment,
         action="append",
         default=[],
         metavar="SYMBOL=FILE.npy",
@@ -116,15 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
     run.add_argument("--trace", metavar="FILE", help="write what the PEs did and when, one JSON object a line")
-    run.add_argument("--step-limit", type=_positive, metavar="N", help="end with an error after N engine steps")
+    run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     return parser
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (name and separator and value):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
-    return name, value
 
 
 def _rectangle(text: str) -> tuple[int, int]:
@@ -132,23 +126,6 @@ def _rectangle(text: str) -> tuple[int, int]:
     if match is None:
         raise argparse.ArgumentTypeError(f"'{text}' is no rectangle; write width x height, for example 8x4")
     return int(match[1]), int(match[2])
-
-
-def _positive(text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return int(text)
-
-
-def _number(text: str, what: str) -> int | float:
-    try:
-        return int(text, 0)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise LoomError(f"{what} is '{text}', which is not a number") from None
 
 
 def read_array(path: str) -> NDArray[Any]:
@@ -197,9 +174,9 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     params: dict[str, int | float | bool] = {}
     for name, value in arguments.param:
         if is_csl:
-            params[name] = value == "true" if value in ("true", "false") else _number(value, f"param '{name}'")
+            params[name] = value == "true" if value in ("true", "false") else number(value, f"param '{name}'")
         else:
-            defines[name] = read_array(value) if value.endswith(".npy") else _number(value, f"parameter '{name}'")
+            defines[name] = read_array(value) if value.endswith(".npy") else number(value, f"parameter '{name}'")
     progress("compiling")
     program = compile(
         arguments.file,
@@ -246,7 +223,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
 
 def _launch_arguments(simulator: Simulator, name: str, texts: Sequence[str]) -> list[int | float]:
     symbol = simulator.function(name)
-    values = [_number(text, f"argument {position} of {symbol}") for position, text in enumerate(texts, start=1)]
+    values = [number(text, f"argument {position} of {symbol}") for position, text in enumerate(texts, start=1)]
     simulator.check_arguments(name, values)
     return values
 

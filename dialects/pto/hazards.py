@@ -1,48 +1,46 @@
 """What a program on pipes does wrong, or may do wrong on some chip, as far as its text tells.
 
 The verifiers refuse what no chip accepts. Here is what is accepted and then overwrites, aliases, hangs or leaves
-credits behind: each finding says where, what happens, and what to do. Only what is decided by one function, or by the
-two ends of one pipe, is found; the engine finds the rest when the program runs.
+credits behind: each finding says where, what happens, and what to do. What depends on one operation is read off it,
+what depends on their order off the schedules of kernels (`schedule`), and what depends on both ends of a pipe off
+what happens before what (`ordering`). The engine finds the rest when the program runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...diagnostics import location_of
+from ..traversal import walk
 from . import protocol
 from .attributes import KernelKind
-from .buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
-from .frontend_pipes import AllocSlotOp, FreeOp, OpenPipeOp, PipeUseOp, PopOp, PushOp, opened_pipes
-from .internal_pipes import (
-    BoundPipeOp,
-    InitializeL2G2LPipeOp,
-    InitializePipeOp,
-    TAllocOp,
-    TFreeOp,
-    TPopOp,
-    TPushOp,
-    number,
-)
-from .kernels import Architecture, GetSubBlockIdxOp, architecture_of, core_of, function_of
-from .memory import PartitionViewOp, SubViewOp, TReshapeOp, constant_value
-from .tiles import TileOperation
+from .buffers import ReserveBufferOp
+from .findings import Finding, Severity
+from .frontend_pipes import OpenPipeOp
+from .internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
+from .kernels import Architecture, GetSubBlockIdxOp, core_of
+from .memory import constant_value
+from .ordering import Order, Ring, Stall, consumer_buffer, enough_slots, order_of, rings_of
+from .protocol import Behaviour
+from .schedule import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, kernel_of
 from .types import TensorViewType, TileBufType, element_bytes
 
-Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
-"""What an operation does with a pipe: ask for a slot, put an entry in, take one out, give its slot back."""
-
-Kind: TypeAlias = Literal[
-    "unsafe depth", "small slot", "reserved size", "unequal lanes", "lane shape", "local aliasing", "not a slot",
-    "unwritten slot", "slot not pushed", "store after push", "use after free", "unbalanced pipe",
+Code: TypeAlias = Literal[
+    "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
+    "slots-held", "local-aliasing", "mixed-tile-sizes", "aliasing-rings", "freed-twice", "small-slot",
+    "reserved-size", "unequal-lanes", "lane-shape", "not-a-slot", "unwritten-slot", "slot-not-pushed",
+    "store-after-push", "use-after-free",
 ]  # fmt: skip
+"""Kinds of findings."""
 
 LANE_ALIGNMENT = 32
 """On a5, the elements of a C2V tile's columns and the bytes of a V2C lane's that a split by columns needs a
@@ -51,126 +49,75 @@ multiple of."""
 
 @dataclass(frozen=True)
 class Hazard:
-    """One finding: its kind, the operation it is about, and a sentence saying what happens and what to do."""
+    """One finding, with the operation it is about."""
 
-    kind: Kind
+    code: Code
     op: Operation
     message: str
+    severity: Severity = "error"
 
 
-@dataclass(frozen=True)
-class PipeUse:
-    """One operation on a pipe, in either form of the dialect."""
-
-    op: Operation
-    action: Action
-    pipe: OpenPipeOp | InitializePipeOp
-    direction: int
-    split: int
-    entry: SSAValue | None
-
-    @property
-    def name(self) -> str:
-        """How a message names the pipe."""
-        return f"pipe {self.pipe.pipe_id}" if isinstance(self.pipe, OpenPipeOp) else "the pipe"
-
-
-def find_hazards(module: ModuleOp, architecture: Architecture | None = None) -> list[Hazard]:
+def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[Finding]:
     """All findings in a module that verifies, in the order of its operations.
 
-    What is wrong on one generation of chips only is reported if it is the `architecture`, or the one the module is
-    for.
+    `behaviour` is how pipes behave: as the documents promise (`ideal`), or as on a generation of chips; without it,
+    as on the chip each function is for, or else as promised.
     """
+    kernels = [kernel_of(op, behaviour) for op in walk(module) if isinstance(op, FuncOp)]
+    rings = rings_of(kernels)
     found: list[Hazard] = []
-    counts: dict[tuple[ReserveBufferOp, int], dict[str, tuple[int | None, Operation]]] = {}
-    for function in module.walk():
-        if not isinstance(function, FuncOp):
-            continue
-        chip = architecture or architecture_of(function)
-        uses = list(pipe_uses(function))
-        for op in function.walk():
-            if isinstance(op, OpenPipeOp | InitializePipeOp):
-                found += _depth(op)
-            if isinstance(op, OpenPipeOp):
-                found += _reserved_sizes(op, chip)
-        for use in uses:
-            found += _slot_size(use)
-            found += _lane_shape(use, chip)
-            found += _unequal_lanes(use, chip)
-            found += _slot_contents(use)
-        found += _local_slots(uses)
-        found += _uses_after_free(uses)
-        found += _pops_and_frees(uses)
-        _count(uses, counts)
-    found += _pushes_and_pops(counts)
-    order = {op: place for place, op in enumerate(module.walk())}
-    return sorted(found, key=lambda hazard: order[hazard.op])
+    for kernel in kernels:
+        found += _of_kernel(kernel)
+    for ring in rings:
+        found += _aliasing(ring, rings)
+    unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
+    found += unbalanced.values()
+    found += _orders(kernels, rings, unbalanced)
+    order = {op: place for place, op in enumerate(walk(module))}
+    unique: dict[tuple[Code, Operation], Hazard] = {}
+    for hazard in found:
+        unique.setdefault((hazard.code, hazard.op), hazard)
+    return [
+        Finding(hazard.severity, hazard.code, hazard.message, location_of(hazard.op))
+        for hazard in sorted(unique.values(), key=lambda hazard: order[hazard.op])
+    ]
+
+
+def _of_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """What is wrong with one end of the pipes."""
+    for op in walk(kernel.function):
+        if isinstance(op, OpenPipeOp):
+            yield from _reserved_sizes(op, kernel.chip)
+    for use in kernel.uses:
+        yield from _slot_size(use)
+        yield from _lane_shape(use, kernel)
+    yield from _unequal_lanes(kernel)
+    yield from _tiles_in_global_memory(kernel)
+    for ways in kernel.schedules:
+        for way in ways:
+            yield from _contents(way)
+        yield from _in_all(ways, lambda way: _slots_in_use(way, kernel))
+        yield from _in_all(ways, lambda way: _frees(way, kernel))
+
+
+def _in_all(ways: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard]]) -> Iterator[Hazard]:
+    """What is found in the ways through a kernel; only a warning if not in all, or if loops may run less often."""
+    found: dict[tuple[Code, Operation], Hazard] = {}
+    times: Counter[tuple[Code, Operation]] = Counter()
+    for way in ways:
+        once: dict[tuple[Code, Operation], Hazard] = {}
+        for hazard in find(way):
+            once.setdefault((hazard.code, hazard.op), hazard)
+        times.update(once)
+        found.update(once)
+    certain = all(way.exact for way in ways)
+    for key, hazard in found.items():
+        yield hazard if certain and times[key] == len(ways) else replace(hazard, severity="warning")
 
 
 # ---------------------------------------------------------------------------------------------
-# What happens on pipes
+# Numbers of a pipe, and single entries
 # ---------------------------------------------------------------------------------------------
-
-_ACTIONS: Mapping[type[Operation], Action] = {
-    AllocSlotOp: "alloc", PushOp: "push", PopOp: "pop", FreeOp: "free",
-    TAllocOp: "alloc", TPushOp: "push", TPopOp: "pop", TFreeOp: "free",
-}  # fmt: skip
-
-
-def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
-    """The operations on pipes in a function, in the order they stand in."""
-    pipes: dict[int, list[OpenPipeOp]] = {}
-    for op in function.walk():
-        action: Action | None = next((action for kind, action in _ACTIONS.items() if isinstance(op, kind)), None)
-        if action is None:
-            continue
-        if isinstance(op, PipeUseOp):
-            if op.pipe_id not in pipes:
-                pipes[op.pipe_id] = opened_pipes(function, op.pipe_id)
-            entry = op.entry if isinstance(op, FreeOp) else op.entry_value
-            if len(pipes[op.pipe_id]) == 1:
-                yield PipeUse(op, action, pipes[op.pipe_id][0], op.DIRECTION, op.split_axis, entry)
-        elif isinstance(op, BoundPipeOp) and isinstance(pipe := op.pipe_handle.owner, InitializePipeOp):
-            from_cube = (core_of(op) is KernelKind.CUBE) == op.IS_PRODUCER
-            direction = protocol.C2V if from_cube else protocol.V2C
-            yield PipeUse(op, action, pipe, direction, op.split_axis, op.entry_value)
-
-
-def _in_global_memory(pipe: OpenPipeOp | InitializePipeOp) -> bool:
-    if isinstance(pipe, OpenPipeOp):
-        return pipe.gm_slot_buffer is not None or pipe.gm_slot_tensor is not None
-    return isinstance(pipe, InitializeL2G2LPipeOp)
-
-
-def _by_block(uses: list[PipeUse], key: Callable[[PipeUse], object]) -> dict[object, list[PipeUse]]:
-    """Uses of the same pipe, direction and block together, in order."""
-    groups: dict[object, list[PipeUse]] = {}
-    for use in uses:
-        groups.setdefault(key(use), []).append(use)
-    return groups
-
-
-def _same_block(use: PipeUse) -> object:
-    return use.pipe, use.direction, use.op.parent_block()
-
-
-# ---------------------------------------------------------------------------------------------
-# Numbers of a pipe
-# ---------------------------------------------------------------------------------------------
-
-
-def _depth(pipe: OpenPipeOp | InitializePipeOp) -> Iterator[Hazard]:
-    """Numbers of slots with which a push does not wait for the slot it reuses."""
-    depth = pipe.depth
-    push = protocol.unsafe_push(depth)
-    if push is not None:
-        yield Hazard(
-            "unsafe depth",
-            pipe,
-            f"sparse free-space waiting is unsafe for slot_num = {depth}: push {push} reuses slot "
-            f"{protocol.slot_of(push, depth)} before its free credit; use {depth - 1} or {depth + 1}, or sync_period "
-            "= 1",
-        )
 
 
 def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Hazard]:
@@ -187,16 +134,12 @@ def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Haz
         if size != needed:
             consequence = "slots overlap what lies behind it" if size < needed else "the rest is never used"
             yield Hazard(
-                "reserved size",
+                "reserved-size",
                 pipe,
                 f"'{reserved.key}' reserves {size} bytes for {slots} slots of {pipe.entry_bytes}, so that "
                 f"{consequence}; reserve {needed}",
+                "error" if size < needed else "warning",
             )
-
-
-# ---------------------------------------------------------------------------------------------
-# Entries
-# ---------------------------------------------------------------------------------------------
 
 
 def _slot_size(use: PipeUse) -> Iterator[Hazard]:
@@ -211,20 +154,20 @@ def _slot_size(use: PipeUse) -> Iterator[Hazard]:
     if parts * tile.valid_bytes > use.pipe.entry_bytes:
         entry = f"{parts} tiles of {tile.valid_bytes} bytes" if parts > 1 else f"a tile of {tile.valid_bytes} bytes"
         yield Hazard(
-            "small slot",
+            "small-slot",
             use.op,
             f"slot_size = {use.pipe.entry_bytes} is too small for {entry}, which reach into the next slot; use "
             f"{parts * tile.valid_bytes}",
         )
 
 
-def _lane_shape(use: PipeUse, chip: Architecture | None) -> Iterator[Hazard]:
+def _lane_shape(use: PipeUse, kernel: Kernel) -> Iterator[Hazard]:
     """Tiles that a5 cannot share among its vector cores."""
     tile = None if use.entry is None else use.entry.type
-    if chip != "a5" or use.action != "push" or not isinstance(tile, TileBufType) or _in_global_memory(use.pipe):
+    if kernel.chip != "a5" or use.action != "push" or not isinstance(tile, TileBufType):
         return
     columns, size = tile.valid_shape[1], element_bytes(tile.element_type)
-    if use.split not in (protocol.UP_DOWN, protocol.LEFT_RIGHT) or size is None:
+    if kernel.in_global_memory(use.pipe) or use.split not in (protocol.UP_DOWN, protocol.LEFT_RIGHT) or size is None:
         return
     problem = None
     if use.direction == protocol.C2V:
@@ -235,24 +178,99 @@ def _lane_shape(use: PipeUse, chip: Architecture | None) -> Iterator[Hazard]:
     elif use.split == protocol.LEFT_RIGHT and columns > 0 and columns * size % LANE_ALIGNMENT:
         problem = f"columns of {columns * size} bytes; a lane of a tile has a multiple of {LANE_ALIGNMENT}"
     if problem is not None:
-        yield Hazard("lane shape", use.op, f"a5 cannot share this tile among its vector cores: it has {problem}")
+        yield Hazard("lane-shape", use.op, f"a5 cannot share this tile among its vector cores: it has {problem}")
 
 
-def _unequal_lanes(use: PipeUse, chip: Architecture | None) -> Iterator[Hazard]:
-    """Operations only one vector core carries out where both have to, on a2a3."""
-    if chip != "a2a3" or core_of(use.op) is not KernelKind.VECTOR:
+def _tiles_in_global_memory(kernel: Kernel) -> Iterator[Hazard]:
+    """What a5 does otherwise than the other chips with tiles whose slots are tensors in global memory."""
+    if kernel.behaviour != "a5":
         return
-    parent = use.op.parent_op()
+    first: dict[Pipe, PipeUse] = {}
+    for use in kernel.uses:
+        if not kernel.in_global_memory(use.pipe) or consumer_buffer(use.pipe, use.direction) is None:
+            continue
+        if use.action == "free":
+            yield Hazard(
+                "freed-twice",
+                use.op,
+                "on a5 taking a tile out of global memory gives its slot back, and this gives it back again, so that "
+                "the producer counts one slot too many; leave it out for a5",
+                "warning",
+            )
+        tile = use.entry.type if use.entry is not None and use.action == "pop" else None
+        if not isinstance(tile, TileBufType):
+            continue
+        other = first.setdefault(use.pipe, use).entry
+        before = None if other is None else other.type
+        if isinstance(before, TileBufType) and None not in (before.bytes, tile.bytes) and before.bytes != tile.bytes:
+            yield Hazard(
+                "mixed-tile-sizes",
+                use.op,
+                f"on a5 the consumer's slots lie as far apart as the tile is large that is taken out, {tile.bytes} "
+                f"bytes here and {before.bytes} elsewhere, so that tiles in use overlap; take out tiles of one size",
+                "warning",
+            )
+
+
+def _aliasing(ring: Ring, rings: Sequence[Ring]) -> Iterator[Hazard]:
+    """Slots that are tensors and lie in the same memory for both directions of a pipe."""
+    pipe = ring.pipe
+    if ring.direction != protocol.V2C or consumer_buffer(pipe, ring.direction) is not None or not ring.producers:
+        return
+    kernel, uses = next(iter(ring.producers.items()))
+    for other in rings:
+        shared = other.direction == protocol.C2V and other.producers and other.consumers.keys() & ring.producers.keys()
+        if shared and any(use.pipe is uses[0].pipe for use in other.consumers.get(kernel, ())):
+            if kernel.behaviour != "ideal":
+                yield Hazard(
+                    "aliasing-rings",
+                    uses[0].op,
+                    "slots that are tensors lie at the same addresses for both directions of a pipe, so that this "
+                    "overwrites what comes the other way; open a pipe for each direction",
+                )
+
+
+# ---------------------------------------------------------------------------------------------
+# Both vector cores
+# ---------------------------------------------------------------------------------------------
+
+
+def _unequal_lanes(kernel: Kernel) -> Iterator[Hazard]:
+    """Operations only one vector core carries out where both have to: of split pipes, and on a2a3 of all."""
+    vector = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR]
+    lanes = [_signals(ways[0], kernel) for ways in vector if len(ways) == 1 and ways[0].exact]
+    if len(lanes) == len(vector) and len(set(lanes)) <= 1 and vector:
+        return
+    for use in kernel.uses:
+        if _needs_both_lanes(use, kernel) and core_of(use.op) is KernelKind.VECTOR and _under_lane_condition(use.op):
+            why = (
+                "both take part in every entry of a split pipe"
+                if use.split != protocol.NO_SPLIT
+                else "on a2a3 both signal for every entry, split or not"
+            )
+            yield Hazard(
+                "unequal-lanes",
+                use.op,
+                f"only some vector cores come here, but {why}; move the operation out of the scf.if",
+            )
+
+
+def _needs_both_lanes(use: PipeUse, kernel: Kernel) -> bool:
+    return kernel.behaviour == "a2a3" or use.split != protocol.NO_SPLIT
+
+
+def _signals(way: Schedule, kernel: Kernel) -> tuple[tuple[Pipe, int, Action], ...]:
+    """What a vector core tells the other kind of core, in order, where both have to."""
+    return tuple((use.pipe, use.direction, use.action) for use in way.uses if _needs_both_lanes(use, kernel))
+
+
+def _under_lane_condition(op: Operation) -> bool:
+    parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         if isinstance(parent, scf.IfOp) and _depends_on_lane(parent.cond):
-            yield Hazard(
-                "unequal lanes",
-                use.op,
-                "only some vector cores come here, but on a2a3 both signal for every entry, split or not; move the "
-                "operation out of the scf.if",
-            )
-            return
+            return True
         parent = parent.parent_op()
+    return False
 
 
 def _depends_on_lane(value: SSAValue) -> bool:
@@ -271,90 +289,81 @@ def _depends_on_lane(value: SSAValue) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------
-# Slots in global memory
+# What lies in slots
 # ---------------------------------------------------------------------------------------------
 
 
-def _slot_contents(use: PipeUse) -> Iterator[Hazard]:
-    """Slots that are pushed without having been taken or written, or taken and not pushed (PTO-030, PTO-031)."""
-    entry = use.entry
-    if entry is None or not isinstance(entry.type, TensorViewType):
-        return
-    if use.action == "push":
-        allocations = [op for op in _users(entry, TAllocOp) if _precedes(op, use.op)]
-        if not isinstance(entry.owner, AllocSlotOp) and not allocations:
+def _contents(way: Schedule) -> Iterator[Hazard]:
+    """Slots that are pushed without having been taken or written, or read and written too late (PTO-030, PTO-031)."""
+    taken: dict[Slot, None] = {}
+    written: set[Slot] = set()
+    given: set[Slot] = set()
+    popped: dict[tuple[Pipe, int], list[Slot]] = {}
+    for step in way.steps:
+        use, slot = step.use, step.slot
+        if use is None:
+            if slot is not None:
+                yield from _access(step, slot, given, written)
+        elif use.action == "alloc" and slot is not None:
+            taken[slot] = None
+        elif use.action == "pop" and slot is not None:
+            popped.setdefault((use.pipe, use.direction), []).append(slot)
+        elif use.action == "free":
+            held = popped.get((use.pipe, use.direction), [])
+            freed = slot if slot in held else next(iter(held), None)
+            if freed is not None:
+                held.remove(freed)
+                given.add(freed)
+        elif use.entry is not None and isinstance(use.entry.type, TensorViewType):
+            yield from _push(use, slot, given, written)
+            if slot is not None:
+                given.add(slot)
+    for slot in taken:
+        if slot not in given and way.complete:
             yield Hazard(
-                "not a slot",
-                use.op,
-                "the tensor is no slot of the pipe, and what it holds is not handed over; push what talloc gives",
+                "slot-not-pushed",
+                slot.use.op,
+                "the slot is never handed over, so that the consumer waits for it forever; push it",
             )
-            return
-        writes = list(_writes(entry))
-        if not any(_precedes(write, use.op) for write in writes):
+
+
+def _access(step: Step, slot: Slot, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+    if slot.use.action == "pop":
+        if slot in given:
             yield Hazard(
-                "unwritten slot",
-                use.op,
-                "nothing is stored into the slot before it is handed over; store a tile into it first",
+                "use-after-free",
+                step.op,
+                "the slot of this entry has been given back, and the producer may have overwritten it; free it later",
             )
-        for write in writes:
-            if _follows(write, use.op):
-                yield Hazard(
-                    "store after push",
-                    write,
-                    "the slot has been handed over to the consumer, who may be reading it; store before the push",
-                )
-    elif use.action == "alloc" and not any(isinstance(other.operation, PushOp | TPushOp) for other in entry.uses):
+    elif step.access != "read":
+        if slot in given and step.access == "write":
+            yield Hazard(
+                "store-after-push",
+                step.op,
+                "the slot has been handed over to the consumer, who may be reading it; store before the push",
+            )
+        written.add(slot)
+
+
+def _push(use: PipeUse, slot: Slot | None, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+    if slot is None or slot.use.action != "alloc" or slot.use.pipe is not use.pipe:
         yield Hazard(
-            "slot not pushed",
+            "not-a-slot",
             use.op,
-            "the slot is never handed over, so that the consumer waits for it forever; push it",
+            "the tensor is no slot of the pipe, and what it holds is not handed over; push what talloc gives",
         )
-
-
-def _users(value: SSAValue, kind: type[Operation]) -> Iterator[Operation]:
-    return (use.operation for use in value.uses if isinstance(use.operation, kind))
-
-
-def _derived(value: SSAValue) -> Iterator[SSAValue]:
-    """`value` and the parts taken of it."""
-    yield value
-    for use in value.uses:
-        if isinstance(use.operation, PartitionViewOp | SubViewOp | TReshapeOp):
-            yield from _derived(use.operation.results[0])
-
-
-def _writes(value: SSAValue) -> Iterator[Operation]:
-    """What writes into `value` or a part of it."""
-    for part in _derived(value):
-        for use in part.uses:
-            if isinstance(use.operation, TileOperation) and use.operation.destination is part:
-                yield use.operation
-
-
-def _block_member(op: Operation, block: Block | None) -> Operation | None:
-    """The operation of `block` that is `op`, or that `op` stands in."""
-    current: Operation | None = op
-    while current is not None and current.parent_block() is not block:
-        current = current.parent_op()
-    return current
-
-
-def _precedes(op: Operation, other: Operation) -> bool:
-    """Whether `op`, or what it stands in, stands before `other` in a block around both."""
-    block = other.parent_block()
-    while block is not None:
-        member, place = _block_member(op, block), _block_member(other, block)
-        if member is not None and place is not None:
-            return member is not place and member.is_before_in_block(place)
-        parent = block.parent_op()
-        block = None if parent is None else parent.parent_block()
-    return False
-
-
-def _follows(op: Operation, other: Operation) -> bool:
-    """Whether `op`, or what it stands in, stands after `other` in the same block."""
-    member = _block_member(op, other.parent_block())
-    return member is not None and member is not other and other.is_before_in_block(member)
+    elif slot in given:
+        yield Hazard(
+            "not-a-slot",
+            use.op,
+            "the slot has been handed over already, and the next one is, unwritten, in its place; push each slot once",
+        )
+    elif slot not in written:
+        yield Hazard(
+            "unwritten-slot",
+            use.op,
+            "nothing is stored into the slot before it is handed over; store a tile into it first",
+        )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -362,76 +371,119 @@ def _follows(op: Operation, other: Operation) -> bool:
 # ---------------------------------------------------------------------------------------------
 
 
-def _local_slots(uses: list[PipeUse]) -> Iterator[Hazard]:
-    """More tiles taken out and not given back than the consumer's buffer has slots."""
-    for group in _by_block(uses, _same_block).values():
+def _by_ring(way: Schedule) -> dict[tuple[Pipe, int], list[PipeUse]]:
+    groups: dict[tuple[Pipe, int], list[PipeUse]] = {}
+    for use in way.uses:
+        if use.action in ("pop", "free"):
+            groups.setdefault((use.pipe, use.direction), []).append(use)
+    return groups
+
+
+def _slots_in_use(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+    """More entries taken out and not given back than there are slots."""
+    for (pipe, direction), uses in _by_ring(way).items():
         outstanding = 0
-        for use in group:
+        local = pipe.local_depth if isinstance(pipe, OpenPipeOp | InitializeL2G2LPipeOp) else pipe.depth
+        copied = kernel.in_global_memory(pipe)
+        for use in uses:
+            outstanding = max(0, outstanding + (1 if use.action == "pop" else -1))
             if use.action == "free":
-                outstanding = max(0, outstanding - 1)
-            elif use.action == "pop" and use.entry is not None and isinstance(use.entry.type, TileBufType):
-                outstanding += 1
-                pipe = use.pipe
-                depth = pipe.local_depth if isinstance(pipe, OpenPipeOp | InitializeL2G2LPipeOp) else pipe.depth
-                if _in_global_memory(pipe) and outstanding > depth:
-                    yield Hazard(
-                        "local aliasing",
-                        use.op,
-                        f"{outstanding} tiles are in use, but the consumer's buffer has {depth} slots, so that this "
-                        "one overwrites the oldest; free tiles earlier or raise local_slot_num",
-                    )
-
-
-def _uses_after_free(uses: list[PipeUse]) -> Iterator[Hazard]:
-    """Tiles read after their slot was given back: the oldest taken out is the first given back."""
-    for group in _by_block(uses, _same_block).values():
-        popped: list[PipeUse] = []
-        for use in group:
-            if use.action == "pop":
-                popped.append(use)
-            elif use.action == "free" and popped:
-                yield from _late_uses(popped.pop(0), use.op)
-
-
-def _late_uses(popped: PipeUse, free: Operation) -> Iterator[Hazard]:
-    if popped.entry is None or isinstance(popped.op, TPopOp):
-        # A declared tile may be bound to another slot in between.
-        return
-    for part in _derived(popped.entry):
-        for late in part.uses:
-            if isinstance(late.operation, PipeUseOp | BoundPipeOp) or not _follows(late.operation, free):
                 continue
-            yield Hazard(
-                "use after free",
-                late.operation,
-                "the slot of this entry has been given back, and the producer may have overwritten it; free it later",
+            if copied and use.of_tile and outstanding > local:
+                yield Hazard(
+                    "local-aliasing",
+                    use.op,
+                    f"{outstanding} tiles are in use, but the consumer's buffer has {local} slots, so that this "
+                    "one overwrites the oldest; free tiles earlier or raise local_slot_num",
+                )
+                break
+            if not kernel.frees_at_pop(pipe, direction) and outstanding > pipe.depth:
+                yield Hazard(
+                    "slots-held",
+                    use.op,
+                    f"{use.name} has {pipe.depth} slots, and the consumer holds all of them when it asks for another "
+                    "entry, for which the producer then has no slot; free entries earlier or raise slot_num",
+                )
+                break
+
+
+def _frees(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+    """Entries taken out more often, or less, than given back, or in an order that miscounts free slots."""
+    if not way.complete:
+        return
+    for (pipe, direction), uses in _by_ring(way).items():
+        harmless = kernel.frees_at_pop(pipe, direction)
+        counts = Counter(use.action for use in uses)
+        pops, frees, last = counts["pop"], counts["free"], uses[-1]
+        if pops != frees:
+            counted = (
+                f"{pops} entries out and gets {frees} slots back"
+                if way.exact
+                else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
             )
+            yield Hazard(
+                "unbalanced-pipe",
+                last.op,
+                f"{last.name} gives {counted}; free each entry once",
+                "warning" if harmless else "error",
+            )
+        elif not harmless:
+            yield from _credits(uses, protocol.credit_period(pipe.depth, kernel.behaviour), kernel.behaviour)
 
 
-def _pops_and_frees(uses: list[PipeUse]) -> Iterator[Hazard]:
-    """Entries taken out more often, or less, than given back."""
-    for group in _by_block(uses, lambda use: (use.pipe, use.direction)).values():
-        pops, frees = _times(group, "pop"), _times(group, "free")
-        if pops is None or frees is None or pops == frees:
+def _credits(uses: Sequence[PipeUse], period: int, behaviour: Behaviour) -> Iterator[Hazard]:
+    """What is told of free slots, which chips do by the number of entries taken out, not of those given back."""
+    popped = freed = told = 0
+    for use in uses:
+        popped += use.action == "pop"
+        if use.action != "free":
             continue
-        last = [use for use in group if use.action in ("pop", "free")][-1]
+        freed += 1
+        if freed > popped:
+            yield Hazard(
+                "unbalanced-pipe",
+                use.op,
+                f"{use.name} gets a slot back before an entry is taken out of it; take the entry out first",
+            )
+            return
+        told += popped % period == 0
+        if told * period > freed:
+            yield Hazard(
+                "early-credit",
+                use.op,
+                f"on {behaviour} a free tells of {period} free slots whenever a multiple of {period} entries have been "
+                f"taken out: {popped} have here, but only {freed} are freed, so that the producer may overwrite an "
+                "entry in use; free each entry before the next is taken out",
+            )
+            return
+    depth = uses[0].pipe.depth
+    waits = sum(protocol.push_waits(index, depth) for index in range(popped))
+    if told < (waits if behaviour == "a5" else popped // period):
         yield Hazard(
-            "unbalanced pipe",
-            last.op,
-            f"{last.name} gives {pops} entries out and gets {frees} slots back; free each entry once",
+            "lost-credit",
+            uses[-1].op,
+            f"on {behaviour} a free tells of {period} free slots only if a multiple of {period} entries have been "
+            f"taken out: of {popped // period} times here {told} are told, so that the producer waits forever; free "
+            "each entry before the next is taken out",
         )
 
 
-def _times(group: list[PipeUse], action: Action) -> int | None:
-    """How often an action is carried out; None if that depends on values."""
-    total = 0
-    for use in group:
-        if use.action == action:
-            count = _trip_count(use.op)
-            if count is None:
-                return None
-            total += count
-    return total
+# ---------------------------------------------------------------------------------------------
+# Both ends
+# ---------------------------------------------------------------------------------------------
+
+
+def _times(kernel: Kernel, uses: Sequence[PipeUse], action: Action) -> int | None:
+    """How often a kernel does something with a ring; None if that depends on values."""
+    core = core_of(uses[0].op)
+    ways = next((ways for ways in kernel.schedules if ways[0].core is core), ())
+    key = uses[0].pipe, uses[0].direction, action
+    if ways and all(way.exact for way in ways):
+        counts = {sum((use.pipe, use.direction, use.action) == key for use in way.uses) for way in ways}
+        return counts.pop() if len(counts) == 1 else None
+    trips = [_trip_count(use.op) for use in uses if use.action == action]
+    known = [trip for trip in trips if trip is not None]
+    return sum(known) if len(known) == len(trips) else None
 
 
 def _trip_count(op: Operation) -> int | None:
@@ -440,8 +492,7 @@ def _trip_count(op: Operation) -> int | None:
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         if isinstance(parent, scf.ForOp):
-            bounds = [constant_value(value) for value in (parent.lb, parent.ub, parent.step)]
-            lower, upper, step = bounds
+            lower, upper, step = (constant_value(value) for value in (parent.lb, parent.ub, parent.step))
             if lower is None or upper is None or step is None or step <= 0:
                 return None
             counts.append(len(range(lower, upper, step)))
@@ -451,45 +502,138 @@ def _trip_count(op: Operation) -> int | None:
     return prod(counts)
 
 
-_Counts: TypeAlias = dict[tuple[ReserveBufferOp, int], dict[str, tuple[int | None, Operation]]]
+def _total(ends: dict[Kernel, list[PipeUse]], action: Action) -> int | None:
+    totals = [_times(kernel, uses, action) for kernel, uses in ends.items()]
+    known = [total for total in totals if total is not None]
+    return sum(known) if len(known) == len(totals) else None
 
 
-def _count(uses: list[PipeUse], counts: _Counts) -> None:
-    """Note how often a function pushes into, or pops from, the pipe of each reserved buffer."""
-    for group in _by_block(uses, lambda use: (use.pipe, use.direction)).values():
-        first = group[0]
-        if not isinstance(first.pipe, OpenPipeOp):
-            continue
-        buffer = first.pipe.consumer_buffer(first.direction)
-        if buffer is None or not isinstance(buffer.owner, ReserveBufferOp | ImportReservedBufferOp):
-            continue
-        reserved = reservation_of(buffer)
-        if reserved is None:
-            continue
-        actions: tuple[Action, ...] = ("push", "pop")
-        for action in actions:
-            acting = [use for use in group if use.action == action]
-            if acting:
-                ends = counts.setdefault((reserved, first.direction), {})
-                total = _times(group, action)
-                known = ends.get(action)
-                if known is not None:
-                    total = None if total is None or known[0] is None else total + known[0]
-                ends[action] = (total, acting[-1].op)
+def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
+    """Rings into which more, or less, is put than is taken out."""
+    pushes, pops = _total(ring.producers, "push"), _total(ring.consumers, "pop")
+    if not ring.producers or not ring.consumers or pushes is None or pops is None or pushes == pops:
+        return
+    kernel, uses = list(ring.consumers.items())[-1]
+    wait = "the consumer waits forever" if pushes < pops else "entries are left in it"
+    yield Hazard(
+        "unbalanced-pipe",
+        next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
+        f"{pops} entries are taken out in @{kernel.function.sym_name.data}, but {pushes} are put into {ring.label}, so "
+        f"that {wait}; make both agree",
+    )
 
 
-def _pushes_and_pops(counts: _Counts) -> Iterator[Hazard]:
-    """Pipes into which more, or less, is put than is taken out."""
-    for (reserved, _), ends in counts.items():
-        pushes, pops = ends.get("push"), ends.get("pop")
-        if pushes is None or pops is None or pushes[0] is None or pops[0] is None or pushes[0] == pops[0]:
+def _orders(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: dict[Ring, Hazard]) -> Iterator[Hazard]:
+    """Kernels that wait for each other forever, and pushes that may overwrite what is still to be read."""
+    safe: set[Pipe] = set()
+    """Ends of pipes of which it is known whether they overwrite."""
+    for members, shared in _programs(kernels, rings):
+        exact = all(way.exact for kernel in members for ways in kernel.schedules for way in ways)
+        order = order_of(members, shared)
+        if exact and order.stalls and not any(ring in unbalanced for ring in shared):
+            yield _deadlock(members, shared, order.stalls)
+        unseeded = order_of(members, shared, seeded=False) if order.overwrites else order
+        hazards = list(_overwrites(order, unseeded, members[0].behaviour, exact))
+        yield from hazards
+        told = {hazard.op for hazard in hazards}
+        for ring in shared:
+            if exact or ring.pipe in told:
+                safe.update(
+                    use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses
+                )
+    for kernel in kernels:
+        if kernel.behaviour == "ideal":
             continue
-        function = function_of(pops[1])
-        taker = "" if function is None else f" in @{function.sym_name.data}"
-        wait = "the consumer waits forever" if pushes[0] < pops[0] else "entries are left in it"
+        for op in walk(kernel.function):
+            if isinstance(op, OpenPipeOp | InitializePipeOp) and op not in safe:
+                yield from _depth(op)
+
+
+def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[tuple[list[Kernel], list[Ring]]]:
+    """Kernels that pipes connect, with these, where they are known: two ends each, and one schedule for each core."""
+    left = [kernel for kernel in kernels if kernel.uses]
+    while left:
+        members, shared = [left.pop(0)], list[Ring]()
+        for kernel in members:
+            for ring in rings:
+                ends = [*ring.producers, *ring.consumers]
+                if kernel in ends and ring not in shared:
+                    shared.append(ring)
+                    for other in ends:
+                        if other in left:
+                            left.remove(other)
+                            members.append(other)
+        cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
+        if (
+            all(ring.has_two_ends for ring in shared)
+            and all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in members)
+            and len(set(cores)) == len(cores)
+            and len({kernel.behaviour for kernel in members}) == 1
+        ):
+            yield members, shared
+
+
+def _deadlock(kernels: Sequence[Kernel], rings: Sequence[Ring], stalls: Sequence[Stall]) -> Hazard:
+    waiting = [
+        f"@{stall.function.sym_name.data} waits for {_wanted(stall)}"
+        + ("" if place == 0 else f" at {location_of(stall.op)}")
+        for place, stall in enumerate(stalls)
+    ]
+    remedies: list[str] = []
+    for ring in dict.fromkeys(stall.ring for stall in stalls if stall.wants == "slot"):
+        slots = enough_slots(kernels, rings, ring)
+        if slots is not None:
+            remedies.append(f"give {ring.label} slot_num = {slots}")
+    remedies.append("take entries out, and free them, in the order in which they come" if not remedies else "reorder")
+    return Hazard(
+        "deadlock", stalls[0].op, f"{' and '.join(waiting)}, each for the other, forever; {' or '.join(remedies)}"
+    )
+
+
+def _wanted(stall: Stall) -> str:
+    if stall.wants == "entry":
+        return f"entry {stall.number} of {stall.ring.label}"
+    return f"a free slot of {stall.ring.label} for entry {stall.number}"
+
+
+def _overwrites(order: Order, unseeded: Order, behaviour: Behaviour, exact: bool) -> Iterator[Hazard]:
+    severity: Severity = "error" if exact else "warning"
+    certain = {overwrite.ring for overwrite in unseeded.overwrites}
+    for overwrite in order.overwrites:
+        ring, depth = overwrite.ring, overwrite.ring.pipe.depth
+        if ring not in certain:
+            yield Hazard(
+                "seeded-credits",
+                ring.pipe,
+                f"{behaviour} begins with {protocol.seeded_credits(depth, behaviour)} credits although all {depth} "
+                f"slots of {ring.label} are free, so that push {overwrite.number} may reuse slot "
+                f"{protocol.slot_of(overwrite.number, depth)} before it is read; have the consumer answer, or use more "
+                "slots than pushes",
+                "warning",
+            )
+        elif protocol.unsafe_push(depth) is not None:
+            yield replace(next(_depth(ring.pipe)), severity=severity)
+        else:
+            yield Hazard(
+                "early-overwrite",
+                overwrite.op,
+                f"push {overwrite.number} into {ring.label} may reuse slot "
+                f"{protocol.slot_of(overwrite.number, depth)} before entry {overwrite.number - depth} has been read; "
+                "free entries in the order in which they come, after their last use",
+                severity,
+            )
+
+
+def _depth(pipe: Pipe) -> Iterator[Hazard]:
+    """Numbers of slots with which a push does not wait for the slot it reuses."""
+    depth = pipe.depth
+    push = protocol.unsafe_push(depth)
+    if push is not None:
         yield Hazard(
-            "unbalanced pipe",
-            pops[1],
-            f"{pops[0]} entries are taken out{taker}, but {pushes[0]} are put into the pipe of '{reserved.key}', so "
-            f"that {wait}; make both agree",
+            "unsafe-depth",
+            pipe,
+            f"sparse free-space waiting is unsafe for slot_num = {depth}: push {push} reuses slot "
+            f"{protocol.slot_of(push, depth)} before its free credit; use {depth - 1} or {depth + 1}, or sync_period "
+            "= 1",
+            "warning",
         )

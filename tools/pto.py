@@ -1,0 +1,159 @@
+"""`loom pto`: checks and runs kernels of cube and vector cores that hand tiles to each other through pipes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, get_args
+
+from ..diagnostics import LoomError
+from .arguments import Parser, assignment, number, positive
+from .ending import run_tool
+from .outputs import Outputs
+
+if TYPE_CHECKING:
+    from ..dialects.pto.findings import Finding
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs one command; returns its exit status: 1 if there is an error in the program, or the tool fails."""
+    status = 0
+
+    def run() -> None:
+        nonlocal status
+        arguments = parser().parse_args(argv)
+        status = arguments.command(arguments)
+
+    return run_tool(run) or status
+
+
+def parser() -> Parser:
+    """The flags of `loom pto`."""
+    from ..dialects.pto.protocol import Behaviour
+
+    archs = get_args(Behaviour)
+    found = Parser(
+        prog="loom pto",
+        description="Checks or runs kernels in the text of PTOAS, without the chip.",
+        epilog="loom pto COMMAND --help tells more about each.",
+        allow_abbrev=False,
+    )
+    commands = found.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser(
+        "check",
+        help="say what is wrong with a program without running it",
+        description="Prints what is wrong with a program and what may go wrong, one finding a line: where, why, and "
+        "what to do. Ends with status 1 if there is an error, 0 if there are only warnings.",
+        allow_abbrev=False,
+    )
+    check.set_defaults(command=_check)
+    check.add_argument("file", metavar="FILE", help="kernels (.pto)")
+    check.add_argument(
+        "--arch",
+        choices=archs,
+        help="how pipes behave: as documented, or as on a chip; if not given, as on the chip the module names, or on "
+        "every chip it is written for",
+    )
+    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    run = commands.add_parser(
+        "run",
+        help="run a program",
+        description="Runs kernels on blocks of a cube core and its vector cores. Output files appear whole or, after "
+        "an error, not at all.",
+        allow_abbrev=False,
+    )
+    run.set_defaults(command=_run)
+    run.add_argument("file", metavar="FILE", help="kernels (.pto)")
+    run.add_argument(
+        "--arch", choices=archs, default="ideal", help="how pipes behave: as documented (default), or as on a chip"
+    )
+    run.add_argument("--blocks", type=positive, default=1, metavar="N", help="blocks of cores (default: 1)")
+    run.add_argument(
+        "--lanes", type=positive, metavar="N", help="vector cores of a block (default: as many as the pipes need)"
+    )
+    run.add_argument(
+        "--set",
+        type=assignment,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an argument of the kernels: a .npy file, or a number",
+    )
+    run.add_argument(
+        "--get",
+        type=assignment,
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="write an argument's array after the run",
+    )
+    run.add_argument("--compare", action="store_true", help="run with ideal pipes too, and say what differs")
+    run.add_argument("--order", metavar="ORDER", help="the order in which cores take turns")
+    run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
+    run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
+    run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
+    return found
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from ..host.pto_check import check
+
+    findings = check(arguments.file, arguments.arch)
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            print(finding)
+        print(f"{arguments.file}: {_summary(findings)}")
+    return int(any(finding.severity == "error" for finding in findings))
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    counts = Counter(finding.severity for finding in findings)
+    said = [f"{count} {kind}{'s' if count > 1 else ''}" for kind in ("error", "warning") if (count := counts[kind])]
+    return " and ".join(said) or "nothing found"
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    import numpy as np
+
+    from .loom import read_array
+
+    run = import_module("..host.pto", __package__).run
+    with Outputs() as outputs:
+        values: dict[str, Any] = {
+            name: read_array(value) if value.endswith(".npy") else number(value, f"argument '{name}'")
+            for name, value in arguments.set
+        }
+        results = [(name, outputs.open(path)) for name, path in arguments.get]
+        stats = outputs.open(arguments.stats) if arguments.stats is not None else None
+        options: dict[str, Any] = {
+            "blocks": arguments.blocks,
+            "lanes": arguments.lanes,
+            "arguments": values,
+            "order": arguments.order,
+            "repeat": arguments.repeat,
+            "step_limit": arguments.step_limit,
+        }
+        result = run(arguments.file, arch=arguments.arch, **options)
+        for name, stream in results:
+            if name not in result.arrays:
+                raise LoomError(f"there is no array '{name}'; there are {', '.join(result.arrays) or 'none'}")
+            np.save(stream, result.arrays[name])
+        if stats is not None:
+            stats.write((json.dumps(result.stats, indent=2) + "\n").encode())
+    for printed in result.prints:
+        print(printed.text)
+    for finding in result.findings:
+        print(finding)
+    if arguments.compare and arguments.arch != "ideal":
+        ideal = run(arguments.file, arch="ideal", **options)
+        for name, array in result.arrays.items():
+            if not np.array_equal(array, ideal.arrays[name], equal_nan=True):
+                count = int(np.count_nonzero(array != ideal.arrays[name]))
+                print(f"{name}: {count} of {array.size} elements differ between {arguments.arch} and ideal")
+    return int(any(finding.severity == "error" for finding in result.findings))
