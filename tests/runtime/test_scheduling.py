@@ -572,7 +572,7 @@ def test_index_out_of_range(access: str, sign: str, block_units) -> None:
         grid=(3, 2), block_units=block_units,
     )  # fmt: skip
     made.launch("main", [6])
-    index, place = (8, (2, 0)) if sign == "addi" else (-1, (1, 0))
+    index, place = ("8", (2, 0)) if sign == "addi" else ("-1 (65535 if it is unsigned)", (1, 0))
     with pytest.raises(LoomError) as caught:
         made.run()
     text = str(caught.value)

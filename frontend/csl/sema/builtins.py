@@ -14,7 +14,7 @@ from . import control, types
 from .conversion import bitcast, cast, coerce, describe, equal, extremes
 from .core import Evaluator, builtin
 from .emit import Builder
-from .expressions import place
+from .expressions import initializes_global, place
 from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
@@ -402,6 +402,8 @@ def _get_string_from_byte(ev: Evaluator, node: syntax.Builtin, want: Type | None
 @builtin("@import_module")
 def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 1, 2)
+    if not initializes_global(ev, node):
+        ev.fail(node, "a module is imported for the whole program; make it a global: const name = @import_module(...)")
     name = ev.text(arguments[0], "the name of a file")
     bindings: dict[str, Value] = {}
     if len(arguments) == 2:

@@ -244,7 +244,7 @@ def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value
     if frame.result is None:
         return VOID
     left = frame.returned.value
-    if type is not None and left is not None and left.data is not True and not _never_ends(declaration.body):
+    if type is not None and left is not None and left.data is not True and not never_ends(declaration.body):
         ev.fail(
             declaration.body,
             f"'{declaration.name}' may end without returning a value of type '{type}'; add a 'return' at its end",
@@ -297,7 +297,7 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
     return one(fitting())
 
 
-def _never_ends(body: syntax.Block) -> bool:
+def never_ends(body: syntax.Block) -> bool:
     """Whether control plainly does not come out at the end of a body: an endless loop or an assertion stands there."""
     last = body.statements[-1] if body.statements else None
     if isinstance(last, syntax.While):

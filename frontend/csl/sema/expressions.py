@@ -189,6 +189,16 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
     _check_storage(ev, declaration, found.type)
 
 
+def initializes_global(ev: Evaluator, node: syntax.Node) -> bool:
+    """Whether an expression is, or is part of, the initial value of a global constant or param of this file."""
+    for found in ev.frame.module.globals.values():
+        declaration = found.node
+        if isinstance(declaration, syntax.Variable) and declaration.kind != "var" and declaration.value is not None:
+            if declaration.value.start <= node.start and node.end <= declaration.value.end:
+                return True
+    return False
+
+
 def _check_storage(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
     if declaration.storage and not linkage.is_shareable(type):
         ev.fail(declaration, f"'{declaration.name}' is a '{type}', which cannot be shared by 'export' or 'extern'")

@@ -51,6 +51,8 @@ class Target:
     result: Local | None = None
     wanted: Type | None = None
     """The type a block's value is given."""
+    without_value: syntax.Node | None = None
+    """The first break that gives a block no value."""
 
 
 @dataclass(eq=False)

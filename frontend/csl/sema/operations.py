@@ -17,7 +17,7 @@ from . import emit, types
 from .conversion import coerce, extend
 from .core import Evaluator, builtin
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from .expressions import place
+from .expressions import initializes_global, place
 from .pe import location
 from .places import Memory, array_at, index_word, moved, word_address
 from .types import Type
@@ -274,8 +274,9 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(arguments[0], f"a FIFO lies in an array, not in a '{type}'")
     if ev.pe is None:
         ev.fail(node, "FIFOs belong to a PE's program, not to the layout")
-    if ev.builder is not None:
-        ev.fail(node, "a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...)")
+    if not initializes_global(ev, node):
+        message = "a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...) (DSD-113)"
+        ev.fail(node, message)
     if is_const:
         ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
     options: dict[str, Attribute] = {}

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
-from . import control, types
+from . import calls, control, types
 from .conversion import coerce
 from .core import Evaluator, expression, statement
 from .expressions import assign, binary, place
@@ -126,9 +126,36 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
     try:
         with ev.scope():
             run(ev, node.statements)
+        left = any(local.value is not None and local.value.data is True for local in ev.frame.flags())
     finally:
         ev.frame.targets.pop()
-    return target.result.value or VOID
+    result = target.result.value
+    if result is None or result.type is types.VOID:
+        return VOID
+    if target.without_value is not None:
+        note = ev.note(node, f"other breaks give it a value of type '{result.type}'")
+        ev.fail(target.without_value, f"this break gives '{node.label}' no value; give one", note)
+    if not left and not calls.never_ends(node) and not _jumps_away(node.statements[-1]):
+        add = f"add a 'break :{node.label} ...' at its end"
+        ev.fail(node, f"'{node.label}' may end without a value of type '{result.type}'; {add}")
+    return result
+
+
+def _jumps_away(node: syntax.Node) -> bool:
+    """Whether a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
+    match node:
+        case syntax.Return() | syntax.Break() | syntax.Continue():
+            return True
+        case syntax.Block():
+            return node.label is None and bool(node.statements) and _jumps_away(node.statements[-1])
+        case syntax.If():
+            return node.otherwise is not None and all(
+                map(_jumps_away, (*(link.body for link in node.branches), node.otherwise))
+            )
+        case syntax.Switch():
+            return all(_jumps_away(link.body) for link in node.branches)
+        case _:
+            return False
 
 
 # Declarations and assignments
@@ -256,6 +283,8 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
         value = coerce(ev, value, target.wanted, node.value)
     if target.result is not None and node.value is not None:
         target.result.value = value
+    elif target.without_value is None:
+        target.without_value = node
     target.broken.value = boolean(True)
     return NOTHING
 

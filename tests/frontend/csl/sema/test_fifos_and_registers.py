@@ -268,6 +268,8 @@ REFUSED = [
     ("@load_to_dsr(dest, chunk, «.{ .activate = 3 }»);", "need '.async = true'"),
     ("@set_fifo_read_length(«chunk», 3);", "of a FIFO known at compile time, not of a 'mem1d_dsd' (DSD-152)"),
     ("@set_fifo_write_length(queue, «1.5»);", "expected 'u16', found 'comptime_float'"),
+    ("const f = «@allocate_fifo(room)»;", "make it a global: const fifo = @allocate_fifo(...) (DSD-113)"),
+    ("const f = comptime «@allocate_fifo(room)»;", "(DSD-113)"),
     ("@mov16(«@get_xdsr(0)», chunk);", "an operation takes a DSR, not a value of type 'xdsr'"),
 ]  # fmt: skip
 

@@ -85,6 +85,9 @@ REFUSED = [
     ('const m = @import_module("lib.csl");\ncomptime { «m» = m; }', "'m' is constant"),
     ('const m = @import_module("lib.csl");\ncomptime { _ = «m + 1»; }', "do not go together"),
     ('const m = @import_module("lib.csl");\ncomptime { _ = «m()»; }', "cannot be called"),
+    ('fn f() u16 { return «@import_module("lib.csl")».n; }\nconst n = f();\ncomptime { _ = n; }', "make it a global"),
+    ('comptime { const m = «@import_module("lib.csl")»; }', "make it a global: const name = @import_module(...)"),
+    ('var m = «@import_module("lib.csl")»;\ncomptime { _ = m; }', "make it a global"),
 ]  # fmt: skip
 
 

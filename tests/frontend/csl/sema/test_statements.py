@@ -257,3 +257,29 @@ def test_alignment_and_names(csl: Csl) -> None:
     buffers = {op.sym_name.data: op for op in compiled.module.walk() if isinstance(op, wse.BufferOp)}
     assert "ab" in buffers
     assert "16" in str(buffers["aligned"].alignment)
+
+
+FALLS_THROUGH = [
+    ("_ = «b: { if (n > 3) { break :b n; } }»;", "'b' may end without a value of type 'i16'; add a 'break :b ...'"),
+    ("const x: i16 = «b: { if (n > 3) { break :b n; } n += 1; }»;", "'b' may end without a value of type 'i16'"),
+    ("_ = b: { if (n > 3) { «break :b»; } break :b n; };", "this break gives 'b' no value"),
+    ("const x: i16 = «b: { if (n > 3) { break :b; } }»;", "expected 'i16', found 'void'"),
+    ("const x: i16 = «comptime b: { if (false) { break :b 1; } }»;", "expected 'i16', found 'void'"),
+]
+
+
+@pytest.mark.parametrize(("statement", "message"), FALLS_THROUGH)
+def test_blocks_that_fall_through_are_void(csl: Csl, statement: str, message: str) -> None:
+    text = "var n: i16 = 3;\ntask t() void { " + statement + " }\n"
+    csl.refuses(text + "comptime { @bind_local_task(t, @get_local_task_id(9)); }", message)
+
+
+def test_blocks_that_do_not_fall_through(csl: Csl) -> None:
+    """Both branches leave, an endless loop does, or nothing is left to do."""
+    text = """
+      const a: i16 = b: { if (n > 3) { break :b n; } else { break :b 7; } };
+      const c: i16 = b: { while (true) { n += 1; if (n > 10) { break :b n; } } };
+      b: { if (n > 3) { break :b; } n = 0; }
+      out[0] = a * 100 + c;
+    """
+    assert csl.compute(text, "i16", before="var n: i16 = 3;") == 711
