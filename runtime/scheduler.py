@@ -103,7 +103,9 @@ class Scheduler:
     def _advance(self) -> bool:
         if self.resumed:
             # Warps that meet at one program point go on as one.
-            for warp in gather(self.resumed.pop(next(iter(self.resumed)))):
+            # Between cores the last to be woken goes on first: what it was given is still in the cache.
+            keys = reversed(self.resumed) if self.machine.channels else iter(self.resumed)
+            for warp in gather(self.resumed.pop(next(keys))):
                 self._drain(warp)
             return True
         if self.ready:

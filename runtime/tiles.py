@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute
 
 from ..diagnostics import LoomError
-from .units import Array, Rectangle, UnitSet, assemble, from_mask, locate, rectangle, singles
+from .units import Array, Rectangle, UnitSet, assemble, from_mask, locate, singles
 
 if TYPE_CHECKING:
     from .channels import Channel
@@ -239,10 +239,6 @@ def pieces(units: UnitSet, tiles: Sequence[Tile]) -> Iterator[UnitSet]:
                 for label in range(int(labels.max()) + 1):
                     yield from from_mask(units, labels == label)
                 return
-            # All alike after all: the arrays become numbers when the tiles are restricted.
-            rows = units.rows
-            if len(rows) > 1:
-                yield rectangle(rows[:1], units.columns)
-                yield rectangle(rows[1:], units.columns)
-                return
+            yield units  # all alike after all: the arrays become numbers when the tiles are restricted
+            return
     yield from singles(units)
