@@ -89,7 +89,11 @@ def pops(count: int) -> list[Step]:
 
 def pops_and_frees(*bursts: int) -> list[Step]:
     """So many pops, then as many frees, for each burst."""
-    return [step for burst in bursts for step in (*["pop"] * burst, *["free"] * burst)]
+    steps: list[Step] = []
+    for burst in bursts:
+        steps += ["pop"] * burst
+        steps += ["free"] * burst
+    return steps
 
 
 @pytest.mark.parametrize("slots", range(1, 17))
