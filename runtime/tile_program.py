@@ -66,13 +66,12 @@ def _dtype(type: Attribute, op: Operation) -> np.dtype[Any]:
 def tile(body: Body, op: flow.TileOp) -> None:
     """Make a tile."""
     owner, owner_lane = None, None
-    if getattr(op, "owner", None) is not None:
-        owner = next((cls for cls in body.machine.classes if cls.name == op.owner.root_reference.data), None)
+    if op.owner is not None:
+        owner = next((cls for cls in body.machine.classes if cls.name == op.owner.units), None)
         if owner is None or op.space.root_reference.data not in owner.spaces:
-            raise LoomError(f"{op.space} is no memory of units {op.owner}", location_of(op))
+            raise LoomError(f"{op.space} is no memory of units @{op.owner.units}", location_of(op))
         space = owner.spaces[op.space.root_reference.data]
-        assert op.lane is not None
-        owner_lane = body.use(op.lane)
+        owner_lane = body.use(op.owner.lane)
     else:
         space = _space(body, op.space, op)
     dtype = _dtype(op.result.type, op)

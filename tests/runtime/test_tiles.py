@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.parser import Parser
+
 from loomir.diagnostics import LoomError
 from loomir.dialects import context
 from loomir.dialects.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
-from xdsl.parser import Parser
 
 ROWS, LANES, BYTES = 3, 2, 8192
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8}
