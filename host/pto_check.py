@@ -5,9 +5,10 @@ Knows which passes a kernel goes through on its way to values and addresses; run
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -16,10 +17,10 @@ from xdsl.utils.exceptions import DiagnosticException
 from ..diagnostics import LoomError
 from ..dialects import context
 from ..dialects.pto.findings import Finding
-from ..dialects.pto.frontend_pipes import OpenPipeOp
+from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.hazards import find_hazards
-from ..dialects.pto.internal_pipes import InitializeL2LPipeOp
-from ..dialects.pto.kernels import SectionOp, architecture_of, kernel_kind
+from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
+from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, read_text
@@ -38,39 +39,59 @@ FRONT_END = (
 """The passes from what users write down to pipes with flags and buffers with addresses."""
 
 
-def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[Finding]:
-    """What is wrong with a program, or may go wrong, as far as its text tells, in the order of the text.
-
-    Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
-    slots in global memory for both, another for a5. What is true of only one of several chips says so. A `source`
-    that does not parse, verify or pass the compiler's checks is itself a finding, `rejected`. Raises LoomError for a
-    file that cannot be read, and for an unknown `arch`.
-    """
-    if arch not in (None, *get_args(Behaviour)):
-        raise LoomError(f"arch is '{arch}'; use one of {', '.join(get_args(Behaviour))}")
-    name = None if isinstance(source, ModuleOp) else str(source)
-    text = "" if isinstance(source, ModuleOp) else read_text(source)
-    try:
-        module = source if isinstance(source, ModuleOp) else parse_ir(context(), text, str(source))
-        _require_kernels(module, name)
-    except LoomError as error:
-        return [_rejected(error)]
-    archs: list[Behaviour] = [arch] if arch is not None else _chips(module)
-    merged: dict[Finding, list[Behaviour]] = {}
-    for one in archs:
-        for finding in _findings(module, one):
-            merged.setdefault(finding, []).append(one)
-    found = [finding if len(of) == len(archs) else replace(finding, arch=of[0]) for finding, of in merged.items()]
-    return sorted(found, key=_position)
+REJECTED = "rejected"
+"""The code of findings of parser, verifier and passes."""
 
 
-def _require_kernels(module: ModuleOp, name: str | None) -> None:
-    if not any(isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) for op in walk(module)):
+def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
+    """The program in a file, or a module as it is; raises LoomError if it cannot be read or has no kernel."""
+    if isinstance(source, ModuleOp):
+        module, name = source, None
+    else:
+        name = str(source)
+        module = parse_ir(context(), read_text(source), name)
+    operations = list(walk(module))
+    kernels = any(isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) for op in operations)
+    # What only a kernel may do is told by who checks it.
+    if not kernels and not any(isinstance(op, OpenPipeOp | PipeUseOp) for op in operations):
         raise LoomError(
             "there is no kernel; write a func.func with pto.kernel_kind = #pto.kernel_kind<cube> or <vector>, or one "
             "with pto.section.cube and pto.section.vector",
             name,
         )
+    return module
+
+
+def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[Finding]:
+    """What is wrong with a program, or may go wrong, as far as its text tells, in the order of the text.
+
+    Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
+    slots in global memory for those of both where it is not rejected, another for a5. What is true of only one of
+    several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
+    `rejected`. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
+    """
+    known: tuple[Behaviour, ...] = get_args(Behaviour)
+    if arch is not None and arch not in known:
+        raise LoomError(f"arch is '{arch}'; use one of {', '.join(known)}")
+    if not isinstance(source, ModuleOp):
+        read_text(source)
+    try:
+        module = parse_kernels(source)
+    except LoomError as error:
+        return [_rejected(error)]
+    archs: list[Behaviour] = [arch] if arch is not None else [*chips_of(module)]
+    by_arch: dict[Behaviour, list[Finding]] = {one: _findings(module, one) for one in archs}
+    # A program that names no chip is for those whose compilers take it.
+    taken = {one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)}
+    merged: dict[Finding, list[Behaviour]] = {}
+    for one, findings in (taken or by_arch).items():
+        for finding in findings:
+            merged.setdefault(finding, []).append(one)
+    count = len(taken or by_arch)
+    return sorted(
+        (finding if len(of) == count else replace(finding, arch=of[0]) for finding, of in merged.items()),
+        key=_position,
+    )
 
 
 def _position(finding: Finding) -> tuple[int, int]:
@@ -79,9 +100,9 @@ def _position(finding: Finding) -> tuple[int, int]:
     return (int(parts[1]), int(parts[2])) if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit() else (0, 0)
 
 
-def _chips(module: ModuleOp) -> list[Behaviour]:
-    """The chips a module is for."""
-    chips: list[Behaviour] = ["a2a3", "a5"]
+def chips_of(module: ModuleOp) -> list[Architecture]:
+    """The chips a module is for: the one it names, or those on which its pipes have slots."""
+    chips: list[Architecture] = ["a2a3", "a5"]
     operations = list(walk(module))
     stated = {chip for op in operations if isinstance(op, FuncOp) and (chip := architecture_of(op)) is not None}
     if stated:
@@ -91,44 +112,57 @@ def _chips(module: ModuleOp) -> list[Behaviour]:
         op.gm_slot_buffer is None and op.gm_slot_tensor is None for op in opened
     ):
         return ["a5"]
-    if any(op.local_slot_num is not None for op in opened):
+    if any(op.local_slot_num is not None for op in opened) or any(
+        isinstance(op, InitializeL2G2LPipeOp) and op.local_addr is not None for op in operations
+    ):
         return ["a2a3"]
     return chips
 
 
 def _findings(module: ModuleOp, arch: Behaviour) -> list[Finding]:
     """The findings about a module as on a chip; on ideal pipes, with slots where those of its own chip lie."""
-    chip = arch if arch != "ideal" else _chips(module)[0]
+    chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
-    for op in walk(module):
-        if isinstance(op, ModuleOp):
-            op.attributes.pop("pto.device-spec", None)
-            op.attributes.pop("pto.target_arch", None)
-    module.attributes["pto.target_arch"] = StringAttr(chip)
     try:
+        aim(module, chip)
         verify(module)
         found = find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error)]
     try:
-        _compile(module)
+        prepare(module, chip)
     except LoomError as error:
         found.append(_rejected(error))
     return found
 
 
-def _compile(module: ModuleOp) -> None:
-    """Take a module through the compiler's passes; raises LoomError where one refuses it."""
+def aim(module: ModuleOp, chip: Architecture) -> None:
+    """Have a module name `chip` as the one it is for."""
+    for op in walk(module):
+        if isinstance(op, ModuleOp):
+            op.attributes.pop("pto.device-spec", None)
+            op.attributes.pop("pto.target_arch", None)
+    module.attributes["pto.target_arch"] = StringAttr(chip)
+
+
+def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | None = None) -> None:
+    """Take a module through the compiler's passes, as for `chip`; raises LoomError where one refuses it.
+
+    With `lower`, the options of that pass, it becomes a program of `flow`.
+    """
+    aim(module, chip)
+    verify(module)
     passes = get_all_passes()
-    for name in FRONT_END:
-        if name not in passes:
-            continue
+    chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]
+    if lower is not None:
+        chosen.append(("lower-pto-to-flow", lower))
+    for name, options in chosen:
         try:
-            passes[name]()().apply(context(), module)
+            passes[name]()(**options).apply(context(), module)
         except DiagnosticException as error:
             raise located(error) from None
         verify(module)
 
 
 def _rejected(error: LoomError) -> Finding:
-    return Finding("error", "rejected", error.message, error.location)
+    return Finding("error", REJECTED, error.message, error.location)

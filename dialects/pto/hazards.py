@@ -95,7 +95,7 @@ def _of_kernel(kernel: Kernel) -> Iterator[Hazard]:
     yield from _tiles_in_global_memory(kernel)
     for ways in kernel.schedules:
         for way in ways:
-            yield from _contents(way)
+            yield from _contents(way, kernel)
         yield from _in_all(ways, lambda way: _slots_in_use(way, kernel))
         yield from _in_all(ways, lambda way: _frees(way, kernel))
 
@@ -136,8 +136,8 @@ def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Haz
             yield Hazard(
                 "reserved-size",
                 pipe,
-                f"'{reserved.key}' reserves {size} bytes for {slots} slots of {pipe.entry_bytes}, so that "
-                f"{consequence}; reserve {needed}",
+                f"'{reserved.key}' reserves {size} bytes for {slots} {'slot' if slots == 1 else 'slots'} of "
+                f"{pipe.entry_bytes}, so that {consequence}; reserve {needed}",
                 "error" if size < needed else "warning",
             )
 
@@ -293,7 +293,7 @@ def _depends_on_lane(value: SSAValue) -> bool:
 # ---------------------------------------------------------------------------------------------
 
 
-def _contents(way: Schedule) -> Iterator[Hazard]:
+def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
     """Slots that are pushed without having been taken or written, or read and written too late (PTO-030, PTO-031)."""
     taken: dict[Slot, None] = {}
     written: set[Slot] = set()
@@ -311,7 +311,7 @@ def _contents(way: Schedule) -> Iterator[Hazard]:
         elif use.action == "free":
             held = popped.get((use.pipe, use.direction), [])
             freed = slot if slot in held else next(iter(held), None)
-            if freed is not None:
+            if freed is not None and not kernel.frees_at_pop(use.pipe, use.direction):
                 held.remove(freed)
                 given.add(freed)
         elif use.entry is not None and isinstance(use.entry.type, TensorViewType):

@@ -154,23 +154,24 @@ def schedules(function: FuncOp, uses: Sequence[PipeUse]) -> list[list[Schedule]]
     inside = {core for use in uses if (core := core_of(use.op)) is not None}
     cores = [kind] if kind is not None else sorted(inside, key=lambda core: core.value)
     asks = any(isinstance(op, GetSubBlockIdxOp) for op in function.walk())
+    plan = _Plan(function.body.blocks[0], uses)
     found: list[list[Schedule]] = []
     for core in cores:
         for lane in range(protocol.LANES if asks and core is KernelKind.VECTOR else 1):
-            ways = _ways(function, uses, core, lane)
+            ways = _ways(plan, core, lane)
             if ways is not None:
                 found.append(ways)
     return found
 
 
-def _ways(function: FuncOp, uses: Sequence[PipeUse], core: KernelKind, lane: int) -> list[Schedule] | None:
+def _ways(plan: _Plan, core: KernelKind, lane: int) -> list[Schedule] | None:
     found: list[Schedule] = []
     pending: list[dict[scf.IfOp, bool]] = [{}]
     while pending and len(found) < MOST_WAYS:
         choices = pending.pop()
-        run = _Run(uses, Schedule(core, lane), choices)
+        run = _Run(plan, Schedule(core, lane), choices)
         try:
-            run.block(function.body.blocks[0])
+            run.block(plan.body)
         except _Enough:
             run.schedule.exact = run.schedule.complete = False
         except _Unknown:
@@ -219,6 +220,57 @@ def kernel_of(function: FuncOp, behaviour: Behaviour | None) -> Kernel:
     return Kernel(function, behaviour or stated or "ideal", chip, uses, schedules(function, uses))
 
 
+class _Plan:
+    """Which operations of a function have to be looked at, whichever way is taken."""
+
+    def __init__(self, body: Block, uses: Sequence[PipeUse]) -> None:
+        self.body = body
+        self.uses = {use.op: use for use in uses}
+        self.around: set[Operation] = set()
+        """What contains operations on pipes."""
+        self._relevant: set[Operation] = set()
+        self._members: dict[Block, list[Operation]] = {}
+        for use in uses:
+            self._note(use.op, self.around)
+        pending = [use.entry for use in uses if use.entry is not None and use.action in ("alloc", "pop")]
+        seen: set[SSAValue] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            for other in value.uses:
+                self._note(other.operation, self._relevant)
+                pending += _carriers(other.operation, other.index)
+
+    def _note(self, op: Operation, containers: set[Operation]) -> None:
+        """`op` is to be looked at, and what it stands in contains such."""
+        self._relevant.add(op)
+        parent = op.parent_op()
+        while parent is not None and parent not in containers:
+            containers.add(parent)
+            self._relevant.add(parent)
+            parent = parent.parent_op()
+
+    def members(self, block: Block) -> Sequence[Operation]:
+        """The operations of a block that are to be looked at."""
+        if block not in self._members:
+            self._members[block] = [op for op in block.ops if op in self._relevant]
+        return self._members[block]
+
+
+def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
+    """The values that may be, or be a part of, an operand of `op`."""
+    if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp):
+        return op.results
+    if isinstance(op, scf.ForOp):
+        return op.body.blocks[0].args[operand - 2 : operand - 1] if operand > 2 else ()
+    if isinstance(op, scf.YieldOp) and (parent := op.parent_op()) is not None:
+        carried = parent.body.blocks[0].args[operand + 1 : operand + 2] if isinstance(parent, scf.ForOp) else ()
+        return (*parent.results[operand : operand + 1], *carried)
+    return ()
+
+
 class _Enough(Exception):
     """The schedule is as long as it may be."""
 
@@ -230,23 +282,16 @@ class _Unknown(Exception):
 class _Run:
     """One way through a function."""
 
-    def __init__(self, uses: Sequence[PipeUse], schedule: Schedule, choices: dict[scf.IfOp, bool]) -> None:
+    def __init__(self, plan: _Plan, schedule: Schedule, choices: dict[scf.IfOp, bool]) -> None:
         self.schedule = schedule
         self.others: list[dict[scf.IfOp, bool]] = []
         """The choices that other ways begin with."""
-        self._uses = {use.op: use for use in uses}
+        self._plan = plan
         self._choices = choices
         self._numbers: dict[SSAValue, int | None] = {}
         self._slots: dict[SSAValue, Slot | None] = {}
         self._taken: Counter[tuple[Pipe, int]] = Counter()
         self._visits = 0
-        self._around: set[Operation] = set()
-        """What contains operations on pipes."""
-        for use in uses:
-            parent = use.op.parent_op()
-            while parent is not None and parent not in self._around:
-                self._around.add(parent)
-                parent = parent.parent_op()
 
     # -----------------------------------------------------------------------------------------
     # Values
@@ -307,7 +352,7 @@ class _Run:
 
     def block(self, block: Block) -> Sequence[SSAValue]:
         """Run a block; returns what its terminator hands on."""
-        for op in block.ops:
+        for op in self._plan.members(block):
             self._visits += 1
             if self._visits > MOST_VISITS or len(self.schedule.steps) > MOST_STEPS:
                 raise _Enough
@@ -334,38 +379,38 @@ class _Run:
             case scf.IfOp():
                 self._if(op)
             case scf.WhileOp():
-                self.schedule.exact = self.schedule.exact and op not in self._around
+                self.schedule.exact = self.schedule.exact and op not in self._plan.around
                 for _ in range(self._rounds(op)):
                     self._region(op.before_region)
                     self._region(op.after_region)
             case _:
-                self.schedule.exact = self.schedule.exact and op not in self._around
+                self.schedule.exact = self.schedule.exact and op not in self._plan.around
                 for region in op.regions:
                     self._region(region)
 
     def _rounds(self, op: Operation) -> int:
         """How often a loop of unknown length is run; once is enough to see what is read and written in it."""
-        return ROUNDS if op in self._around else 1
+        return ROUNDS if op in self._plan.around else 1
 
     def _for(self, op: scf.ForOp) -> None:
         lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
         known = lower is not None and upper is not None and step is not None and step > 0
         values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
         if not known:
-            self.schedule.exact = self.schedule.exact and op not in self._around
+            self.schedule.exact = self.schedule.exact and op not in self._plan.around
         carried: Sequence[SSAValue] = op.iter_args
         body = op.body.blocks[0]
         self._bind(body.args[1:], carried)
         for place, value in enumerate(values):
             self._numbers[body.args[0]] = value if known else None
             self._bind(body.args[1:], self._region(op.body))
-            if place + 1 >= self._rounds(op) and op not in self._around:
+            if place + 1 >= self._rounds(op) and op not in self._plan.around:
                 break
         self._bind(op.results, body.args[1:])
 
     def _if(self, op: scf.IfOp) -> None:
         taken = self.number(op.cond)
-        if taken is None and op in self._around:
+        if taken is None and op in self._plan.around:
             if op not in self._choices:
                 self._choices[op] = True
                 self.others.append({**self._choices, op: False})
@@ -381,7 +426,7 @@ class _Run:
     # -----------------------------------------------------------------------------------------
 
     def _step(self, op: Operation) -> None:
-        use = self._uses.get(op)
+        use = self._plan.uses.get(op)
         if use is None:
             self._accesses(op)
             return
