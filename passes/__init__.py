@@ -40,6 +40,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return LowerToFlowPass
 
+    def get_lower_pto_to_flow() -> type[ModulePass]:
+        from .lower_pto_to_flow import LowerPtoToFlowPass
+
+        return LowerPtoToFlowPass
+
     def get_import_xdsl_csl() -> type[ModulePass]:
         from .import_xdsl_csl import ImportXdslCslPass
 
@@ -76,6 +81,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         return PtoResolveReservedBuffersPass
 
     return {
+        "lower-pto-to-flow": get_lower_pto_to_flow,
         "import-xdsl-csl": get_import_xdsl_csl,
         "dsd-expand-tensor-access": get_dsd_expand_tensor_access,
         "dsd-assign-queues": get_dsd_assign_queues,

@@ -30,7 +30,7 @@ from .scope import Scope
 from .state import ActivateOp, AssertOp, BlockOp, CoordinateOp, ExtentOp, GetParamOp, PrintOp, TimestampOp, UnblockOp
 from .streams import FifoStreamOp, QueueStreamOp, SetFifoLengthOp, StreamMaker, StreamOp
 from .symbols import SymbolUser
-from .tiles import Owner, Slot, SpaceOp, TileApplyOp, TileGetOp, TileOp, TilePrintOp, TileType
+from .tiles import MAX_TILE_DIMENSIONS, Owner, Slot, SpaceOp, TileApplyOp, TileGetOp, TileOp, TilePrintOp, TileType
 from .types import ELEMENT_TYPES, SCALAR_TYPES, Scalar, StreamType, element_words, verify_element_type
 from .updates import AdvanceOp, IndexedOp, RebaseOp, ResizeOp, RestrideOp
 
@@ -55,6 +55,7 @@ __all__ = [
     "EXTENTS",
     "LITERALS",
     "MAX_DIMENSIONS",
+    "MAX_TILE_DIMENSIONS",
     "POINTER_EXTENT",
     "PRIORITIES",
     "REGISTER_FILES",

@@ -1,0 +1,463 @@
+"""Bodies of kernels: one function of `flow` for each kernel a host starts, with all that it calls in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import ArrayAttr, IndexType, MemRefType, StringAttr, UnitAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from ...dialects import flow
+from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
+from ...dialects.pto.frontend_pipes import SetQuantOp
+from ...dialects.pto.internal_pipes import InitializePipeOp, TAllocOp, TFreeOp, TPopOp, TPushOp
+from ...dialects.pto.kernels import (
+    BarrierOp,
+    GetBlockIdxOp,
+    GetBlockNumOp,
+    GetSubBlockIdxOp,
+    GetSubBlockNumOp,
+    SectionCubeOp,
+    SectionOp,
+    SetFftsOp,
+    SyncAllOp,
+    kernel_kind,
+)
+from ...dialects.pto.memory import (
+    AddPtrOp,
+    AllocTileOp,
+    DeclareGlobalOp,
+    DeclareTileOp,
+    LoadScalarOp,
+    MakeTensorViewOp,
+    PartitionViewOp,
+    SetValidShapeOp,
+    StoreScalarOp,
+    SubViewOp,
+    TReshapeOp,
+)
+from ...dialects.pto.tiles import TileOperation, TPrintOp
+from ...dialects.pto.types import PartitionTensorViewType, PipeType, PtrType, TensorViewType, TileBufType
+from ..pto_local_memory import called
+from ..pto_pipes import refusal
+from .barriers import Barriers
+from .emission import Emitter, erase_unused
+from .handles import Handles
+from .pipes import Machine, Pipes, Plan
+from .tile_operations import CONVERTER, TileOperations
+from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View, tile_strides
+
+SCALAR_DIALECTS = ("arith", "math")
+
+ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
+"""Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers
+point to."""
+
+_HANDLE_TYPES = (TileBufType, TensorViewType, PartitionTensorViewType)
+_LEAST_RANK = 2
+
+
+class KernelLowering:
+    """Lowers a function for one core. `spaces` collects the bytes of the spaces made for it alone."""
+
+    def __init__(
+        self,
+        function: FuncOp,
+        core: KernelKind,
+        machine: Machine,
+        plans: Mapping[InitializePipeOp, Plan],
+        barriers: Barriers,
+    ) -> None:
+        self.function = function
+        self.core = core
+        self.machine = machine
+        self.barriers = barriers
+        self.spaces: dict[str, int] = {}
+        self.emitter = Emitter(Block(), function)
+        self.handles = Handles(self.emitter)
+        self.lane = self._lane()
+        self.tiles = TileOperations(self.emitter, self.handles)
+        self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
+        self._opened: list[list[InitializePipeOp]] = []
+        self._active: list[FuncOp] = []
+
+    def lower(self) -> flow.FuncOp:
+        """The function in `flow`."""
+        entry = self.emitter.entry
+        names: list[Attribute] = []
+        pointers: list[Attribute] = []
+        for place, argument in enumerate(self.function.body.block.args):
+            name = argument.name_hint or str(place)
+            if isinstance(argument.type, TileBufType):
+                self._own_tile(argument, name)
+                continue
+            self._argument(argument, name)
+            names.append(StringAttr(name))
+            pointers.append(_pointed(argument.type) or UnitAttr())
+        self._body(self.function, self.function.body.block)
+        self.emitter.at = self.function
+        self.emitter.append(flow.ReturnOp())
+        if self.tiles.converter_bytes:
+            self.spaces[CONVERTER] = self.tiles.converter_bytes
+        region = Region(entry)
+        erase_unused(region)
+        new = flow.FuncOp(self.function.sym_name.data, region)
+        new.attributes |= {ARGUMENTS: ArrayAttr(names), POINTERS: ArrayAttr(pointers)}
+        new.location = self.function.location
+        return new
+
+    # Arguments ---------------------------------------------------------------------------------
+
+    def _argument(self, old: BlockArgument, name: str) -> None:
+        entry = self.emitter.entry
+        if isinstance(old.type, TensorViewType | PartitionTensorViewType | PipeType):
+            raise refusal(
+                self.function,
+                f"takes %{name} of type {old.type}, which a host cannot pass; take a pointer, and make the view in the "
+                "kernel",
+            )
+        integer = isinstance(old.type, IndexType) or _pointed(old.type) is not None
+        new = entry.insert_arg(i64 if integer else old.type, len(entry.args))
+        new.name_hint = old.name_hint
+        self.handles.values[old] = new
+        if isinstance(old.type, IndexType):
+            self.handles.values[old] = self.emitter.make(arith.IndexCastOp(new, IndexType()))
+
+    def _own_tile(self, old: BlockArgument, name: str) -> None:
+        """A tile that the kernel is given lies in a space of its own, which starts as zeros."""
+        tile = old.type
+        assert isinstance(tile, TileBufType)
+        if tile.bytes is None:
+            raise refusal(self.function, f"takes tile %{name} of {tile.element_type}, whose size is not known")
+        space = f"argument_{name}"
+        self.spaces[space] = tile.bytes
+        self.handles.bind(old, View(space, tile.element_type, 0, self._valid(tile, None, None), tile_strides(tile)))
+
+    def _lane(self) -> SSAValue:
+        """The column among the vector cores; 0 for the cube core."""
+        if self.core is KernelKind.CUBE:
+            return self.emitter.constant(0)
+        column = self.emitter.make(flow.CoordinateOp("x", IndexType()))
+        lane = self.emitter.make(arith.SubiOp(column, self.emitter.constant(1, IndexType())))
+        return self.emitter.integer(lane)
+
+    # Blocks ------------------------------------------------------------------------------------
+
+    def _body(self, function: FuncOp, block: Block) -> Sequence[SSAValue]:
+        """Lower the operations of a block; its terminator's operands."""
+        self._opened.append([])
+        ended: Sequence[SSAValue] = ()
+        for op in block.ops:
+            self.emitter.at = op
+            if isinstance(op, func.ReturnOp | scf.YieldOp | scf.ConditionOp):
+                ended = op.operands
+                break
+            self._operation(op)
+        for pipe in self._opened.pop():
+            self.pipes.close(pipe)
+        return ended
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case TileOperation():
+                self.tiles.lower(op)
+            case _ if op.dialect_name() in SCALAR_DIALECTS:
+                self._copy(op)
+            case AllocTileOp():
+                self._allocate(op)
+            case PartitionViewOp():
+                self._partition(op)
+            case MakeTensorViewOp():
+                self._tensor(op)
+            case scf.IfOp() | scf.ForOp() | scf.WhileOp() | scf.IndexSwitchOp():
+                self._structured(op)
+            case TPopOp():
+                self.pipes.pop(op)
+            case TPushOp():
+                self.pipes.push(op)
+            case TFreeOp():
+                self.pipes.free(op)
+            case TAllocOp():
+                self.pipes.allocate(op)
+            case InitializePipeOp():
+                self.pipes.open(op)
+                self._opened[-1].append(op)
+            case DeclareTileOp():
+                assert isinstance(op.tile.type, TileBufType)
+                self.handles.bind(op.tile, Declared(self._valid(op.tile.type, None, None)))
+            case DeclareGlobalOp():
+                self.handles.bind(op.entry, Declared(()))
+            case SetValidShapeOp():
+                self._set_valid(op)
+            case SubViewOp():
+                self._subview(op)
+            case TReshapeOp():
+                self._reshape(op)
+            case AddPtrOp():
+                address = self.tiles.address_behind(op, op.ptr, self.handles.number(op.offset))
+                self.handles.values[op.result] = self.emitter.value(address)
+            case LoadScalarOp():
+                self.tiles.load(op)
+            case StoreScalarOp():
+                self.tiles.store(op)
+            case TPrintOp():
+                self.tiles.print(op)
+            case SetQuantOp():
+                self.tiles.set_scale(op)
+            case GetBlockIdxOp() | GetBlockNumOp() | GetSubBlockIdxOp() | GetSubBlockNumOp():
+                self.handles.values[op.result] = self._place(op)
+            case BarrierOp() | SetFftsOp():
+                # Operations of a core take place one after the other here.
+                pass
+            case SyncAllOp():
+                self.barriers.lower(op, self.core, self.emitter)
+            case SectionOp():
+                if isinstance(op, SectionCubeOp) == (self.core is KernelKind.CUBE):
+                    self._body(self.function, op.body.block)
+            case func.CallOp():
+                self._call(op)
+            case _:
+                raise refusal(
+                    op, "has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf"
+                )
+
+    def _call(self, op: func.CallOp) -> None:
+        """The body of the function that is called stands in place of the call."""
+        callee = called(op)
+        if callee is None:
+            raise refusal(op, f"calls @{op.callee.string_value()}, which has no body here; define it in the module")
+        kind = kernel_kind(callee)
+        if kind is not None and kind is not self.core:
+            return
+        if callee in self._active:
+            raise refusal(op, f"calls @{callee.sym_name.data} from itself; write a loop instead")
+        block = _single_block(callee, callee.body)
+        for argument, operand in zip(block.args, op.arguments, strict=True):
+            self._alias(argument, operand)
+        self._active.append(callee)
+        results = self._body(callee, block)
+        self._active.pop()
+        self.emitter.at = op
+        for result, value in zip(op.results, results, strict=True):
+            self._alias(result, value)
+        # What the callee changed of a tile, the caller sees.
+        for argument, operand in zip(block.args, op.arguments, strict=True):
+            if isinstance(argument.type, TileBufType):
+                self.handles.bind(operand, self.handles.view(argument))
+
+    def _alias(self, new: SSAValue, old: SSAValue) -> None:
+        """Let a value of the kernel stand for the same as another."""
+        if isinstance(old.type, PipeType):
+            self.pipes.pipes[new] = self.pipes.pipes[old]
+        elif isinstance(old.type, _HANDLE_TYPES):
+            self.handles.bind(new, self.handles.view(old))
+        else:
+            self.handles.values[new] = self.handles.value(old)
+
+    def _place(self, op: GetBlockIdxOp | GetBlockNumOp | GetSubBlockIdxOp | GetSubBlockNumOp) -> SSAValue:
+        match op:
+            case GetBlockIdxOp():
+                return self.emitter.integer(self.emitter.make(flow.CoordinateOp("y", IndexType())))
+            case GetBlockNumOp():
+                return self.emitter.constant(self.machine.blocks)
+            case GetSubBlockIdxOp():
+                return self.lane
+            case _:
+                return self.emitter.constant(self.machine.lanes)
+
+    # Scalar code -------------------------------------------------------------------------------
+
+    def _copy(self, op: Operation) -> None:
+        """Scalar code stays as it is, on the new values."""
+        new = op.clone_without_regions({old: self.handles.value(old) for old in op.operands})
+        self.emitter.append(new)
+        self._results(op, new)
+
+    def _results(self, op: Operation, new: Operation) -> None:
+        for old, result in zip(op.results, new.results, strict=True):
+            result.name_hint = old.name_hint
+            self.handles.values[old] = result
+
+    def _structured(self, op: Operation) -> None:
+        """Loops and branches stay; what they yield of tensors is the same from all branches."""
+        snapshot = self.handles.enter(op)
+        operands = [self.handles.value(operand) for operand in op.operands if not _is_handle(operand)]
+        if isinstance(op, scf.ForOp | scf.WhileOp) and any(map(_is_handle, op.operands)):
+            raise refusal(
+                op, "carries a tile or tensor from trip to trip, which cannot be followed to `flow`; carry numbers"
+            )
+        regions: list[Region] = []
+        yielded: list[list[View | None]] = []
+        for region in op.regions:
+            if not region.blocks:
+                regions.append(Region())
+                continue
+            old = _single_block(op, region)
+            new = Block(arg_types=[_lowered(type) for type in old.arg_types])
+            self.handles.restart(snapshot)
+            for argument, value in zip(old.args, new.args, strict=True):
+                value.name_hint = argument.name_hint
+                self.handles.values[argument] = value
+            with self.emitter.inside(new):
+                ended = self._body(self.function, old)
+                terminator = old.last_op
+                assert terminator is not None
+                self.emitter.at = terminator
+                kept = [self.handles.value(value) for value in ended if not _is_handle(value)]
+                yielded.append([self.handles.view(value) if _is_handle(value) else None for value in ended])
+                self.emitter.append(
+                    type(terminator).create(
+                        operands=kept, properties=terminator.properties, attributes=terminator.attributes
+                    )
+                )
+            self.handles.note_changes(snapshot)
+            regions.append(Region(new))
+        self.handles.leave(op, snapshot)
+        self.emitter.at = op
+        new_op = type(op).create(
+            operands=operands,
+            result_types=[_lowered(result.type) for result in op.results if not _is_handle(result)],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=regions,
+        )
+        self.emitter.append(new_op)
+        results = iter(new_op.results)
+        for place, old in enumerate(op.results):
+            if not _is_handle(old):
+                result = next(results)
+                result.name_hint = old.name_hint
+                self.handles.values[old] = result
+                continue
+            views = {views[place] for views in yielded}
+            view = views.pop()
+            if views or view is None:
+                raise refusal(
+                    op, "yields different tiles or tensors, which cannot be followed to `flow`; yield their offsets"
+                )
+            self.handles.bind(old, view)
+
+    # Tensors -----------------------------------------------------------------------------------
+
+    def _tensor(self, op: MakeTensorViewOp) -> None:
+        tensor = op.result.type
+        assert isinstance(tensor, TensorViewType)
+        if op.layout is not None and op.layout.data not in (Layout.ND, Layout.DN):
+            raise refusal(
+                op, f"lies in global memory as {op.layout.data.value}, which has no counterpart in `flow`; use nd or dn"
+            )
+        extents = tuple(
+            self.handles.number(given) if extent < 0 else extent
+            for extent, given in zip(tensor.extents, op.shape, strict=True)
+        )
+        strides = tuple(self.handles.number(stride) for stride in op.strides)
+        address = self.handles.number(op.ptr)
+        self.handles.bind(op.result, View(GLOBAL_MEMORY, tensor.element_type, address, extents, strides))
+
+    def _partition(self, op: PartitionViewOp) -> None:
+        whole = self.handles.view(op.source)
+        offsets = [self.handles.number(offset) for offset in op.offsets]
+        extents = tuple(self.handles.number(size) for size in op.sizes)
+        part = self.emitter.part(whole, offsets, extents)
+        # Dimensions of one element in front say nothing.
+        leading = 0
+        while len(extents) - leading > _LEAST_RANK and extents[leading] == 1:
+            leading += 1
+        part = replace(part, extents=extents[leading:], strides=part.strides[leading:])
+        if len(part.extents) > flow.MAX_TILE_DIMENSIONS:
+            raise refusal(
+                op,
+                f"has {len(part.extents)} dimensions of more than one element; use at most {flow.MAX_TILE_DIMENSIONS}",
+            )
+        self.handles.bind(op.result, part)
+
+    # Tiles -------------------------------------------------------------------------------------
+
+    def _valid(self, tile: TileBufType, rows: SSAValue | None, columns: SSAValue | None) -> tuple[Number, Number]:
+        """Valid rows and columns: those of the type, else those given, else the whole tile."""
+        found: list[Number] = []
+        for stated, given, whole in zip(tile.valid_shape, (rows, columns), tile.shape, strict=True):
+            if stated >= 0:
+                found.append(stated)
+            else:
+                found.append(whole if given is None else self.handles.number(given))
+        return found[0], found[1]
+
+    def _space(self, op: Operation, tile: TileBufType) -> str:
+        of_vector = tile.location is AddressSpace.VEC
+        if of_vector is not (self.core is KernelKind.VECTOR):
+            core = "vector cores" if self.core is KernelKind.VECTOR else "cube core"
+            raise refusal(op, f"is a tile with loc={tile.location.value}, which the {core} cannot reach")
+        return SPACES[tile.location]
+
+    def _bind(self, handle: SSAValue, view: View) -> None:
+        """Bind a tile, and make its value here, before the loops that use it."""
+        self.handles.bind(handle, view)
+        self.emitter.tile(view, handle.name_hint)
+
+    def _allocate(self, op: AllocTileOp) -> None:
+        tile = op.result.type
+        assert isinstance(tile, TileBufType)
+        if op.addr is None:
+            raise refusal(op, "has no address; run pto-place-tiles before lower-pto-to-flow")
+        extents = self._valid(tile, op.valid_row, op.valid_col)
+        address = self.handles.number(op.addr)
+        self._bind(op.result, View(self._space(op, tile), tile.element_type, address, extents, tile_strides(tile)))
+
+    def _set_valid(self, op: SetValidShapeOp) -> None:
+        extents = (self.handles.number(op.valid_row), self.handles.number(op.valid_col))
+        found = self.handles.any_view(op.source)
+        if isinstance(found, Declared):
+            self.handles.bind(op.source, Declared(extents))
+        else:
+            self._bind(op.source, replace(found, extents=extents))
+
+    def _subview(self, op: SubViewOp) -> None:
+        tile = op.result.type
+        assert isinstance(tile, TileBufType)
+        offsets = [self.handles.number(offset) for offset in op.offsets]
+        extents = cast("tuple[Number, Number]", tuple(
+            stated if stated >= 0 else size if given is None else self.handles.number(given)
+            for stated, given, size in zip(tile.valid_shape, (op.valid_row, op.valid_col), op.extents, strict=True)
+        ))  # fmt: skip
+        self._bind(op.result, self.emitter.part(self.handles.view(op.source), offsets, extents))
+
+    def _reshape(self, op: TReshapeOp) -> None:
+        source, before, after = self.handles.view(op.src), op.src.type, op.result.type
+        assert isinstance(before, TileBufType) and isinstance(after, TileBufType)
+        extents = self._valid(after, None, None)
+        if after.has_dynamic_valid:
+            if after.shape == before.shape:
+                extents = source.extents
+            elif after.shape == before.shape[::-1]:
+                extents = source.extents[::-1]
+        self._bind(
+            op.result,
+            replace(source, element=after.element_type, extents=extents, strides=tile_strides(after)),
+        )
+
+
+def _is_handle(value: SSAValue) -> bool:
+    return isinstance(value.type, _HANDLE_TYPES)
+
+
+def _pointed(type: Attribute) -> Attribute | None:
+    """What a pointer points to."""
+    if isinstance(type, PtrType):
+        return type.element_type
+    return type.get_element_type() if isinstance(type, MemRefType) else None
+
+
+def _lowered(type: Attribute) -> Attribute:
+    """The type of a scalar; pointers are addresses."""
+    return type if _pointed(type) is None else i64
+
+
+def _single_block(op: Operation, region: Region) -> Block:
+    if len(region.blocks) != 1:
+        raise refusal(op, "has branches between blocks; use scf.if, scf.for and scf.while")
+    return region.block

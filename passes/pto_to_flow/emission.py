@@ -1,0 +1,205 @@
+"""How new operations are made: each at the place that is lowered now, with the location of the operation it is for.
+
+Numbers that are known are computed here and never in the program; constants stand at the start of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import Pure
+
+from ...dialects import flow
+from ...dialects.pto.types import element_bytes
+from .views import Number, View
+
+
+class Emitter:
+    """Appends operations to a block. `at` is the operation that is lowered now."""
+
+    def __init__(self, entry: Block, at: Operation) -> None:
+        self.entry = entry
+        self.block = entry
+        self.at = at
+        self._constants: dict[tuple[object, Attribute], SSAValue] = {}
+        self._last_constant: Operation | None = None
+        # What has been computed already in the block, and in those around it.
+        self._computed: list[dict[object, SSAValue]] = [{}]
+
+    def append(self, op: Operation) -> Operation:
+        """Append an operation."""
+        op.location = self.at.location
+        self.block.add_op(op)
+        return op
+
+    def make(self, op: Operation) -> SSAValue:
+        """Append an operation and give its result."""
+        return self.append(op).results[0]
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to another block for a while, which is nested in the present one."""
+        outer, at, self.block = self.block, self.at, block
+        self._computed.append({})
+        try:
+            yield
+        finally:
+            self._computed.pop()
+            self.block, self.at = outer, at
+
+    # Numbers -----------------------------------------------------------------------------------
+
+    def constant(self, value: int | float, type: Attribute = i64) -> SSAValue:
+        """A number at the start of the function."""
+        found = self._constants.get((value, type))
+        if found is not None:
+            return found
+        if isinstance(type, AnyFloat):
+            attribute = FloatAttr(float(value), type)
+        else:
+            assert isinstance(type, IntegerType | IndexType)
+            attribute = IntegerAttr(int(value), type)
+        op = arith.ConstantOp(attribute)
+        op.location = self.at.location
+        first = self.entry.first_op
+        if self._last_constant is not None:
+            self.entry.insert_op_after(op, self._last_constant)
+        elif first is not None:
+            self.entry.insert_op_before(op, first)
+        else:
+            self.entry.add_op(op)
+        self._last_constant = op
+        self._constants[value, type] = op.result
+        return op.result
+
+    def zero(self, type: Attribute) -> SSAValue:
+        """A number that is 0 for elements of a type."""
+        return self.constant(0.0, f32) if isinstance(type, AnyFloat) else self.constant(0)
+
+    def value(self, number: Number) -> SSAValue:
+        """A number as an i64."""
+        return self.constant(number) if isinstance(number, int) else number
+
+    def integer(self, value: SSAValue) -> SSAValue:
+        """An integer of any width, or an index, as an i64."""
+        match value.type:
+            case IndexType():
+                return self._once("cast", (value,), lambda: arith.IndexCastOp(value, i64))
+            case IntegerType(width=width) if width.data < 64:
+                return self._once("extend", (value,), lambda: arith.ExtSIOp(value, i64))
+            case _:
+                return value
+
+    def add(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left + right
+        if left == 0:
+            return right
+        if right == 0:
+            return left
+        return self._twofold(arith.AddiOp, left, right)
+
+    def subtract(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left - right
+        return left if right == 0 else self._twofold(arith.SubiOp, left, right)
+
+    def multiply(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left * right
+        if left == 0 or right == 0:
+            return 0
+        if left == 1:
+            return right
+        if right == 1:
+            return left
+        return self._twofold(arith.MuliOp, left, right)
+
+    def divide(self, left: Number, right: int) -> Number:
+        """The quotient of numbers that are not negative."""
+        return left // right if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
+
+    def remainder(self, left: Number, right: int) -> Number:
+        """The remainder of numbers that are not negative."""
+        return left % right if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
+
+    def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
+        return self.make(arith.CmpiOp(self.value(left), self.value(right), how))
+
+    def _twofold(self, kind: type[arith.SignlessIntegerBinaryOperation], left: Number, right: Number) -> SSAValue:
+        operands = (self.value(left), self.value(right))
+        return self._once(kind.name, operands, lambda: kind(*operands))
+
+    def _once(self, name: str, operands: tuple[SSAValue, ...], make: object) -> SSAValue:
+        key = (name, *operands)
+        for computed in reversed(self._computed):
+            if key in computed:
+                return computed[key]
+        assert callable(make)
+        result = self.make(make())
+        self._computed[-1][key] = result
+        return result
+
+    # Memory ------------------------------------------------------------------------------------
+
+    def tile(self, view: View, name: str | None = None) -> SSAValue:
+        """A view as a value, with a name if it is made now."""
+        for computed in reversed(self._computed):
+            if view in computed:
+                return computed[view]
+        entry, owner = view.entry, view.owner
+        slot = None
+        if entry is not None:
+            slot = flow.Slot(entry.channel, entry.index, entry.count, entry.size, entry.role)
+        op = flow.TileOp(
+            view.space,
+            self.value(view.address),
+            view.extents,
+            view.strides,
+            view.element,
+            slot,
+            None if owner is None else flow.Owner(owner[0], self.value(owner[1])),
+        )
+        result = self.make(op)
+        result.name_hint = name
+        self._computed[-1][view] = result
+        return result
+
+    def part(self, view: View, offsets: Sequence[Number], extents: tuple[Number, ...]) -> View:
+        """A part of a view, as many elements from its start in each dimension."""
+        size = element_bytes(view.element)
+        assert size is not None, "views are of elements whose size is known"
+        elements: Number = 0
+        for offset, stride in zip(offsets, view.strides, strict=True):
+            elements = self.add(elements, self.multiply(offset, stride))
+        return replace(view, address=self.add(view.address, self.multiply(elements, size)), extents=extents)
+
+    def apply(
+        self,
+        function: str,
+        destination: View,
+        sources: list[View | SSAValue],
+        options: dict[str, Attribute] | None = None,
+    ) -> None:
+        """Compute a function on views and numbers."""
+        operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
+        self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))
+
+
+def erase_unused(region: Region) -> None:
+    """Erase what only computes and is used by nothing, from the end to the start."""
+    for block in region.blocks:
+        op = block.last_op
+        while op is not None:
+            before = op.prev_op
+            for inner in op.regions:
+                erase_unused(inner)
+            if op.results and not any(result.uses for result in op.results) and op.has_trait(Pure) and not op.regions:
+                op.detach()
+                op.erase()
+            op = before

@@ -1,0 +1,87 @@
+"""Views of memory while kernels are lowered: where tiles and tensors lie, as numbers that may be known or not.
+
+Knows layouts and no operations of `pto`; `flow.tile` is made of a view in `emission`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.pto.attributes import AddressSpace, BLayout, SLayout
+from ...dialects.pto.types import TileBufType
+
+Number: TypeAlias = int | SSAValue
+"""A number of bytes or elements: known, or an i64 of the new program."""
+
+GLOBAL_MEMORY = "gm"
+"""Name of the space that all cores share."""
+
+SPACES = {
+    AddressSpace.MAT: "mat",
+    AddressSpace.LEFT: "left",
+    AddressSpace.RIGHT: "right",
+    AddressSpace.ACC: "acc",
+    AddressSpace.BIAS: "bias",
+    AddressSpace.SCALING: "scaling",
+    AddressSpace.VEC: "vec",
+}
+"""Names of the spaces of a core."""
+
+_ROW_PLUS_ONE = 2
+"""The `compact` mode in which each row is one element longer."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The entry of a channel that a view belongs to: number `index`, in one of `count` slots of `size` bytes."""
+
+    channel: str
+    index: SSAValue
+    count: int
+    size: int
+    role: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A strided walk over a space, `address` in bytes and `strides` in elements, outermost dimension first."""
+
+    space: str
+    element: Attribute
+    address: Number
+    extents: tuple[Number, ...]
+    strides: tuple[Number, ...]
+    entry: Entry | None = None
+    owner: tuple[str, Number] | None = None
+    """Class of units and lane, if the memory is not the core's own."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A tile or tensor that has no place before a pipe gives it one, and the extents it was given."""
+
+    extents: tuple[Number, ...]
+
+
+def tile_strides(tile: TileBufType) -> tuple[int, int]:
+    """Distance of rows and of columns of a tile in elements.
+
+    Boxes are not kept: a tile of boxes lies as its elements do in a box, row behind row or column behind column. So a
+    tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
+    """
+    longer = 1 if tile.compact.data == _ROW_PLUS_ONE else 0
+    if tile.slayout is SLayout.NONE_BOX:
+        by_rows = tile.blayout is BLayout.ROW_MAJOR
+    else:
+        by_rows = tile.slayout is SLayout.ROW_MAJOR
+    return (tile.columns + longer, 1) if by_rows else (1, tile.rows + longer)
+
+
+def known(numbers: Sequence[Number]) -> tuple[int, ...] | None:
+    """The numbers, if all are known."""
+    found = tuple(number for number in numbers if isinstance(number, int))
+    return found if len(found) == len(numbers) else None
