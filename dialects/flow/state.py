@@ -10,7 +10,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, StringAttr, SymbolRefAttr, i1, i16, i32
+from xdsl.dialects.builtin import AnyFloat, IndexType, StringAttr, SymbolRefAttr, i1, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
@@ -54,8 +54,8 @@ class _AxisOp(IRDLOperation):
     def verify_(self) -> None:
         if self.axis.data not in ("x", "y"):
             raise VerifyException(f"the grid has no axis '{self.axis.data}'; use x or y")
-        if self.result.type not in (i16, i32, IndexType()):
-            raise VerifyException(f"{self.name} gives a whole number, not {self.result.type}; use i16, i32 or index")
+        if self.result.type not in (i16, i32, i64, IndexType()):
+            raise VerifyException(f"{self.name} gives a whole number, not {self.result.type}; use i16, i32, i64 or index")
 
 
 @irdl_op_definition

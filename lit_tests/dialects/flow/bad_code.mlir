@@ -210,7 +210,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.coordinate gives a whole number, not f32; use i16, i32 or index{{$}}
+// CHECK: error: flow.coordinate gives a whole number, not f32; use i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main {
