@@ -10,6 +10,7 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import ArrayAttr, IndexType, MemRefType, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
@@ -410,7 +411,7 @@ class KernelLowering:
 
     def _set_valid(self, op: SetValidShapeOp) -> None:
         extents = (self.handles.number(op.valid_row), self.handles.number(op.valid_col))
-        found = self.handles.any_view(op.source)
+        found = self.handles.any_view(op.source, for_its_place=True)
         if isinstance(found, Declared):
             self.handles.bind(op.source, Declared(extents))
         else:
@@ -449,7 +450,7 @@ def _pointed(type: Attribute) -> Attribute | None:
     """What a pointer points to."""
     if isinstance(type, PtrType):
         return type.element_type
-    return type.get_element_type() if isinstance(type, MemRefType) else None
+    return type.get_element_type() if isa(type, MemRefType) else None
 
 
 def _lowered(type: Attribute) -> Attribute:

@@ -5,9 +5,10 @@ Numbers that are known are computed here and never in the program; constants sta
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
@@ -60,11 +61,9 @@ class Emitter:
         if found is not None:
             return found
         if isinstance(type, AnyFloat):
-            attribute = FloatAttr(float(value), type)
+            op = arith.ConstantOp(FloatAttr(float(value), type))
         else:
-            assert isinstance(type, IntegerType | IndexType)
-            attribute = IntegerAttr(int(value), type)
-        op = arith.ConstantOp(attribute)
+            op = arith.ConstantOp(IntegerAttr(int(value), cast("IntegerType | IndexType", type)))
         op.location = self.at.location
         first = self.entry.first_op
         if self._last_constant is not None:
@@ -135,12 +134,11 @@ class Emitter:
         operands = (self.value(left), self.value(right))
         return self._once(kind.name, operands, lambda: kind(*operands))
 
-    def _once(self, name: str, operands: tuple[SSAValue, ...], make: object) -> SSAValue:
+    def _once(self, name: str, operands: tuple[SSAValue, ...], make: Callable[[], Operation]) -> SSAValue:
         key = (name, *operands)
         for computed in reversed(self._computed):
             if key in computed:
                 return computed[key]
-        assert callable(make)
         result = self.make(make())
         self._computed[-1][key] = result
         return result

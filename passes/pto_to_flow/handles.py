@@ -6,7 +6,6 @@ changes of a handle from outside is not known behind it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...diagnostics import location_of
 from ...dialects.pto.frontend_pipes import SetQuantOp
-from ...dialects.pto.internal_pipes import TAllocOp, TPopOp, number
+from ...dialects.pto.internal_pipes import TAllocOp, TPopOp
 from ...dialects.pto.memory import SetValidShapeOp, constant_value
 from ...dialects.traversal import walk
 from ..pto_pipes import refusal
@@ -75,9 +74,15 @@ class Handles:
             )
         return found
 
-    def any_view(self, handle: SSAValue) -> View | Declared:
-        """What a tile stands for, also one that a pipe will bind."""
-        found = self._find(handle)
+    def any_view(self, handle: SSAValue, *, for_its_place: bool = False) -> View | Declared:
+        """What a tile stands for, also one that a pipe will bind.
+
+        `for_its_place` asks for no valid rows and columns: loops and branches may have changed them.
+        """
+        if for_its_place and isinstance(self._lost.get(handle), SetValidShapeOp):
+            found = self._views[handle]
+        else:
+            found = self._find(handle)
         assert isinstance(found, View | Declared)
         return found
 
@@ -109,7 +114,7 @@ class Handles:
     def enter(self, op: Operation) -> Snapshot:
         """Before the regions of `op`. An earlier trip of a loop may have changed what the loop changes."""
         if not isinstance(op, IfOp | IndexSwitchOp):
-            for handle, change in _changes(op):
+            for handle, change in _changes(op).items():
                 if handle in self._views:
                     self._lost.setdefault(handle, change)
         return Snapshot(dict(self._views), dict(self._lost))
@@ -127,7 +132,7 @@ class Handles:
     def leave(self, op: Operation, snapshot: Snapshot) -> None:
         """Behind the regions of `op`."""
         self.restart(snapshot)
-        changes = dict(_changes(op)) if snapshot.changed else {}
+        changes = _changes(op) if snapshot.changed else {}
         for handle in snapshot.changed:
             self._lost.setdefault(handle, changes.get(handle, op))
 
@@ -141,17 +146,19 @@ class Snapshot:
     changed: set[Handle] = field(default_factory=set[Handle])
 
 
-def _changes(op: Operation) -> Iterator[tuple[Handle, Operation]]:
-    """The handles that the regions of `op` change, and where."""
+def _changes(op: Operation) -> dict[Handle, Operation]:
+    """The handles that the regions of `op` change, and where: where they get another place, if they do."""
+    found: dict[Handle, Operation] = {}
     for inner in walk(op):
         match inner:
             case SetValidShapeOp():
-                yield inner.source, inner
+                found.setdefault(inner.source, inner)
             case TPopOp():
-                yield inner.tile, inner
+                found[inner.tile] = inner
             case TAllocOp():
-                yield inner.entry, inner
+                found[inner.entry] = inner
             case SetQuantOp():
-                yield number(inner.id), inner
+                found[inner.pipe_id] = inner
             case _:
                 pass
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, prod
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -34,7 +35,7 @@ from ...dialects.pto.attributes import (
     SaturationMode,
 )
 from ...dialects.pto.frontend_pipes import SetQuantOp, SetQuantScalarOp, SetQuantVectorOp
-from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp, number
+from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp
 from ...dialects.pto.memory import LoadScalarOp, StoreScalarOp
 from ...dialects.pto.tiles import (
     TableOperation,
@@ -54,6 +55,9 @@ from .views import GLOBAL_MEMORY, Number, View, known
 
 CONVERTER = "fixpipe"
 """Name of the space in which tiles are scaled on their way out of the accumulator."""
+
+_FACTOR_BYTES = 8
+"""Of the factors of columns that are integers."""
 
 _ROUNDINGS = {
     RoundMode.RINT: "rint",
@@ -185,10 +189,10 @@ class TileOperations:
 
     def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
         """One factor for each column; of 64 bits the lower half is a 32-bit float."""
-        row = replace(view, extents=(1, extents[-1]))
-        if isinstance(view.element, IntegerType):
-            if view.element.width.data != 64:
-                raise refusal(op, f"takes factors of type {view.element}; use 64-bit integers or floats")
+        row, element = replace(view, extents=(1, extents[-1])), view.element
+        if not isinstance(element, AnyFloat):
+            if element_bytes(element) != _FACTOR_BYTES:
+                raise refusal(op, f"takes factors of type {element}; use 64-bit integers or floats")
             doubled = tuple(self.emitter.multiply(stride, 2) for stride in view.strides)
             row = replace(row, element=f32, strides=doubled)
         return row
@@ -197,9 +201,9 @@ class TileOperations:
         """Take down what the next pushes of a pipe are scaled by."""
         match op:
             case SetQuantScalarOp():
-                self.handles.bind(number(op.id), self.handles.value(op.scale))
+                self.handles.bind(op.pipe_id, self.handles.value(op.scale))
             case SetQuantVectorOp():
-                self.handles.bind(number(op.id), self._view(op.scaling_tile))
+                self.handles.bind(op.pipe_id, self._view(op.scaling_tile))
             case _:
                 raise refusal(op, "has no counterpart in `flow`")
 
@@ -267,9 +271,10 @@ class TileOperations:
             return FloatAttr({PadValue.ZERO: 0.0, PadValue.MAX: inf, PadValue.MIN: -inf}[pad], element)
         if not isinstance(element, IntegerType):
             raise refusal(op, f"pads elements of type {element}; use floats or integers")
-        bits, unsigned = element.width.data, element.signedness.data is Signedness.UNSIGNED
+        integer = cast("IntegerType", element)
+        bits, unsigned = integer.bitwidth, integer.signedness.data is Signedness.UNSIGNED
         least, most = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        return IntegerAttr({PadValue.ZERO: 0, PadValue.MAX: most, PadValue.MIN: least}[pad], element)
+        return IntegerAttr({PadValue.ZERO: 0, PadValue.MAX: most, PadValue.MIN: least}[pad], integer)
 
     # Single elements, printing -----------------------------------------------------------------
 
