@@ -19,7 +19,7 @@ from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
 from .types import Type
-from .values import VOID, Address, Column, RangeData, Value, boolean, known, string, struct
+from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, known, string, struct
 
 # Types and conversions
 
@@ -140,7 +140,7 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(node, f"a bound of a range is an integer, not '{value.type}'")
         value = coerce(ev, value, type, node)
         # A known bound must not wrap where the loop computes with it.
-        return value if isinstance(value.data, SSAValue) else Value(types.COMPTIME_INT, value.data)
+        return value if is_ssa(value.data) else Value(types.COMPTIME_INT, value.data)
 
     if len(arguments) == 2:
         data = RangeData(Value(element, 0), number(arguments[1], element), Value(element, 1))
@@ -148,7 +148,7 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     # Ranges of unsigned numbers may count down, as in the manual's example @range(u16, 2, 7, -1).
     signed = types.Int(element.bits, True) if isinstance(element, types.Int) else element
     step = ev.expr(arguments[3], element)
-    if types.is_integer(step.type) and not isinstance(step.data, SSAValue) and extremes(step.data)[0] < 0:
+    if types.is_integer(step.type) and not is_ssa(step.data) and extremes(step.data)[0] < 0:
         step = coerce(ev, step, signed, arguments[3])
         step = Value(types.COMPTIME_INT, step.data)
     else:
@@ -164,7 +164,7 @@ def _range_part(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
         ev.fail(argument, f"@{node.name} takes a range, not '{value.type}'")
     part: Value = getattr(value.data, node.name.removeprefix("range_"))
     element = value.type.element
-    return Value(element, part.data if isinstance(part.data, SSAValue) else ev.fitted(element, part.data))
+    return Value(element, part.data if is_ssa(part.data) else ev.fitted(element, part.data))
 
 
 # Identifiers
@@ -175,7 +175,7 @@ def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, all
     value = ev.expr(argument, types.U16)
     if not types.is_integer(value.type):
         ev.fail(argument, f"@{node.name} takes an integer, not '{value.type}'")
-    if isinstance(value.data, SSAValue):
+    if is_ssa(value.data):
         if type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
             ev.fail(argument, "the number of a queue must be known at compile time")
         return Value(type, coerce(ev, value, types.U16, argument).data)
@@ -292,8 +292,8 @@ def _assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         return VOID
     message = _asserted(ev, arguments)
     test = ev.ssa(condition, arguments[0])
-    ev.builder.at(ev.source, node.start)
-    ev.builder(wse.AssertOp(test, message))
+    ev.code.at(ev.source, node.start)
+    ev.code(wse.AssertOp(test, message))
     return VOID
 
 
@@ -590,8 +590,8 @@ def _coordinate(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
 
         lanes = pe.state["lanes"]
         return Value(types.U16, column(lanes, pe.columns if axis == "x" else pe.rows))
-    ev.builder.at(ev.source, node.start)
-    return Value(types.U16, ev.builder.value(wse.CoordinateOp(wse.Axis(axis))))
+    ev.code.at(ev.source, node.start)
+    return Value(types.U16, ev.code.value(wse.CoordinateOp(wse.Axis(axis))))
 
 
 @builtin("@loom_timestamp")
@@ -600,8 +600,8 @@ def _timestamp(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     pointer = ev.expr(argument)
     if ev.builder is None:
         ev.fail(node, "there are no cycles at compile time")
-    ev.builder.at(ev.source, node.start)
-    op = ev.builder(wse.TimestampOp())
+    ev.code.at(ev.source, node.start)
+    op = ev.code(wse.TimestampOp())
     from .places import Memory
 
     assert isinstance(pointer.type, types.Pointer) and isinstance(pointer.type.target, types.Array)
@@ -655,8 +655,8 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         pieces.append(f"{{{format}}}")
     if values:
         ev.fail(node, f"the format '{text}' shows fewer values than are given")
-    ev.builder.at(ev.source, node.start)
-    ev.builder(wse.PrintOp("".join(pieces), operands))
+    ev.code.at(ev.source, node.start)
+    ev.code(wse.PrintOp("".join(pieces), operands))
     return VOID
 
 

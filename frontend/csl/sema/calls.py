@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Region
 
 from ....dialects import wse
 from .. import syntax
@@ -15,7 +15,7 @@ from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
 from .pe import location
 from .types import Type
-from .values import VOID, Callable, Local, Value, known
+from .values import VOID, Callable, Local, Value, is_ssa, known
 
 
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
@@ -72,7 +72,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     frame = Frame(function.module, declaration)
     frame.arguments = arguments
     frame.called_at = (ev.source, node.start, node.end, function.name)
-    location = None if ev.builder is None else ev.builder.location
+    location = None if ev.builder is None else ev.code.location
     with ev.framed(frame):
         for parameter, (value, at) in zip(declaration.parameters, values, strict=True):
             if not isinstance(parameter.type, syntax.AnyType):
@@ -83,7 +83,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                         value = coerce(ev, value, type, at)
                     finally:
                         ev.frame = frame
-            if parameter.is_comptime and isinstance(value.data, SSAValue):
+            if parameter.is_comptime and is_ssa(value.data):
                 ev.frame = caller
                 ev.fail(at, f"parameter '{parameter.name}' of '{function.name}' must be known at compile time")
             if parameter.name is not None:
@@ -106,7 +106,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                 result = _call_shared(ev, symbol, arguments, result_type or types.VOID, node)
                 ev.frame = frame
     if ev.builder is not None:
-        ev.builder.location = location
+        ev.code.location = location
     return result
 
 
@@ -153,7 +153,7 @@ def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> s
         values = [Value(type, argument) for type, argument in zip(parameters, block.args, strict=True)]
         result = emit_function(ev, function, values)
         returned = [] if result_type is types.VOID else [ev.ssa(result, function.node)]
-        ev.builder(wse.ReturnOp(*returned))
+        ev.code(wse.ReturnOp(*returned))
     finally:
         ev.builder, ev.live, ev.branches = outer
     symbol = ev.pe.unique(function.module.symbol(function.name))
@@ -166,10 +166,9 @@ def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> s
 
 def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Type, node: syntax.Node) -> Value:
     """Emits the call of a function that stands by itself."""
-    assert ev.builder is not None
     operands = [ev.ssa(value, node) for value in arguments]
-    ev.builder.at(ev.source, node.start)
-    op = ev.builder(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))
+    ev.code.at(ev.source, node.start)
+    op = ev.code(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))
     return VOID if result is types.VOID else Value(result, op.results[0])
 
 
@@ -189,7 +188,7 @@ def _ends(ev: Evaluator, function: Callable, arguments: list[Value]) -> bool:
     for frame in reversed(ev.frames):
         if frame.function is function.node and frame.module is function.module and frame.returned is not None:
             return any(
-                known(value) and not isinstance(value.data, SSAValue) and value.data != before.data
+                known(value) and not is_ssa(value.data) and value.data != before.data
                 for value, before in zip(arguments, frame.arguments, strict=False)
             )
     return True
@@ -259,7 +258,7 @@ def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value
 def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node: syntax.Node) -> Value:
     """Emits a call through a pointer known at run time only."""
     type = function.type
-    assert isinstance(type, types.Function) and ev.builder is not None and ev.pe is not None
+    assert isinstance(type, types.Function) and ev.pe is not None
     if len(arguments) != len(type.parameters):
         ev.fail(node, f"'{type}' takes {len(type.parameters)} arguments, not {len(arguments)}")
     if not all(map(has_one_register, type.parameters)) or not (
@@ -270,15 +269,15 @@ def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node
         ev.ssa(coerce(ev, value, wanted, node), node) for value, wanted in zip(arguments, type.parameters, strict=True)
     ]
     results = [] if type.result is types.VOID else [scalar(type.result)]
-    ev.builder.at(ev.source, node.start)
-    op = ev.builder(wse.CallOp(ev.pe.dispatcher(type, ev.builder.location), [function.data, *operands], results))
+    ev.code.at(ev.source, node.start)
+    op = ev.code(wse.CallOp(ev.pe.dispatcher(type, ev.code.location), [function.data, *operands], results))
     return Value(type.result, op.results[0]) if results else VOID
 
 
 def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value], node: syntax.Node) -> Value:
     """Emits the body of the function that calls what a pointer points to: one test for each function there is."""
-    assert ev.builder is not None and ev.pe is not None
-    builder, (pointer, *rest) = ev.builder, arguments
+    assert ev.pe is not None
+    builder, (pointer, *rest) = ev.code, arguments
 
     def fitting() -> list[tuple[int, Callable]]:
         numbered = enumerate(ev.pe.functions if ev.pe is not None else [], start=1)

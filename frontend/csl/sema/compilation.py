@@ -392,14 +392,14 @@ class _Bodies:
                 inputs = [types.U16, *type.parameters]
                 block = Block(arg_types=[emit.scalar(item) for item in inputs])
                 ev.builder = Builder(block)
-                ev.builder.location = pe.called_indirectly[type]
+                ev.code.location = pe.called_indirectly[type]
                 module = ev.instances[0]
                 values = [Value(item, argument) for item, argument in zip(inputs, block.args, strict=True)]
                 try:
                     with ev.framed(Frame(module)):
                         result = calls.emit_dispatcher(ev, type, values, module.file)
                         outputs = [] if type.result is types.VOID else [ev.ssa(result, module.file)]
-                        ev.builder(wse.ReturnOp(*outputs))
+                        ev.code(wse.ReturnOp(*outputs))
                 finally:
                     ev.builder = None
                 signature = FunctionType.from_lists([emit.scalar(t) for t in inputs], [value.type for value in outputs])
@@ -459,7 +459,7 @@ class _Bodies:
         try:
             values = [Value(type, value) for type, value in zip(arguments, block.args, strict=True)]
             calls.emit_function(ev, function, values)
-            ev.builder(wse.ReturnOp())
+            ev.code(wse.ReturnOp())
         finally:
             ev.builder = None
         return block

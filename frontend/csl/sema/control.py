@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from .. import syntax
 from . import types
 from .core import Evaluator
-from .emit import has_one_register, scalar
+from .emit import Builder, has_one_register, scalar
 from .places import word_address
 from .types import Type
-from .values import Address, Local, Value, Words
+from .values import Address, Local, Value, Words, is_ssa
 
 
 class _General(Exception):
@@ -36,7 +36,7 @@ class Leaf:
     data: Any
 
     def same(self, other: Leaf) -> bool:
-        if isinstance(self.data, SSAValue) or isinstance(other.data, SSAValue):
+        if is_ssa(self.data) or is_ssa(other.data):
             return self.data is other.data
         if isinstance(self.data, float) and isinstance(other.data, float):
             return repr(self.data) == repr(other.data)
@@ -74,7 +74,7 @@ def _same_buffer(one: Any, other: Any) -> bool:
         and isinstance(other, Address)
         and one.unit == other.unit
         and one.buffer == other.buffer
-        and (one.base is other.base or (not isinstance(one.base, SSAValue) and one.base == other.base))
+        and (one.base is other.base or (not is_ssa(one.base) and one.base == other.base))
     )
 
 
@@ -112,7 +112,7 @@ def zero(type: Type) -> Any:
             return 0
 
 
-def _aligned(ev: Evaluator, one: Value | None, other: Value | None) -> tuple[Value, Value]:
+def _aligned(one: Value | None, other: Value | None) -> tuple[Value, Value]:
     """Both sides' values of a variable; a side that has none takes zeros."""
     if one is None:
         assert other is not None
@@ -126,6 +126,30 @@ def _nothing(leaf: Leaf) -> Any:
     return leaf.data if isinstance(leaf.data, Address) else zero(leaf.type)
 
 
+_Start = dict[int, tuple[Local, Value | None]]
+"""The live variables and what they hold, by identity."""
+
+
+@dataclass
+class _Side:
+    """One side of a branch: its code, its value, and what the variables hold after it that it has changed."""
+
+    block: Block
+    value: Value
+    changed: dict[int, Value | None]
+    has_left: bool
+    """Whether it certainly ended in a jump, so that its value does not matter."""
+
+
+@dataclass
+class _Merge:
+    """What two sides made of a variable, or of the value of the branch if there is no `local`."""
+
+    local: Local | None
+    one: Value
+    other: Value
+
+
 def branch(
     ev: Evaluator,
     condition: SSAValue,
@@ -134,85 +158,113 @@ def branch(
     node: syntax.Node,
 ) -> Value:
     """Emits `if`: both sides are evaluated, and what they made of each variable and of the value is merged."""
-    builder = ev.builder
-    assert builder is not None
-    start: dict[int, tuple[Local, Value | None]] = {id(local): (local, local.value) for local in ev.live}
-
-    def side(run: Function[[], Value]) -> tuple[Block, Value, dict[int, Value | None]]:
-        block = Block()
-        builder.enter(block)
-        ev.branches += 1
-        try:
-            value = run()
-        finally:
-            ev.branches -= 1
-            builder.leave()
-        after = {key: local.value for key, (local, before) in start.items() if local.value is not before}
-        for local, before in start.values():
-            local.value = before
-        return block, value, after
-
-    first, one, changed_one = side(then)
-    second, other, changed_other = side(otherwise)
-    merges: list[tuple[Local | None, Value, Value]] = []
-    for key in dict.fromkeys([*changed_one, *changed_other]):
-        local, before = start[key]
-        a, b = changed_one.get(key, before), changed_other.get(key, before)
-        if a is None and b is None:
-            continue
-        merges.append((local, *_aligned(ev, a, b)))
-    left = _has_left(ev, changed_one, start), _has_left(ev, changed_other, start)
-    if one.type is types.UNDEFINED or left[0]:
-        result: Value | None = other
-    elif other.type is types.UNDEFINED or left[1]:
-        result = one
-    elif one.type is types.VOID or other.type is types.VOID:
-        result = Value(types.VOID, None)
-    else:
-        if one.type != other.type:
-            from .conversion import peer
-
-            one, other = peer(ev, one, other, node)
-        result = None
-        merges.append((None, one, other))
-
+    builder = ev.code
+    start: _Start = {id(local): (local, local.value) for local in ev.live}
+    first, second = _side(ev, then, start), _side(ev, otherwise, start)
+    merges = _changed_variables(first, second, start)
+    result = _value_of(ev, first, second, node)
+    if isinstance(result, _Merge):
+        merges.append(result)
     outputs: list[tuple[SSAValue, SSAValue]] = []
-    plans: list[tuple[Local | None, Value, list[Any]]] = []
-    for local, a, b in merges:
-        datas: list[Any] = []
-        shape = a
-        la, lb = leaves(a), leaves(b)
-        if len(la) != len(lb) or (isinstance(a.type, types.Descriptor) and not a.data.like(b.data)):
-            ev.fail(node, "the branches make descriptors that differ in what cannot change at run time")
-        for x, y in zip(la, lb, strict=True):
-            datas.append(_merged(ev, condition, x, y, first, second, outputs, node))
-        plans.append((local, shape, datas))
-    builder.enter(first)
-    builder(scf.YieldOp(*[a for a, _ in outputs]))
-    builder.leave()
-    builder.enter(second)
-    builder(scf.YieldOp(*[b for _, b in outputs]))
-    builder.leave()
+    merged = [_merged_leaves(ev, condition, merge, first.block, second.block, outputs, node) for merge in merges]
+    _yield(builder, first.block, [one for one, _ in outputs])
+    _yield(builder, second.block, [other for _, other in outputs])
     builder.at(ev.source, node.start)
-    has_else = len(list(second.ops)) > 1 or outputs
-    op = scf.IfOp(condition, [a.type for a, _ in outputs], Region(first), Region(second) if has_else else Region())
-    builder(op)
-    for local, shape, datas in plans:
-        value = rebuild(shape, [_result(item, op.results) for item in datas])
-        if local is None:
+    has_else = len(list(second.block.ops)) > 1 or outputs
+    regions = Region(first.block), Region(second.block) if has_else else Region()
+    op = builder(scf.IfOp(condition, [one.type for one, _ in outputs], *regions))
+    for merge, leaves_of_it in zip(merges, merged, strict=True):
+        value = rebuild(merge.one, [_result(item, op.results) for item in leaves_of_it])
+        if merge.local is None:
             result = value
         else:
-            local.value = value
-    assert result is not None
+            merge.local.value = value
+    assert isinstance(result, Value)
     return result
 
 
-def _has_left(ev: Evaluator, changed: dict[int, Value | None], start: dict[int, tuple[Local, Value | None]]) -> bool:
-    """Whether a side certainly ended in a jump, so that its value does not matter."""
-    return any(
-        id(flag) in changed and (value := changed[id(flag)]) is not None and value.data is True
-        for flag in ev.frame.flags()
-    )
+def _side(ev: Evaluator, run: Function[[], Value], start: _Start) -> _Side:
+    """Evaluates one side of a branch; the variables are then as before it again."""
+    builder, block = ev.code, Block()
+    builder.enter(block)
+    ev.branches += 1
+    try:
+        value = run()
+    finally:
+        ev.branches -= 1
+        builder.leave()
+    changed = {key: local.value for key, (local, before) in start.items() if local.value is not before}
+    for local, before in start.values():
+        local.value = before
+    return _Side(block, value, changed, _has_left(ev, changed))
+
+
+def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merge]:
+    """The variables that a side has changed, with what each side made of them."""
+    merges: list[_Merge] = []
+    for key in dict.fromkeys([*first.changed, *second.changed]):
+        local, before = start[key]
+        one, other = first.changed.get(key, before), second.changed.get(key, before)
+        if one is not None or other is not None:
+            merges.append(_Merge(local, *_aligned(one, other)))
+    return merges
+
+
+def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> Value | _Merge:
+    """The value of a branch, where it need not be merged: one side never gives one, or there is none."""
+    one, other = first.value, second.value
+    if one.type is types.UNDEFINED or first.has_left:
+        return other
+    if other.type is types.UNDEFINED or second.has_left:
+        return one
+    if one.type is types.VOID or other.type is types.VOID:
+        return Value(types.VOID, None)
+    if one.type != other.type:
+        from .conversion import common_type
+
+        type = common_type(ev, one, other, node)
+        if type is not None:
+            one, other = (_converted(ev, side, type, node) for side in (first, second))
+    return _Merge(None, one, other)
+
+
+def _converted(ev: Evaluator, side: _Side, type: Type, node: syntax.Node) -> Value:
+    """The value of a side as another type, which is computed on that side."""
+    ev.code.enter(side.block)
+    try:
+        return ev.coerce(side.value, type, node)
+    finally:
+        ev.code.leave()
+
+
+def _merged_leaves(
+    ev: Evaluator,
+    condition: SSAValue,
+    merge: _Merge,
+    first: Block,
+    second: Block,
+    outputs: list[tuple[SSAValue, SSAValue]],
+    node: syntax.Node,
+) -> list[Any]:
+    """The data of each leaf after a branch; what differs is added to the results of `if`."""
+    one, other = leaves(merge.one), leaves(merge.other)
+    is_descriptor = isinstance(merge.one.type, types.Descriptor)
+    if len(one) != len(other) or (is_descriptor and not merge.one.data.like(merge.other.data)):
+        ev.fail(node, "the branches make descriptors that differ in what cannot change at run time")
+    pairs = zip(one, other, strict=True)
+    return [_merged(ev, condition, a, b, first, second, outputs, node) for a, b in pairs]
+
+
+def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
+    builder.enter(block)
+    builder(scf.YieldOp(*values))
+    builder.leave()
+
+
+def _has_left(ev: Evaluator, changed: dict[int, Value | None]) -> bool:
+    """Whether a side has certainly set one of the flags that tell of a jump."""
+    values = (changed.get(id(flag)) for flag in ev.frame.flags())
+    return any(value is not None and value.data is True for value in values)
 
 
 @dataclass
@@ -244,8 +296,7 @@ def _merged(
     outputs: list[tuple[SSAValue, SSAValue]],
     node: syntax.Node,
 ) -> Any:
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     if one.same(other) or (isinstance(one.data, Address) and one.data == other.data):
         return one.data
     if one.type is types.BOOL and one.data is True and other.data is False:
@@ -267,8 +318,7 @@ def _merged(
 
 
 def negated(ev: Evaluator, condition: SSAValue) -> SSAValue:
-    assert ev.builder is not None
-    return ev.builder.value(arith.XOrIOp(condition, ev.builder.constant(types.BOOL, True)))
+    return ev.code.value(arith.XOrIOp(condition, ev.code.constant(types.BOOL, True)))
 
 
 class _Carried:
@@ -345,13 +395,12 @@ def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -
 @contextmanager
 def _inside(ev: Evaluator, block: Block) -> Iterator[None]:
     """Code emitted inside goes to a block that may run any number of times."""
-    assert ev.builder is not None
     ev.branches += 1
-    ev.builder.enter(block)
+    ev.code.enter(block)
     try:
         yield
     finally:
-        ev.builder.leave()
+        ev.code.leave()
         ev.branches -= 1
 
 
@@ -363,8 +412,7 @@ def loop(
     node: syntax.Node,
 ) -> None:
     """Emits a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
 
     def once(general: set[tuple[int, int]]) -> None:
         carried = _Carried(ev, candidates, general, node)
@@ -392,8 +440,7 @@ def counted(
     node: syntax.Node,
 ) -> None:
     """Emits a loop over a range that nothing jumps out of; `body` gets the number it counts."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
 
     def once(general: set[tuple[int, int]]) -> None:
         carried = _Carried(ev, candidates, general, node)

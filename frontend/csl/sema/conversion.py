@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable as Function
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .emit import scalar
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits
 from .types import Type
-from .values import Address, Callable, Column, Value
+from .values import Address, Callable, Column, Value, is_ssa
 
 
 def show(data: Any) -> str:
@@ -38,76 +39,83 @@ def extremes(data: Any) -> tuple[Any, Any]:
 def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     """`value` with another type, where the language converts by itself. Raises CslError where it does not."""
     source = value.type
-    if source == type:
+    if source == type or source is types.UNDEFINED:
         return value
-    if source is types.UNDEFINED:
-        return value
-    match type:
-        case types.Int():
-            if types.is_integer(source) and not isinstance(value.data, SSAValue):
-                low, high = extremes(value.data)
-                if type.holds(low) and type.holds(high):
-                    return Value(type, value.data)
-                wrong = high if type.holds(low) else low
-                ev.fail(
-                    node,
-                    f"{wrong} does not fit in '{type}', which holds {type.lowest} to {type.highest}; "
-                    "use a wider type, or @as to keep the low bits",
-                )
-            if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
-                return Value(type, extend(ev, value.data, source, type.bits))
-        case types.Float():
-            if source is types.COMPTIME_FLOAT:
-                return Value(type, ev.fitted(type, value.data))
-            if isinstance(source, types.Float) and source.bits < type.bits:
-                return cast(ev, value, type, node)
-            if source is types.COMPTIME_INT:
-                ev.fail(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
-        case types.COMPTIME_STRUCT:
-            if isinstance(source, types.Struct):
-                return value
-        case types.COMPTIME_INT:
-            if isinstance(source, types.Int) and not isinstance(value.data, SSAValue):
-                return Value(type, value.data)
-        case types.COMPTIME_FLOAT:
-            if isinstance(source, types.Float) and not isinstance(value.data, SSAValue):
-                return Value(type, value.data)
-        case types.Pointer():
-            converted = _pointer(value, source, type)
-            if converted is not None:
-                return converted
-        case types.Array():
-            if isinstance(source, types.Array) and source.dims == type.dims and isinstance(value.data, list):
-                cache: dict[int, Any] = {}
-                return Value(
-                    type,
-                    [
-                        cache[id(item)]
-                        if id(item) in cache
-                        else cache.setdefault(
-                            id(item), coerce(ev, Value(source.element, item), type.element, node).data
-                        )
-                        for item in value.data
-                    ],
-                )
-        case types.Struct():
-            if isinstance(source, types.Struct) and source.origin is None and bool(source.names) == bool(type.names):
-                return _struct(ev, value, source, type, node)
-        case types.Function():
-            if isinstance(source, types.Function) and len(source.parameters) == len(type.parameters):
-                if source.is_task != type.is_task:
-                    ev.fail(node, f"'{source}' is not '{type}'; a task cannot be called")
-                if source.result == type.result and source.parameters == type.parameters:
-                    return Value(type, value.data)
-        case _:
-            pass
+    rule = _COERCIONS.get(type.__class__)
+    converted = None if rule is None else rule(ev, value, type, node)
+    if converted is not None:
+        return converted
     if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
         return value
     ev.fail(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
 
 
-def _struct(ev: Evaluator, value: Value, source: types.Struct, type: types.Struct, node: syntax.Node) -> Value:
+def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node) -> Value | None:
+    """A known integer that fits, or one of a type all of whose numbers fit."""
+    source = value.type
+    if types.is_integer(source) and not is_ssa(value.data):
+        low, high = extremes(value.data)
+        if type.holds(low) and type.holds(high):
+            return Value(type, value.data)
+        wrong = high if type.holds(low) else low
+        ev.fail(
+            node,
+            f"{wrong} does not fit in '{type}', which holds {type.lowest} to {type.highest}; "
+            "use a wider type, or @as to keep the low bits",
+        )
+    if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
+        return Value(type, extend(ev, value.data, source, type.bits))
+    return None
+
+
+def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node) -> Value | None:
+    """A `comptime_float`, which is rounded, or a float of fewer bits."""
+    source = value.type
+    if source is types.COMPTIME_FLOAT:
+        return Value(type, ev.fitted(type, value.data))
+    if isinstance(source, types.Float) and source.bits < type.bits:
+        return cast(ev, value, type, node)
+    if source is types.COMPTIME_INT:
+        ev.fail(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
+    return None
+
+
+def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Node) -> Value | None:
+    """Known numbers as `comptime_int` and `comptime_float`, structs as `comptime_struct`."""
+    if type is types.COMPTIME_STRUCT:
+        return value if isinstance(value.type, types.Struct) else None
+    wide = types.Int if type is types.COMPTIME_INT else types.Float if type is types.COMPTIME_FLOAT else ()
+    return Value(type, value.data) if isinstance(value.type, wide) and not is_ssa(value.data) else None
+
+
+def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node) -> Value | None:
+    """An array of the same extents, element by element; data that stands in it several times is converted once."""
+    source = value.type
+    if not isinstance(source, types.Array) or source.dims != type.dims or not isinstance(value.data, list):
+        return None
+    converted: dict[int, Any] = {}
+    for item in value.data:
+        if id(item) not in converted:
+            converted[id(item)] = coerce(ev, Value(source.element, item), type.element, node).data
+    return Value(type, [converted[id(item)] for item in value.data])
+
+
+def _to_function(ev: Evaluator, value: Value, type: types.Function, node: syntax.Node) -> Value | None:
+    """A function of the same signature, its parameters' names aside."""
+    source = value.type
+    if not isinstance(source, types.Function) or len(source.parameters) != len(type.parameters):
+        return None
+    if source.is_task != type.is_task:
+        ev.fail(node, f"'{source}' is not '{type}'; a task cannot be called")
+    same = source.result == type.result and source.parameters == type.parameters
+    return Value(type, value.data) if same else None
+
+
+def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Node) -> Value | None:
     """An anonymous struct as another one, its fields in any order."""
+    source = value.type
+    if not isinstance(source, types.Struct) or source.origin is not None or bool(source.names) != bool(type.names):
+        return None
     if source.names is None or type.names is None:
         if len(source.types) != len(type.types):
             ev.fail(node, f"'{type}' has {len(type.types)} elements, not {len(source.types)}")
@@ -139,7 +147,9 @@ def _advice(source: Type, target: Type) -> str:
     return ""
 
 
-def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
+def _to_pointer(ev: Evaluator, value: Value, type: types.Pointer, node: syntax.Node) -> Value | None:
+    """A pointer with a wider type: to what is constant, to many elements, to an array of one, to anything."""
+    source = value.type
     if isinstance(source, types.Function) and type.const and not type.many and type.target == source:
         return Value(type, value.data)
     if not isinstance(source, types.Pointer) or (source.const and not type.const):
@@ -156,47 +166,60 @@ def _pointer(value: Value, source: Type, type: types.Pointer) -> Value | None:
     return None
 
 
+_COERCIONS: dict[type[Type], Function[[Evaluator, Value, Any, syntax.Node], Value | None]] = {
+    types.Int: _to_integer,
+    types.Float: _to_float,
+    types.Simple: _to_simple,
+    types.Pointer: _to_pointer,
+    types.Array: _to_array,
+    types.Struct: _to_struct,
+    types.Function: _to_function,
+}
+"""What converts by itself, by the class of the type needed; None if that does not."""
+
+
 def extend(ev: Evaluator, data: Any, source: types.Int, bits: int) -> Any:
     """An integer's data in another width: run-time values are extended or cut, known ones stay."""
-    if isinstance(data, SSAValue):
-        assert ev.builder is not None
-        return ev.builder.extend(data, source, bits)
+    if is_ssa(data):
+        return ev.code.extend(data, source, bits)
     return data
 
 
-def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Binary | syntax.Node) -> tuple[Value, Value]:
-    """Two operands with their common type."""
+def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> tuple[Value, Value]:
+    """Two operands with their common type. Raises CslError if they have none."""
     if left.type == right.type:
         return left, right
+    type = common_type(ev, left, right, node)
+    if type is None:
+        return left, right
+    return ev.coerce(left, type, node), ev.coerce(right, type, node)
+
+
+def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Type | None:
+    """The type that two values of different types both convert to; None for pointers, which are taken as they are.
+
+    Raises CslError if there is none.
+    """
     a, b = left.type, right.type
     if types.is_integer(a) and types.is_integer(b):
-        if a is types.COMPTIME_INT:
-            return coerce(ev, left, b, node), right
-        if b is types.COMPTIME_INT:
-            return left, coerce(ev, right, a, node)
+        if a is types.COMPTIME_INT or b is types.COMPTIME_INT:
+            return b if a is types.COMPTIME_INT else a
         assert isinstance(a, types.Int) and isinstance(b, types.Int)
         if a.lowest <= b.lowest and b.highest <= a.highest:
-            return left, coerce(ev, right, a, node)
+            return a
         if b.lowest <= a.lowest and a.highest <= b.highest:
-            return coerce(ev, left, b, node), right
+            return b
         for value, type in ((right, a), (left, b)):
-            if not isinstance(value.data, SSAValue) and all(map(type.holds, extremes(value.data))):
-                if value is right:
-                    return left, Value(type, value.data)
-                return Value(type, value.data), right
-        ev.fail(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
-    if types.is_float(a) and types.is_float(b):
-        if a is types.COMPTIME_FLOAT:
-            return coerce(ev, left, b, node), right
-        if b is types.COMPTIME_FLOAT:
-            return left, coerce(ev, right, a, node)
+            if not is_ssa(value.data) and all(map(type.holds, extremes(value.data))):
+                return type
+    elif types.is_float(a) and types.is_float(b):
+        if a is types.COMPTIME_FLOAT or b is types.COMPTIME_FLOAT:
+            return b if a is types.COMPTIME_FLOAT else a
         assert isinstance(a, types.Float) and isinstance(b, types.Float)
-        if a.bits < b.bits:
-            return coerce(ev, left, b, node), right
-        if b.bits < a.bits:
-            return left, coerce(ev, right, a, node)
-    if isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
-        return left, right
+        if a.bits != b.bits:
+            return max(a, b, key=lambda type: type.bits)
+    elif isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
+        return None
     if types.is_numeric(a) and types.is_numeric(b):
         ev.fail(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
     ev.fail(node, f"operands are of types '{a}' and '{b}', which do not go together")
@@ -213,7 +236,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         return cast(ev, Value(source.underlying, value.data), type, node)
     if isinstance(type, types.Enum):
         number = cast(ev, value, type.underlying, node)
-        if not isinstance(number.data, SSAValue):
+        if not is_ssa(number.data):
             for known in set(extremes(number.data)):
                 if known not in type.names:
                     ev.fail(node, f"{known} is no member of '{type}'")
@@ -223,7 +246,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         if isinstance(type, types.Pointer | types.Array | types.Struct | types.Function) or type is source:
             return coerce(ev, value, type, node)
         ev.fail(node, f"@as converts between numbers, truth values and enums, not '{source}' to '{type}'")
-    if isinstance(value.data, SSAValue):
+    if is_ssa(value.data):
         if types.is_comptime_only(type):
             ev.fail(node, f"'{type}' exists at compile time only, but the value is not known then")
         return Value(type, _cast_at_run_time(ev, value, type, node))
@@ -256,10 +279,9 @@ def _cast_known(type: Type, number: Any) -> Any:
 
 
 def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> SSAValue:
-    assert ev.builder is not None
     ev.check_format(type, node)
-    ev.builder.at(ev.source, node.start)
-    source, data, builder = value.type, value.data, ev.builder
+    ev.code.at(ev.source, node.start)
+    source, data, builder = value.type, value.data, ev.code
     if type is types.BOOL:
         zero = builder.constant(source, 0)
         if isinstance(source, types.Float):
@@ -315,16 +337,15 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
     _check_width(ev, value.type, type, node)
     if isinstance(value.type, types.Pointer):
         return Value(type, ev.ssa(value, node))
-    if not isinstance(value.data, SSAValue):
+    if not is_ssa(value.data):
         source = value.type
         return Value(type, ev.lift(lambda number: from_bits(type, bits_of(source, number)), value.data))
     ev.check_format(type, node)
     source_mlir, target_mlir = scalar(value.type), scalar(type)
     if source_mlir == target_mlir:
         return Value(type, value.data)
-    assert ev.builder is not None
-    ev.builder.at(ev.source, node.start)
-    return Value(type, ev.builder.value(arith.BitcastOp(value.data, target_mlir)))
+    ev.code.at(ev.source, node.start)
+    return Value(type, ev.code.value(arith.BitcastOp(value.data, target_mlir)))
 
 
 def _check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) -> None:
@@ -342,7 +363,7 @@ def describe(value: Value) -> str:
     if isinstance(data, Column):
         low, high = extremes(data)
         return f"<{show(low)} to {show(high)}, different from PE to PE>"
-    if isinstance(data, SSAValue):
+    if is_ssa(data):
         return f"<{type}, not known at compile time>"
     match type:
         case types.COMPTIME_STRING:

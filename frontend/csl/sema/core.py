@@ -28,7 +28,7 @@ from .frames import Frame
 from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
 from .scalars import fit, lifted, one
 from .types import Type
-from .values import Callable, Column, Lanes, Local, Split, Value, known
+from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
 
 if TYPE_CHECKING:
     from .pe import PeProgram
@@ -152,6 +152,13 @@ class Evaluator:
         self.in_layout = False
         self.branches = 0
         """Run-time branches and loops around the code being emitted."""
+
+    @property
+    def code(self) -> Builder:
+        """`builder`, for rules that only get here while code is emitted."""
+        if self.builder is None:
+            raise AssertionError("code is to be emitted while only compile time goes on")
+        return self.builder
 
     # Errors
 
@@ -292,7 +299,7 @@ class Evaluator:
             if (values == values[0]).all():
                 return one(values, 0)
             raise Split(values)
-        if isinstance(data, SSAValue):
+        if is_ssa(data):
             self.fail(node, f"{what} must be known at compile time")
         return data
 
@@ -322,7 +329,7 @@ class Evaluator:
     def ssa(self, value: Value, node: syntax.Node) -> SSAValue:
         """A scalar as an SSA value."""
         data = value.data
-        if isinstance(data, SSAValue):
+        if is_ssa(data):
             return data
         if self.builder is None:
             self.fail(node, "this is not known at compile time")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.ir import SSAValue
-
 from . import types
-from .values import Address
+from .values import Address, is_ssa
 
 
 def _known(*fields: Any) -> bool:
-    return not any(isinstance(item, SSAValue) for item in fields)
+    return not any(is_ssa(item) for item in fields)
 
 
 @dataclass

@@ -220,13 +220,12 @@ def _identity(target: Place) -> Hashable:
 
 def _chosen(ev: Evaluator, node: syntax.Builtin, id: syntax.Expression, values: list[tuple[int, SSAValue]]) -> SSAValue:
     """The value with a number known at run time; any other number gives the first."""
-    assert ev.builder is not None
     number = ev.ssa(ev.coerce(ev.expr(id), types.U16, id), id)
-    ev.builder.at(ev.source, node.start)
+    ev.code.at(ev.source, node.start)
     result = values[0][1]
     for candidate, value in values[1:]:
-        same = emit.binary(ev.builder, "==", types.U16, number, ev.builder.constant(types.U16, candidate))
-        result = ev.builder.value(arith.SelectOp(same, value, result))
+        same = emit.binary(ev.code, "==", types.U16, number, ev.code.constant(types.U16, candidate))
+        result = ev.code.value(arith.SelectOp(same, value, result))
     return result
 
 

@@ -17,7 +17,7 @@ from .frames import Break, Continue, Frame, Return
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
-from .values import VOID, Address, Callable, Column, Local, Value, boolean, known, string, struct
+from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, known, string, struct
 
 CONSTANTS: dict[str, Value] = {
     "true": boolean(True),
@@ -358,7 +358,7 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
     if symbol == "!":
         if type is not types.BOOL:
             ev.fail(node, f"'!' needs a 'bool', not '{type}'; compare with zero, or use '~' for the bits")
-        if isinstance(data, SSAValue):
+        if is_ssa(data):
             return boolean(control.negated(ev, data))
         return boolean(ev.lift(operator.not_, data))
     if symbol == "~":
@@ -366,19 +366,17 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
             ev.fail(node, "'~' needs an integer of known width; give it one with @as")
         if not types.is_integer(type):
             ev.fail(node, f"'~' needs an integer, not '{type}'")
-        if isinstance(data, SSAValue):
-            assert ev.builder is not None
-            ev.builder.at(ev.source, node.start)
-            return Value(type, ev.builder.value(arith.XOrIOp(data, ev.builder.constant(type, -1))))
+        if is_ssa(data):
+            ev.code.at(ev.source, node.start)
+            return Value(type, ev.code.value(arith.XOrIOp(data, ev.code.constant(type, -1))))
         return Value(type, ev.fitted(type, ev.lift(operator.invert, data)))
     if not types.is_numeric(type):
         ev.fail(node, f"'-' needs a number, not '{type}'")
-    if isinstance(data, SSAValue):
-        assert ev.builder is not None
-        ev.builder.at(ev.source, node.start)
+    if is_ssa(data):
+        ev.code.at(ev.source, node.start)
         if isinstance(type, types.Float):
-            return Value(type, ev.builder.value(arith.NegfOp(data)))
-        return Value(type, emit.binary(ev.builder, "-", type, ev.builder.constant(type, 0), data))
+            return Value(type, ev.code.value(arith.NegfOp(data)))
+        return Value(type, emit.binary(ev.code, "-", type, ev.code.constant(type, 0), data))
     return Value(type, ev.fitted(type, ev.lift(operator.neg, data)))
 
 
@@ -419,15 +417,14 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if (symbol in scalars.BITWISE or symbol == "%") and not types.is_integer(type):
         ev.fail(node, f"'{symbol}' works on integers, not on '{type}'")
     result = types.BOOL if comparison else type
-    if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not isinstance(right.data, SSAValue):
+    if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not is_ssa(right.data):
         ev.fail(node, "division by zero")
-    if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
-        assert ev.builder is not None
+    if is_ssa(left.data) or is_ssa(right.data):
         if symbol == "%" and isinstance(type, types.Float):
             ev.fail(node, "'%' of floats is not supported at run time; use the <math> library")
         a, b = ev.ssa(left, node), ev.ssa(right, node)
-        ev.builder.at(ev.source, node.start)
-        return Value(result, emit.binary(ev.builder, symbol, type, a, b))
+        ev.code.at(ev.source, node.start)
+        return Value(result, emit.binary(ev.code, symbol, type, a, b))
     try:
         value = Value(result, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     except ZeroDivisionError:
@@ -450,20 +447,19 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if isinstance(right.type, types.Int) and right.type.signed:
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
-    if type is types.COMPTIME_INT and isinstance(right.data, SSAValue):
+    if type is types.COMPTIME_INT and is_ssa(right.data):
         left = coerce(ev, left, right.type, node)
         type = left.type
-    if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
-        assert ev.builder is not None
+    if is_ssa(left.data) or is_ssa(right.data):
         amount = right.data
-        if isinstance(amount, SSAValue):
+        if is_ssa(amount):
             assert isinstance(right.type, types.Int) and isinstance(type, types.Int)
-            amount = ev.builder.extend(amount, right.type, type.bits)
+            amount = ev.code.extend(amount, right.type, type.bits)
         else:
             amount = ev.ssa(Value(type, amount), node)
         value = ev.ssa(left, node)
-        ev.builder.at(ev.source, node.start)
-        return Value(type, emit.binary(ev.builder, symbol, type, value, amount))
+        ev.code.at(ev.source, node.start)
+        return Value(type, emit.binary(ev.code, symbol, type, value, amount))
     if not isinstance(right.data, Column) and right.data < 0:
         ev.fail(node, f"a shift by {right.data} bits; the number of bits is at least 0")
     if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > LONGEST_INTEGER:
@@ -487,21 +483,18 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     """Operators on what is no number."""
     type = left.type
     if type is types.BOOL and symbol in ("&", "|", "^"):
-        if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
-            assert ev.builder is not None
-            return boolean(emit.binary(ev.builder, symbol, types.BOOL, ev.ssa(left, node), ev.ssa(right, node)))
+        if is_ssa(left.data) or is_ssa(right.data):
+            return boolean(emit.binary(ev.code, symbol, types.BOOL, ev.ssa(left, node), ev.ssa(right, node)))
         return boolean(ev.lift(scalars.BITWISE[symbol], left.data, right.data))
     if symbol not in ("==", "!="):
         ev.fail(node, f"'{symbol}' does not work on values of type '{type}'")
     if isinstance(type, types.Pointer) and not isinstance(left.data, Callable):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
-        assert ev.builder is not None
-        return boolean(emit.binary(ev.builder, symbol, types.U16, a, b))
-    if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
-        assert ev.builder is not None
+        return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
+    if is_ssa(left.data) or is_ssa(right.data):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
-        ev.builder.at(ev.source, node.start)
-        return boolean(emit.binary(ev.builder, symbol, types.U16, a, b))
+        ev.code.at(ev.source, node.start)
+        return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
     if isinstance(left.data, Column | int) or isinstance(right.data, Column | int):
         return boolean(ev.lift(scalars.COMPARISONS[symbol], left.data, right.data))
     same = equal(left, right)
@@ -512,7 +505,7 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
     left = ev.expr(node.left)
     condition = ev.truth(left, node.left)
     stop = node.operator == "or"
-    if not isinstance(condition, SSAValue):
+    if not is_ssa(condition):
         if condition == stop:
             return boolean(stop)
         right = ev.expr(node.right)
@@ -527,11 +520,10 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
 
     if ev.session.facts.is_plain(node.right):
         right = right_side()
-        if not isinstance(right.data, SSAValue):
+        if not is_ssa(right.data):
             return boolean(stop if ev.truth(right, node.right) == stop else condition)
-        assert ev.builder is not None
-        ev.builder.at(ev.source, node.start)
-        return boolean(ev.builder.value((arith.OrIOp if stop else arith.AndIOp)(condition, right.data)))
+        ev.code.at(ev.source, node.start)
+        return boolean(ev.code.value((arith.OrIOp if stop else arith.AndIOp)(condition, right.data)))
     if stop:
         return control.branch(ev, condition, lambda: boolean(True), right_side, node)
     return control.branch(ev, condition, right_side, lambda: boolean(False), node)
@@ -744,7 +736,7 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
     for position in range(first, len(node.branches)):
         link = node.branches[position]
         condition = ev.truth(ev.expr(link.condition), link.condition)
-        if isinstance(condition, SSAValue):
+        if is_ssa(condition):
 
             def then(link: syntax.IfBranch = link) -> Value:
                 return _converted(ev, _scoped(ev, link.body, want), want, link.body)
@@ -800,7 +792,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
         ev.fail(node, "not all values have a case; add an 'else' case")
     if isinstance(subject.data, Column):
         subject = Value(subject.type, ev.data(subject, node.subject))
-    if not isinstance(subject.data, SSAValue):
+    if not is_ssa(subject.data):
         for link, values in cases:
             if any(equal(subject, value) for value in values):
                 return _scoped(ev, link.body, want)
@@ -822,11 +814,10 @@ def _switch_from(
     if not rest and otherwise is None:
         # Every value has a case, so the last needs no test.
         return _converted(ev, _scoped(ev, link.body, want), want, link)
-    assert ev.builder is not None
     condition: SSAValue | None = None
     for value in values:
-        test = emit.binary(ev.builder, "==", types.U16, subject.data, ev.ssa(value, node))
-        condition = test if condition is None else ev.builder.value(arith.OrIOp(condition, test))
+        test = emit.binary(ev.code, "==", types.U16, subject.data, ev.ssa(value, node))
+        condition = test if condition is None else ev.code.value(arith.OrIOp(condition, test))
     assert condition is not None
     return control.branch(
         ev,
@@ -863,7 +854,7 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
     wanted = [None if type is types.COMPTIME_STRUCT else type for type in function.type.parameters]
     wanted += [None] * len(node.arguments)
     arguments = [ev.expr(argument, type) for argument, type in zip(node.arguments, wanted, strict=False)]
-    if isinstance(function.data, SSAValue):
+    if is_ssa(function.data):
         return calls.call_indirectly(ev, function, arguments, node)
     return calls.call(ev, function.data, arguments, node)
 

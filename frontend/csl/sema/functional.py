@@ -20,7 +20,7 @@ from .operations import expect
 from .places import Memory, moved, plus, scaled
 from .scalars import lifted, rounded
 from .types import Type
-from .values import VOID, Address, Callable, Value
+from .values import VOID, Address, Callable, Value, is_ssa
 
 # @map
 
@@ -57,14 +57,13 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         elif result.type is not types.VOID:
             ev.fail(node, f"'{callable.name}' returns a '{result.type}', but @map is given nowhere to put it")
 
-    assert ev.builder is not None
-    if not isinstance(length, SSAValue):
+    if not is_ssa(length):
         if length == 0:
             return VOID
-        stop = ev.builder.constant(types.I16, length)
+        stop = ev.code.constant(types.I16, length)
     else:
         stop = length
-    bounds = (ev.builder.constant(types.I16, 0), stop, ev.builder.constant(types.I16, 1))
+    bounds = (ev.code.constant(types.I16, 0), stop, ev.code.constant(types.I16, 1))
     control.counted(ev, [], bounds, one, node)
     return VOID
 
@@ -115,8 +114,8 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
             continue
         total: Any = 1
         for extent in extents:
-            total = scaled(ev, extent, total) if not isinstance(total, SSAValue) else total
-        if isinstance(total, SSAValue):
+            total = scaled(ev, extent, total) if not is_ssa(total) else total
+        if is_ssa(total):
             unknown.append(total)
         else:
             known.append(total)
@@ -124,10 +123,9 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
         ev.fail(node, "@map needs at least one DSD, which says how often the function is called")
     if not unknown:
         return min(known)
-    assert ev.builder is not None
     result = unknown[0]
-    for other in [*unknown[1:], *([ev.builder.constant(types.I16, min(known))] if known else [])]:
-        result = ev.builder.value(arith.MinUIOp(result, other))
+    for other in [*unknown[1:], *([ev.code.constant(types.I16, min(known))] if known else [])]:
+        result = ev.code.value(arith.MinUIOp(result, other))
     return result
 
 
@@ -141,11 +139,10 @@ def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> 
     offset: Any = 0
     rest = position
     walked = 0
-    assert ev.builder is not None
     for stride, extent in zip(data.strides, reversed(data.extents), strict=True):
-        size = ev.builder.constant(types.I16, extent)
-        index = emit.binary(ev.builder, "%", types.U16, rest, size)
-        rest = emit.binary(ev.builder, "/", types.U16, rest, size)
+        size = ev.code.constant(types.I16, extent)
+        index = emit.binary(ev.code, "%", types.U16, rest, size)
+        rest = emit.binary(ev.code, "/", types.U16, rest, size)
         step = stride + walked
         offset = plus(ev, offset, scaled(ev, index, step))
         walked += step * (extent - 1)
@@ -153,9 +150,8 @@ def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> 
 
 
 def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
-    if isinstance(stride, SSAValue):
-        assert ev.builder is not None
-        return emit.binary(ev.builder, "*", types.I16, position, stride)
+    if is_ssa(stride):
+        return emit.binary(ev.code, "*", types.I16, position, stride)
     return scaled(ev, position, stride)
 
 
@@ -185,14 +181,13 @@ def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> 
     """One wavelet, or one element of a FIFO."""
     from .operations import materialize, scalar_at
 
-    assert ev.builder is not None
     element = emit.stored(type)
     as_int: Type = types.I16 if types.words(element) == 1 else types.I32
     where = _cell(ev, type, node)
     single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
     source = materialize(ev, single, as_int, node)
     row = "mov16" if as_int is types.I16 else "mov32"
-    ev.builder(dsd.OPERATIONS[row](scalar_at(ev, where, as_int), [source]))
+    ev.code(dsd.OPERATIONS[row](scalar_at(ev, where, as_int), [source]))
     return Memory(where, type, const=True).load(ev, node)
 
 
@@ -205,12 +200,11 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
         _place(ev, data, position, result.type).store(ev, result, node)
         return
     if isinstance(data, FabricDescriptor | FifoDescriptor):
-        assert ev.builder is not None
         element = emit.stored(result.type)
         single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
         row = {"f16": "fmovh", "f32": "fmovs"}.get(str(element), "mov16" if types.words(element) == 1 else "mov32")
         target = materialize(ev, single, element, node)
-        ev.builder(dsd.OPERATIONS[row](target, [ev.ssa(result, node)]))
+        ev.code(dsd.OPERATIONS[row](target, [ev.ssa(result, node)]))
         return
     if isinstance(operand.type, types.Pointer):
         where = data if isinstance(data, Address) else Address(None, 0, 1, data)
@@ -257,11 +251,10 @@ def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if not types.is_float(type):
         ev.fail(node, f"this works on floats, not on '{type}'")
     op, known = (_UNARY if len(values) == 1 else _BINARY)[name]
-    if any(isinstance(value.data, SSAValue) for value in values):
-        assert ev.builder is not None
+    if any(is_ssa(value.data) for value in values):
         operands = [ev.ssa(value, node) for value in values]
-        ev.builder.at(ev.source, node.start)
-        return Value(type, ev.builder.value(op(*operands)))  # pyright: ignore
+        ev.code.at(ev.source, node.start)
+        return Value(type, ev.code.value(op(*operands)))  # pyright: ignore
 
     def safe(*numbers: float) -> float:
         try:

@@ -329,8 +329,7 @@ def _emit_range(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
 
 def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range, inner: Inner) -> None:
     """A loop over known numbers."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     builder.at(ev.source, node.start)
     start, step, count = values.start, values.step, len(values)
     direct = step > 0 and start >= 0 and start + step * count <= types.I16.highest and element.bits <= 16
@@ -357,18 +356,16 @@ def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range,
 
 def _position(ev: Evaluator, value: SSAValue, start: int, step: int) -> SSAValue:
     """How often a loop has run, from the number it counts."""
-    assert ev.builder is not None
     if start != 0:
-        value = emit.binary(ev.builder, "-", types.I16, value, ev.builder.constant(types.I16, start))
+        value = emit.binary(ev.code, "-", types.I16, value, ev.code.constant(types.I16, start))
     if step != 1:
-        value = emit.binary(ev.builder, "/", types.I16, value, ev.builder.constant(types.I16, step))
+        value = emit.binary(ev.code, "/", types.I16, value, ev.code.constant(types.I16, step))
     return value
 
 
 def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
     """A loop upwards between numbers known at run time."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     # The loop compares signed numbers, so unsigned ones count in more bits.
     if element.signed:
         wide = element if element.bits >= 16 else types.I16
@@ -401,7 +398,6 @@ def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeDat
         assert counter.value is not None
         if isinstance(data.step.data, int):
             return binary(ev, "<" if data.step.data > 0 else ">", counter.value, data.stop, node)
-        assert ev.builder is not None
         up, below, above = (
             ev.ssa(binary(ev, symbol, left, right, node), node)
             for symbol, left, right in (
@@ -410,7 +406,7 @@ def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeDat
                 (">", counter.value, data.stop),
             )
         )
-        return boolean(ev.builder.value(arith.SelectOp(up, below, above)))
+        return boolean(ev.code.value(arith.SelectOp(up, below, above)))
 
     def one() -> None:
         assert counter.value is not None and position.value is not None

@@ -21,7 +21,7 @@ from .expressions import initializes_global, place
 from .pe import location
 from .places import Memory, array_at, index_word, moved, word_address
 from .types import Type
-from .values import VOID, Address, Column, Value, boolean
+from .values import VOID, Address, Column, Value, boolean, is_ssa
 
 # Making and changing descriptors
 
@@ -358,9 +358,9 @@ def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
     if ev.builder is None:
         ev.fail(node, f"@{node.name} changes the FIFO at run time; it cannot stand in a comptime block (DSD-156)")
     length = coerce(ev, length, types.U16, arguments[1])
-    ev.builder.at(ev.source, node.start)
+    ev.code.at(ev.source, node.start)
     side = "read" if node.name == "set_fifo_read_length" else "write"
-    ev.builder(dsd.SetFifoLengthOp(fifo.data.symbol, side, _field(ev, word(ev, length, arguments[1]))))
+    ev.code(dsd.SetFifoLengthOp(fifo.data.symbol, side, _field(ev, word(ev, length, arguments[1]))))
     return VOID
 
 
@@ -373,8 +373,8 @@ def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
 
 def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, in_register: bool = False) -> SSAValue:
     """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
-    builder = ev.builder
-    assert builder is not None and ev.pe is not None
+    builder = ev.code
+    assert ev.pe is not None
     builder.at(ev.source, node.start)
     mlir = emit.scalar(element)
     if isinstance(data, MemoryDescriptor):
@@ -387,7 +387,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
                     base, extents[0], offset=offset, stride=strides[0], wavelet_index_offset=data.wavelet_index_offset
                 )
             )
-        if any(isinstance(item, SSAValue) for item in (*extents, *strides)):
+        if any(is_ssa(item) for item in (*extents, *strides)):
             ev.fail(node, "the strides and extents of a mem4d_dsd must be known at compile time here")
         return builder.value(
             dsd.Mem4dOp(base, extents, offset=offset, strides=strides, wavelet_index_offset=data.wavelet_index_offset)
@@ -414,7 +414,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
     if isinstance(data, FifoDescriptor):
         return builder.value(dsd.FifoOp(data.symbol, mlir))
     if isinstance(data, CircularDescriptor) and in_register:
-        if isinstance(data.extent, SSAValue):
+        if is_ssa(data.extent):
             ev.fail(node, "the extent of a circbuf_dsd must be known at compile time here")
         base, _ = view(ev, data.address, element)
         return builder.value(dsd.CircbufOp(base, data.extent, wraparound=data.wraparound))
@@ -437,8 +437,8 @@ def _option(ev: Evaluator, name: str, value: Any, node: syntax.Node) -> Attribut
 
 def _field(ev: Evaluator, item: Any) -> Any:
     if isinstance(item, Column):
-        assert ev.builder is not None and ev.pe is not None
-        return ev.pe.parameter(ev.builder, types.I16, item)
+        assert ev.pe is not None
+        return ev.pe.parameter(ev.code, types.I16, item)
     return item
 
 
@@ -447,7 +447,6 @@ def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation
     needed = ELEMENTS[row.destination if source is None else row.sources[source]]
     value = ev.expr(node, None if source is None else needed)
     data = value.data
-    assert ev.builder is not None
     if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):
         return materialize(ev, data, needed, node)
     if isinstance(value.type, types.Register):
@@ -467,7 +466,6 @@ def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation
 
 def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
     """A scalar variable as a memref without dimensions."""
-    assert ev.builder is not None
     mlir = emit.scalar(element)
     buffer = where.buffer
     if (
@@ -476,9 +474,9 @@ def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
         and where.offset == 0
         and emit.scalar(emit.stored(buffer.element)) == mlir
     ):
-        return ev.builder.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, emit.array(mlir, ())))
+        return ev.code.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, emit.array(mlir, ())))
     word = word_address(ev, where)
-    return ev.builder.once((word, mlir), lambda: wse.ViewOp(word, emit.array(mlir, ())))
+    return ev.code.once((word, mlir), lambda: wse.ViewOp(word, emit.array(mlir, ())))
 
 
 def scalar_operand(
@@ -486,7 +484,6 @@ def scalar_operand(
 ) -> SSAValue:
     """A scalar source with the type the operation takes; integers and moves care for the width only."""
     type = value.type
-    assert ev.builder is not None
     if isinstance(type, types.Enum):
         value, type = Value(type.underlying, value.data), type.underlying
     if type in (types.BOOL,) or isinstance(type, types.Identifier):
@@ -502,7 +499,7 @@ def scalar_operand(
         return ev.ssa(bitcast(ev, value, types.U16 if bits == 16 else types.U32, node), node)
     if not types.is_integer(type):
         ev.fail(node, f"@{row.name} takes a {bits}-bit integer, not '{type}'")
-    if isinstance(value.data, SSAValue):
+    if is_ssa(value.data):
         assert isinstance(type, types.Int)
         if type.bits > bits:
             ev.fail(node, f"@{row.name} takes {bits}-bit integers, not '{type}'; convert it with @as")
@@ -588,7 +585,7 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
         for n, argument in enumerate(arguments[1:count])
     ]
-    ev.builder.at(ev.source, node.start)
+    ev.code.at(ev.source, node.start)
     registers = any(str(value.type).startswith("!dsr.") for value in (destination, *sources))
     if registers:
         from .registers import apply
@@ -600,7 +597,7 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
         asked = want is not types.VOID and settings is None and fifos
         op = dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings, with_result=asked)
-        ev.builder(op)
+        ev.code(op)
     return boolean(True if op.result is None else op.result)
 
 
@@ -631,9 +628,8 @@ LONGEST = 0xFFFF
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:
-    assert ev.builder is not None
     amount = index_word(ev, value, node)
-    return amount if isinstance(amount, SSAValue) else ev.builder.constant(types.I16, amount)
+    return amount if is_ssa(amount) else ev.code.constant(types.I16, amount)
 
 
 for _name in dsd_table.OPERATIONS:
@@ -647,9 +643,8 @@ def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, 
     element = emit.stored(type.element)
     as_int: Type = types.I16 if types.words(element) == 1 else types.I32
     base, offset = view(ev, where, as_int)
-    assert ev.builder is not None
     count = type.count * types.words(emit.stored(type.element)) // types.words(as_int)
-    descriptor = ev.builder.value(dsd.Mem1dOp(base, count, offset=offset))
+    descriptor = ev.code.value(dsd.Mem1dOp(base, count, offset=offset))
     return descriptor, as_int, dsd_table.OPERATIONS["mov16" if types.words(as_int) == 1 else "mov32"]
 
 
@@ -657,15 +652,13 @@ def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, n
     """Emits `array = @constants(...)`."""
     from .scalars import bits as bits_of
 
-    assert ev.builder is not None
     destination, element, row = _whole(ev, where, type)
-    number = ev.builder.constant(element, bits_of(emit.stored(type.element), value.data))
-    ev.builder(dsd.OPERATIONS[row.name](destination, [number]))
+    number = ev.code.constant(element, bits_of(emit.stored(type.element), value.data))
+    ev.code(dsd.OPERATIONS[row.name](destination, [number]))
 
 
 def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array, node: syntax.Node) -> None:
     """Emits the copy of a whole array."""
-    assert ev.builder is not None
     destination, _, row = _whole(ev, where, type)
     origin, _, _ = _whole(ev, source, type)
-    ev.builder(dsd.OPERATIONS[row.name](destination, [origin]))
+    ev.code(dsd.OPERATIONS[row.name](destination, [origin]))

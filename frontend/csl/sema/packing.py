@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from typing import Any
 
-from xdsl.ir import SSAValue
-
 from .. import syntax
 from . import emit, scalars, types
 from .conversion import bitcast, cast
 from .core import Evaluator
 from .types import Type
-from .values import Address, Callable, Column, Value, Words
+from .values import Address, Callable, Value, Words, is_known, is_ssa
 
 
 def to_words(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
@@ -215,7 +213,7 @@ def _as_word(ev: Evaluator, word: Value, node: syntax.Node) -> Value:
 
 def _is_zero(value: Value) -> bool:
     data: Any = value.data
-    return not isinstance(data, SSAValue | Column | Address | Callable) and data == 0
+    return is_known(data) and not isinstance(data, Address | Callable) and data == 0
 
 
 def _shifted(ev: Evaluator, symbol: str, value: Value, count: int, node: syntax.Node) -> Value:
@@ -230,9 +228,8 @@ def _or(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Value:
 
 def _apply(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
     """`left symbol right` of unsigned integers of one type."""
-    if isinstance(left.data, SSAValue) or isinstance(right.data, SSAValue):
+    if is_ssa(left.data) or is_ssa(right.data):
         one, other = ev.ssa(left, node), ev.ssa(right, node)
-        assert ev.builder is not None
-        ev.builder.at(ev.source, node.start)
-        return Value(left.type, emit.binary(ev.builder, symbol, left.type, one, other))
+        ev.code.at(ev.source, node.start)
+        return Value(left.type, emit.binary(ev.code, symbol, left.type, one, other))
     return Value(left.type, scalars.binary(ev.lanes, symbol, left.type, left.data, right.data))

@@ -33,7 +33,7 @@ from .modules import Global, Module
 from .packing import to_words
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Value
+from .values import Address, Buffer, Callable, Column, Value, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -321,13 +321,13 @@ class PeProgram:
         """What is fixed of the descriptor a variable holds; None if nothing is known of it."""
         if where.buffer is None:
             return None
-        if isinstance(where.offset, SSAValue):
+        if is_ssa(where.offset):
             held = [each for (symbol, _), each in self._descriptors.items() if symbol == where.buffer.symbol]
             return held[0] if held and all(map(held[0].like, held)) else None
         return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
 
     def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
-        if where.buffer is not None and not isinstance(where.offset, SSAValue):
+        if where.buffer is not None and not is_ssa(where.offset):
             self._descriptors[where.buffer.symbol, where.offset * where.unit] = descriptor
 
     # Numbers that differ from PE to PE

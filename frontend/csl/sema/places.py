@@ -18,7 +18,7 @@ from .core import Evaluator, Serial
 from .emit import array, binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Local, Value, known
+from .values import Address, Buffer, Callable, Column, Local, Value, is_ssa, known
 
 
 class UnknownDescriptor(CslError):
@@ -63,7 +63,7 @@ class Temporary(Place):
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
         assert isinstance(self.type, types.Array)
-        if isinstance(index, SSAValue):
+        if is_ssa(index):
             return self._in_memory(ev, node).element(ev, index, node)
         return Temporary(Value(self.type.element, self.value.data[index]))
 
@@ -108,7 +108,7 @@ class Held(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         value = self._value()
-        if ev.builder is None and isinstance(value.data, SSAValue):
+        if ev.builder is None and is_ssa(value.data):
             ev.fail(node, f"'{self._name}' is not known at compile time")
         if isinstance(value.data, list) and not self.is_const:
             # Arrays are values: what changes the variable later must not change this.
@@ -145,7 +145,7 @@ class Held(Place):
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
         assert isinstance(self.type, types.Array)
-        if isinstance(index, SSAValue):
+        if is_ssa(index):
             return Temporary(self.load(ev, node)).element(ev, index, node)
         return Held(self.holder, self.type.element, (*self.path, index))
 
@@ -218,7 +218,7 @@ class Memory(Place):
         if ev.builder is None:
             ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
         ev.check_format(self.type, node)
-        ev.builder.at(ev.source, node.start)
+        ev.code.at(ev.source, node.start)
         if has_one_register(self.type):
             return Value(self.type, self._load_scalar(ev))
         match self.type:
@@ -258,20 +258,19 @@ class Memory(Place):
         return template.with_parts(parts)
 
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
-        assert ev.builder is not None
         if types.words(self.type) > 2:
             halves = [Memory(moved(ev, self.where, half, 2), types.U32, True)._load_scalar(ev) for half in (0, 1)]
-            low, high = (ev.builder.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
-            raised = ev.builder.value(arith.ShLIOp(high, ev.builder.constant(self.type, 32)))
-            return ev.builder.value(arith.OrIOp(low, raised))
+            low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
+            raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
+            return ev.code.value(arith.OrIOp(low, raised))
         array, indices = self._array(ev)
-        word = ev.builder.value(memref.LoadOp.get(array, indices))
+        word = ev.code.value(memref.LoadOp.get(array, indices))
         in_memory = stored(self.type)
         if self.type is types.BOOL:
-            return ev.builder.value(arith.CmpiOp(word, ev.builder.constant(types.U16, 0), "ne"))
+            return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U16, 0), "ne"))
         want = scalar(self.type)
         if scalar(in_memory) != want:
-            return ev.builder.value(arith.TruncIOp(word, want))  # pyright: ignore[reportArgumentType]
+            return ev.code.value(arith.TruncIOp(word, want))  # pyright: ignore[reportArgumentType]
         return word
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
@@ -279,7 +278,7 @@ class Memory(Place):
             ev.fail(node, "this is constant, or reached by a pointer to constant memory; it cannot be assigned to")
         if ev.builder is None:
             ev.fail(node, "this is memory of the PE, which cannot be written at compile time")
-        ev.builder.at(ev.source, node.start)
+        ev.code.at(ev.source, node.start)
         if has_one_register(self.type):
             self._store_scalar(ev, ev.ssa(value, node))
             return
@@ -327,29 +326,27 @@ class Memory(Place):
             Memory(moved(ev, self.where, position, 1), types.U16, False)._store_scalar(ev, word)
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
-        assert ev.builder is not None
         if types.words(self.type) > 2:
-            high = ev.builder.value(arith.ShRUIOp(word, ev.builder.constant(self.type, 32)))
+            high = ev.code.value(arith.ShRUIOp(word, ev.code.constant(self.type, 32)))
             for half, wide in enumerate((word, high)):
-                cut = ev.builder.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
+                cut = ev.code.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
                 Memory(moved(ev, self.where, half, 2), types.U32, False)._store_scalar(ev, cut)
             return
         in_memory = scalar(stored(self.type))
         if word.type != in_memory:
             signed = isinstance(self.type, types.Int) and self.type.signed
-            word = ev.builder.value((arith.ExtSIOp if signed else arith.ExtUIOp)(word, in_memory))  # pyright: ignore
+            word = ev.code.value((arith.ExtSIOp if signed else arith.ExtUIOp)(word, in_memory))  # pyright: ignore
         array, indices = self._array(ev)
-        ev.builder(memref.StoreOp.get(word, array, indices))
+        ev.code(memref.StoreOp.get(word, array, indices))
 
     def _array(self, ev: Evaluator) -> tuple[SSAValue, list[SSAValue]]:
         """A memref with elements of the place's type, and the indices of the place in it."""
-        builder = ev.builder
-        assert builder is not None
+        builder = ev.code
         unit = types.words(stored(self.type))
         array, offset = array_at(ev, self.where, stored(self.type), unit)
         if not array.type.get_shape():  # pyright: ignore
             return array, []
-        if isinstance(offset, SSAValue):
+        if is_ssa(offset):
             return array, [builder.index(offset)]
         return array, [builder.raw_constant(IndexType(), offset)]
 
@@ -378,7 +375,7 @@ class Bits(Place):
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         if ev.builder is None:
             return self.whole.load(ev, node)
-        ev.builder.at(ev.source, node.start)
+        ev.code.at(ev.source, node.start)
         words = self.whole.words(ev, self._numbers())
         return packing.get(ev, words, self.first % 16, self.type, node, packed=True)
 
@@ -428,7 +425,7 @@ class Part(Place):
         return Part(self, position)
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
-        if isinstance(index, SSAValue):
+        if is_ssa(index):
             return Temporary(self.load(ev, node)).element(ev, index, node)
         return Part(self, index)
 
@@ -438,8 +435,7 @@ class Part(Place):
 
 def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
     """Memory at an address as a memref with elements of a type `unit` words wide, and the index of the address."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     buffer = where.buffer
     offset = in_units(where, unit)
     if buffer is not None and offset is not None and scalar(stored(buffer.element)) == scalar(element):
@@ -447,7 +443,7 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
         if (not shape and offset == 0) or shape:
             type = array(scalar(element), shape)
             return builder.once((buffer.symbol, type), lambda: wse.GetBufferOp(buffer.symbol, type)), offset
-    if offset is not None and buffer is not None and isinstance(offset, SSAValue):
+    if offset is not None and buffer is not None and is_ssa(offset):
         base: SSAValue = _address_of(ev, buffer)
     elif offset is not None and buffer is None:
         base = base_word(ev, where)
@@ -458,15 +454,14 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
 
 
 def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
-    assert ev.builder is not None
-    return ev.builder.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
+    return ev.code.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
 
 
 def in_units(where: Address, unit: int) -> Any:
     """The offset of an address counted in units of so many words; None if it is no whole number of them."""
     if where.unit == unit:
         return where.offset
-    if isinstance(where.offset, SSAValue):
+    if is_ssa(where.offset):
         return None
     total = where.offset * where.unit
     return total // unit if total % unit == 0 else None
@@ -475,22 +470,20 @@ def in_units(where: Address, unit: int) -> Any:
 def base_word(ev: Evaluator, where: Address) -> SSAValue:
     """The word address an address without a buffer starts from."""
     base = where.base
-    if isinstance(base, SSAValue):
+    if is_ssa(base):
         return base
-    assert ev.builder is not None
     if isinstance(base, Column):
         assert ev.pe is not None
-        return ev.pe.parameter(ev.builder, types.U16, base)
-    return ev.builder.constant(types.U16, base)
+        return ev.pe.parameter(ev.code, types.U16, base)
+    return ev.code.constant(types.U16, base)
 
 
 def word_address(ev: Evaluator, where: Address) -> SSAValue:
     """An address as one word, i16."""
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     word = base_word(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
     offset = where.offset
-    if not isinstance(offset, SSAValue):
+    if not is_ssa(offset):
         if offset == 0:
             return word
         return binary(builder, "+", types.U16, word, builder.constant(types.U16, offset * where.unit))
@@ -504,32 +497,31 @@ def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
     if isinstance(where, HeldAddress):
         ev.fail(node, "this points to a variable that exists at compile time only")
     if isinstance(where, Callable):
-        assert ev.builder is not None and ev.pe is not None
-        return ev.builder.constant(types.U16, ev.pe.function_number(where))
+        assert ev.pe is not None
+        return ev.code.constant(types.U16, ev.pe.function_number(where))
     return word_address(ev, where)
 
 
 def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
     """A part of a descriptor as an i16."""
-    assert ev.builder is not None
-    if isinstance(part, SSAValue):
+    if is_ssa(part):
         return part
     if isinstance(part, Address):
         return word_address(ev, part)
     if isinstance(part, Column):
         assert ev.pe is not None
-        return ev.pe.parameter(ev.builder, types.I16, part)
-    return ev.builder.constant(types.I16, part)
+        return ev.pe.parameter(ev.code, types.I16, part)
+    return ev.code.constant(types.I16, part)
 
 
 def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
     """An address moved by `index` elements of `width` words; `index` is known or an i16."""
-    if not isinstance(index, SSAValue) and index == 0 and not isinstance(where.offset, SSAValue):
+    if not is_ssa(index) and index == 0 and not is_ssa(where.offset):
         offset = in_units(where, width)
         return where if offset is None else replace(where, offset=offset, unit=width)
     offset = in_units(where, width)
     if offset is None:
-        if not isinstance(where.offset, SSAValue):
+        if not is_ssa(where.offset):
             offset, step, width = where.offset * where.unit, scaled(ev, index, width), 1
         elif where.unit != 1:
             offset, step, width = scaled(ev, where.offset, where.unit), scaled(ev, index, width), 1
@@ -542,27 +534,24 @@ def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
 
 def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
     """`index * factor`, both in words."""
-    if not isinstance(index, SSAValue):
+    if not is_ssa(index):
         return index * factor
     if factor == 1:
         return index
-    assert ev.builder is not None
-    return binary(ev.builder, "*", types.I16, index, ev.builder.constant(types.I16, factor))
+    return binary(ev.code, "*", types.I16, index, ev.code.constant(types.I16, factor))
 
 
 def plus(ev: Evaluator, left: Any, right: Any) -> Any:
     """The sum of two numbers, each known or an i16."""
-    if not isinstance(left, SSAValue) and not isinstance(right, SSAValue):
+    if not is_ssa(left) and not is_ssa(right):
         return left + right
-    if not isinstance(left, SSAValue):
+    if not is_ssa(left):
         left, right = right, left
-    if not isinstance(right, SSAValue):
+    if not is_ssa(right):
         if right == 0:
             return left
-        assert ev.builder is not None
-        right = ev.builder.constant(types.I16, right)
-    assert ev.builder is not None
-    return binary(ev.builder, "+", types.I16, left, right)
+        right = ev.code.constant(types.I16, right)
+    return binary(ev.code, "+", types.I16, left, right)
 
 
 def index_word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
@@ -571,7 +560,7 @@ def index_word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
         ev.fail(node, "an index is an integer; convert the enum with @get_int")
     if not types.is_integer(value.type):
         ev.fail(node, f"an index is an integer, not '{value.type}'")
-    if isinstance(value.data, SSAValue):
+    if is_ssa(value.data):
         assert isinstance(value.type, types.Int)
         return extend(ev, value.data, value.type, 16)
     if isinstance(value.data, Column) and ev.builder is not None:
@@ -584,7 +573,7 @@ def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[sy
     """The position of an element in row-major order (DSD-027)."""
     result: Any = 0
     for extent, index, node in zip(array.dims, indices, nodes, strict=True):
-        if not isinstance(index, SSAValue) and not 0 <= index < extent:
+        if not is_ssa(index) and not 0 <= index < extent:
             ev.fail(node, f"index {index} is outside the array, which has {extent} here (indices 0 to {extent - 1})")
         result = plus(ev, scaled(ev, result, extent), index)
     return result

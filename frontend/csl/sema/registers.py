@@ -111,8 +111,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         width = data.unit if not isinstance(data, FabricDescriptor) else 2
         element = types.F32 if width == 2 else types.I16
         value = materialize(ev, data, element, node, in_register=True)
-        builder = ev.builder
-        assert builder is not None
+        builder = ev.code
         builder.at(ev.source, node.start)
         if node.name == "load_to_dsr_xdsr_sr":
             needed = dsr.needed_stride_registers(value)
@@ -194,14 +193,14 @@ def _check_queue(ev: Evaluator, data: Any, node: syntax.Node) -> None:
 
 def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node: syntax.Node) -> SSAValue:
     """A register as an operand of an operation."""
-    assert ev.builder is not None and isinstance(value.type, types.Register)
+    assert isinstance(value.type, types.Register)
     number = ev.data(value, node, "a DSR")
     plain = FIFO_FILES.get(value.type.name)
     file = FILES.get(plain or value.type.name)
     if file is None:
         ev.fail(node, f"an operation takes a DSR, not a value of type '{value.type}'")
     register = file.get(emit.scalar(needed), number)
-    return ev.builder.value(dsr.GetDsrOp(register, fifo=plain is not None))
+    return ev.code.value(dsr.GetDsrOp(register, fifo=plain is not None))
 
 
 def apply(
@@ -218,8 +217,7 @@ def apply(
 
     `asked` says that its result is wanted.
     """
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     taken = {type(value.type) for value in (destination, *sources) if isinstance(value.type, dsr.RegisterType)}
     operands: list[SSAValue] = []
     for position, value in enumerate((destination, *sources)):
@@ -248,8 +246,7 @@ def apply(
 
 
 def _extended(ev: Evaluator, value: SSAValue, file: type[dsr.DescriptorRegisterType]) -> dsr.LoadOp:
-    builder = ev.builder
-    assert builder is not None
+    builder = ev.code
     xdsr = builder.value(dsr.GetXdsrOp(dsr.XdsrType.get()))
     srs = [builder.value(dsr.GetSrOp(dsr.SrType.get())) for _ in range(dsr.needed_stride_registers(value))]
     element = cast(dsd.DescriptorType, value.type).element_type

@@ -17,7 +17,7 @@ from .expressions import assign, binary, place
 from .frames import Break, Continue, Return, Target, flag
 from .places import Memory, Temporary
 from .types import Type
-from .values import NOTHING, VOID, Local, Value, boolean, known
+from .values import NOTHING, VOID, Local, Value, boolean, is_ssa, known
 
 # Blocks
 
@@ -76,15 +76,14 @@ def has_left(ev: Evaluator) -> bool | SSAValue:
         state = local.value.data
         if state is True:
             return True
-        if isinstance(state, SSAValue):
-            assert ev.builder is not None
-            result = ev.builder.value(arith.OrIOp(result, state)) if isinstance(result, SSAValue) else state
+        if is_ssa(state):
+            result = ev.code.value(arith.OrIOp(result, state)) if is_ssa(result) else state
     return result
 
 
 def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
     """Emits what follows a jump that may have been taken: only if it has not been."""
-    flags = [local for local in ev.frame.flags() if local.value is not None and isinstance(local.value.data, SSAValue)]
+    flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
 
     def gone() -> Value:
         if len(flags) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ....dialects import wse
 from .. import syntax
@@ -15,7 +15,7 @@ from .core import Evaluator, builtin
 from .operations import Fields, expect
 from .pe import TASK_KINDS, Binding, PeProgram
 from .types import Type
-from .values import VOID, Callable, Value
+from .values import VOID, Callable, Value, is_ssa
 
 
 def pe_of(ev: Evaluator, node: syntax.Builtin) -> PeProgram:
@@ -80,7 +80,7 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
     if value.type is (types.INPUT_QUEUE if ev.session.target.data_tasks_by_color else types.COLOR):
         name, other = ("WSE-2", "color") if value.type is types.INPUT_QUEUE else ("WSE-3", "input queue")
         ev.fail(node, f"tasks are blocked and unblocked by their {other} on {name}, not by '{value.type}'")
-    if isinstance(value.data, SSAValue):
+    if is_ssa(value.data):
         return None
     return kind, ev.data(value, node)
 
@@ -129,8 +129,8 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             binding = next(b for b in pe.bindings.values() if b.symbol == symbol)
             _initially(ev, pe, node, (binding.kind, binding.id))
             return VOID
-        ev.builder.at(ev.source, node.start)
-        ev.builder(make(symbol))
+        ev.code.at(ev.source, node.start)
+        ev.code(make(symbol))
         return VOID
     if node.name == "activate" and value.type is not types.LOCAL_TASK_ID:
         ev.fail(argument, f"@activate takes a 'local_task_id', not '{value.type}'; data tasks are started by wavelets")
@@ -144,16 +144,15 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         return VOID
     if state is not None:
         symbol = _symbol(ev, value, *state, argument)
-        ev.builder.at(ev.source, node.start)
-        ev.builder(make(symbol))
+        ev.code.at(ev.source, node.start)
+        ev.code(make(symbol))
         return VOID
     kind = _kind(value.type)
     for binding in [binding for (k, _), binding in pe.bindings.items() if k is kind]:
-        same = emit.binary(ev.builder, "==", types.U16, value.data, ev.builder.constant(types.U16, binding.id))
+        same = emit.binary(ev.code, "==", types.U16, value.data, ev.code.constant(types.U16, binding.id))
 
         def then(binding: Binding = binding) -> Value:
-            assert ev.builder is not None
-            ev.builder(make(binding.symbol))
+            ev.code(make(binding.symbol))
             return VOID
 
         control.branch(ev, same, then, lambda: VOID, node)

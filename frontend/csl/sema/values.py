@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from . import types
 from .types import Type
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ..syntax import Function as FunctionNode
     from .modules import Module
 
@@ -170,9 +172,18 @@ class Local:
     """Run-time branches around its declaration."""
 
 
+_SSA_VALUES = frozenset((OpResult, BlockArgument))
+
+
+def is_ssa(data: Any) -> TypeIs[SSAValue]:
+    """Whether data is an SSA value. SSAValue is an abstract base class: isinstance asks it three times as long."""
+    return data.__class__ in _SSA_VALUES
+
+
 def is_known(data: Any) -> bool:
     """Whether a scalar's data is the same known number in all lanes."""
-    return not isinstance(data, SSAValue | Column)
+    kind = data.__class__
+    return kind is not Column and kind not in _SSA_VALUES
 
 
 def known(value: Value) -> bool:
@@ -183,13 +194,13 @@ def known(value: Value) -> bool:
 def _is_fixed(data: Any) -> bool:
     if isinstance(data, int | float):
         return True
-    if isinstance(data, SSAValue):
+    if is_ssa(data):
         return False
     if isinstance(data, tuple):
         return all(map(known, data))
     if isinstance(data, list):
         return all(map(_is_fixed, data))
     if isinstance(data, Address):
-        return not (isinstance(data.offset, SSAValue) or isinstance(data.base, SSAValue))
+        return not (is_ssa(data.offset) or is_ssa(data.base))
     check = getattr(data, "is_known", None)
     return check() if check is not None else True

@@ -283,3 +283,16 @@ def test_blocks_that_do_not_fall_through(csl: Csl) -> None:
       out[0] = a * 100 + c;
     """
     assert csl.compute(text, "i16", before="var n: i16 = 3;") == 711
+
+
+def test_branches_of_different_types(csl: Csl) -> None:
+    """Each is converted to the common type where it is computed (Types, Peer Type Resolution)."""
+    text = """
+      const wide = if (n > 3) m + 1 else n;
+      const other = if (n < 3) n else m * 2;
+      const real = if (n > 3) h * 2.0 else f;
+      const mixed = switch (m) { 6 => m - 1, 7 => n, else => 5 };
+      out[0] = wide; out[1] = other; out[2] = @as(i32, real); out[3] = mixed;
+    """
+    before = "var n: i32 = 40; var m: i16 = 6; var h: f16 = 1.5; var f: f32 = 9.0;"
+    assert csl.compute(text, "i32", count=4, before=before).tolist() == [7, 12, 3, 5]
