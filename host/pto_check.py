@@ -18,13 +18,13 @@ from ..diagnostics import LoomError
 from ..dialects import context
 from ..dialects.pto.findings import Finding
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
-from ..dialects.pto.hazards import find_hazards
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, read_text
 from ..passes import get_all_passes
+from ..passes.pto_hazards import find_hazards
 from ..verification import located, verify
 
 FRONT_END = (
@@ -70,9 +70,8 @@ def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[
     several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
     `rejected`. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
     """
-    known: tuple[Behaviour, ...] = get_args(Behaviour)
-    if arch is not None and arch not in known:
-        raise LoomError(f"arch is '{arch}'; use one of {', '.join(known)}")
+    if str(arch or "ideal") not in get_args(Behaviour):
+        raise LoomError(f"arch is '{arch}'; use one of {', '.join(get_args(Behaviour))}")
     if not isinstance(source, ModuleOp):
         read_text(source)
     try:

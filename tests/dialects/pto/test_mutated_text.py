@@ -12,8 +12,8 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 
 from loomir.diagnostics import LoomError
 from loomir.dialects import get_all_dialects
-from loomir.dialects.pto.hazards import find_hazards
 from loomir.frontend.ir_text import parse_ir
+from loomir.passes.pto_hazards import find_hazards
 from loomir.verification import verify
 
 LIT_TESTS = Path(__file__).parents[3] / "lit_tests" / "dialects" / "pto"

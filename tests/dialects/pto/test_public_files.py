@@ -20,8 +20,8 @@ from xdsl.printer import Printer
 
 from loomir.diagnostics import LoomError
 from loomir.dialects import get_all_dialects
-from loomir.dialects.pto.hazards import find_hazards
 from loomir.frontend.ir_text import parse_ir
+from loomir.passes.pto_hazards import find_hazards
 from loomir.verification import verify
 
 DIRECTORY = os.environ.get("LOOMIR_PTOAS")

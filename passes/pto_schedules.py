@@ -17,11 +17,19 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
-from . import protocol
-from .attributes import KernelKind
-from .frontend_pipes import AllocSlotOp, FreeOp, OpenPipeOp, PipeUseOp, PopOp, PushOp, opened_pipes
-from .internal_pipes import BoundPipeOp, InitializeL2G2LPipeOp, InitializePipeOp, TAllocOp, TFreeOp, TPopOp, TPushOp
-from .kernels import (
+from ..dialects.pto import protocol
+from ..dialects.pto.attributes import KernelKind
+from ..dialects.pto.frontend_pipes import AllocSlotOp, FreeOp, OpenPipeOp, PipeUseOp, PopOp, PushOp, opened_pipes
+from ..dialects.pto.internal_pipes import (
+    BoundPipeOp,
+    InitializeL2G2LPipeOp,
+    InitializePipeOp,
+    TAllocOp,
+    TFreeOp,
+    TPopOp,
+    TPushOp,
+)
+from ..dialects.pto.kernels import (
     Architecture,
     GetSubBlockIdxOp,
     SectionCubeOp,
@@ -30,10 +38,11 @@ from .kernels import (
     core_of,
     kernel_kind,
 )
-from .memory import PartitionViewOp, SetValidShapeOp, SubViewOp, TReshapeOp, constant_value
-from .protocol import Behaviour
-from .tiles import TileOperation
-from .types import TileBufType
+from ..dialects.pto.memory import PartitionViewOp, SetValidShapeOp, SubViewOp, TReshapeOp, constant_value
+from ..dialects.pto.protocol import Behaviour
+from ..dialects.pto.tiles import TileOperation
+from ..dialects.pto.types import TileBufType
+from ..dialects.traversal import walk
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
 """What an operation does with a pipe: ask for a slot, put an entry in, take one out, give its slot back."""
@@ -44,13 +53,13 @@ Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
 ROUNDS = 24
 """How often a loop is run whose bounds are not known: some times round the slots of most pipes."""
 
-MOST_STEPS = 20_000
+MOST_STEPS = 10_000
 """Steps after which a schedule ends; what is not found until then is left to a run."""
 
-MOST_VISITS = 100_000
+MOST_VISITS = 30_000
 """Operations after which a schedule ends."""
 
-MOST_WAYS = 16
+MOST_WAYS = 8
 """Schedules of a kernel that are looked at, for conditions that are not known."""
 
 MOST_OPERATIONS = 200
@@ -127,7 +136,7 @@ _ACTIONS: Mapping[type[Operation], Action] = {
 def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
     """The operations on pipes in a function, in the order they stand in."""
     pipes: dict[int, list[OpenPipeOp]] = {}
-    for op in function.walk():
+    for op in walk(function):
         action: Action | None = next((action for kind, action in _ACTIONS.items() if isinstance(op, kind)), None)
         if action is None:
             continue
@@ -153,7 +162,7 @@ def schedules(function: FuncOp, uses: Sequence[PipeUse]) -> list[list[Schedule]]
     kind = kernel_kind(function)
     inside = {core for use in uses if (core := core_of(use.op)) is not None}
     cores = [kind] if kind is not None else sorted(inside, key=lambda core: core.value)
-    asks = any(isinstance(op, GetSubBlockIdxOp) for op in function.walk())
+    asks = any(isinstance(op, GetSubBlockIdxOp) for op in walk(function))
     plan = _Plan(function.body.blocks[0], uses)
     found: list[list[Schedule]] = []
     for core in cores:

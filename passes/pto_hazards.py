@@ -2,14 +2,14 @@
 
 The verifiers refuse what no chip accepts. Here is what is accepted and then overwrites, aliases, hangs or leaves
 credits behind: each finding says where, what happens, and what to do. What depends on one operation is read off it,
-what depends on their order off the schedules of kernels (`schedule`), and what depends on both ends of a pipe off
-what happens before what (`ordering`). The engine finds the rest when the program runs.
+what depends on their order off the schedules of kernels (`pto_schedules`), and what depends on both ends of a pipe
+off what happens before what (`analysis.pipe_tokens`). The engine finds the rest when the program runs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, TypeAlias
@@ -19,20 +19,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...diagnostics import location_of
-from ..traversal import walk
-from . import protocol
-from .attributes import KernelKind
-from .buffers import ReserveBufferOp
-from .findings import Finding, Severity
-from .frontend_pipes import OpenPipeOp
-from .internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
-from .kernels import Architecture, GetSubBlockIdxOp, core_of
-from .memory import constant_value
-from .ordering import Order, Ring, Stall, consumer_buffer, enough_slots, order_of, rings_of
-from .protocol import Behaviour
-from .schedule import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, kernel_of
-from .types import TensorViewType, TileBufType, element_bytes
+from ..diagnostics import location_of
+from ..dialects.pto import protocol
+from ..dialects.pto.attributes import KernelKind
+from ..dialects.pto.buffers import ReserveBufferOp
+from ..dialects.pto.findings import Finding, Severity
+from ..dialects.pto.frontend_pipes import OpenPipeOp
+from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
+from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, core_of
+from ..dialects.pto.memory import constant_value
+from ..dialects.pto.protocol import Behaviour
+from ..dialects.pto.types import TensorViewType, TileBufType, element_bytes
+from ..dialects.traversal import walk
+from .analysis.pipe_tokens import Deadlock, EventGraph, NoSlotNumber, smallest_slots
+from .pto_entries import entry_bytes
+from .pto_events import Program, Ring, consumer_buffer, programs_of, rings_of
+from .pto_schedules import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, kernel_of
 
 Code: TypeAlias = Literal[
     "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
@@ -72,7 +74,7 @@ def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[F
         found += _aliasing(ring, rings)
     unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
     found += unbalanced.values()
-    found += _orders(kernels, rings, unbalanced)
+    found += _programs(kernels, rings, unbalanced)
     order = {op: place for place, op in enumerate(walk(module))}
     unique: dict[tuple[Code, Operation], Hazard] = {}
     for hazard in found:
@@ -144,20 +146,16 @@ def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Haz
 
 def _slot_size(use: PipeUse) -> Iterator[Hazard]:
     """Slots that do not hold the tiles of both vector cores, or the tile that is taken out (PTO-022)."""
-    tile = None if use.entry is None else use.entry.type
-    if not isinstance(tile, TileBufType) or tile.valid_bytes is None or use.action not in ("push", "pop"):
-        return
-    lane = (use.action == "push") == (use.direction == protocol.V2C)
-    if use.pipe.acc_push_epilogue is not None and use.action == "push":
-        return
-    parts = protocol.LANES if lane and use.split in (protocol.UP_DOWN, protocol.LEFT_RIGHT) else 1
-    if parts * tile.valid_bytes > use.pipe.entry_bytes:
-        entry = f"{parts} tiles of {tile.valid_bytes} bytes" if parts > 1 else f"a tile of {tile.valid_bytes} bytes"
+    entry = entry_bytes(use)
+    if entry is not None and entry.bytes > use.pipe.entry_bytes:
+        what = (
+            f"{entry.tiles} tiles of {entry.bytes_each} bytes" if entry.tiles > 1 else f"a tile of {entry.bytes} bytes"
+        )
         yield Hazard(
             "small-slot",
             use.op,
-            f"slot_size = {use.pipe.entry_bytes} is too small for {entry}, which reach into the next slot; use "
-            f"{parts * tile.valid_bytes}",
+            f"slot_size = {use.pipe.entry_bytes} is too small for {what}, which reach into the next slot; use "
+            f"{entry.bytes}",
         )
 
 
@@ -523,24 +521,25 @@ def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
     )
 
 
-def _orders(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: dict[Ring, Hazard]) -> Iterator[Hazard]:
+def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: Collection[Ring]) -> Iterator[Hazard]:
     """Kernels that wait for each other forever, and pushes that may overwrite what is still to be read."""
     safe: set[Pipe] = set()
     """Ends of pipes of which it is known whether they overwrite."""
-    for members, shared in _programs(kernels, rings):
-        exact = all(way.exact for kernel in members for ways in kernel.schedules for way in ways)
-        order = order_of(members, shared)
-        if exact and order.stalls and not any(ring in unbalanced for ring in shared):
-            yield _deadlock(members, shared, order.stalls)
-        unseeded = order_of(members, shared, seeded=False) if order.overwrites else order
-        hazards = list(_overwrites(order, unseeded, members[0].behaviour, exact))
+    for program in programs_of(kernels, rings):
+        if any(ring in unbalanced for ring in program.rings.values()):
+            continue
+        graph = EventGraph(program.cores, program.tokens())
+        deadlock = graph.deadlock()
+        if deadlock is not None:
+            if program.exact:
+                yield _deadlock(program, deadlock)
+            continue
+        hazards = list(_overwrites(program, graph.overwriting()))
         yield from hazards
         told = {hazard.op for hazard in hazards}
-        for ring in shared:
-            if exact or ring.pipe in told:
-                safe.update(
-                    use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses
-                )
+        for ring in program.rings.values():
+            if program.exact or ring.pipe in told:
+                safe |= {use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses}
     for kernel in kernels:
         if kernel.behaviour == "ideal":
             continue
@@ -549,77 +548,61 @@ def _orders(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: dict[R
                 yield from _depth(op)
 
 
-def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[tuple[list[Kernel], list[Ring]]]:
-    """Kernels that pipes connect, with these, where they are known: two ends each, and one schedule for each core."""
-    left = [kernel for kernel in kernels if kernel.uses]
-    while left:
-        members, shared = [left.pop(0)], list[Ring]()
-        for kernel in members:
-            for ring in rings:
-                ends = [*ring.producers, *ring.consumers]
-                if kernel in ends and ring not in shared:
-                    shared.append(ring)
-                    for other in ends:
-                        if other in left:
-                            left.remove(other)
-                            members.append(other)
-        cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
-        if (
-            all(ring.has_two_ends for ring in shared)
-            and all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in members)
-            and len(set(cores)) == len(cores)
-            and len({kernel.behaviour for kernel in members}) == 1
-        ):
-            yield members, shared
-
-
-def _deadlock(kernels: Sequence[Kernel], rings: Sequence[Ring], stalls: Sequence[Stall]) -> Hazard:
-    waiting = [
-        f"@{stall.function.sym_name.data} waits for {_wanted(stall)}"
-        + ("" if place == 0 else f" at {location_of(stall.op)}")
-        for place, stall in enumerate(stalls)
-    ]
-    remedies: list[str] = []
-    for ring in dict.fromkeys(stall.ring for stall in stalls if stall.wants == "slot"):
-        slots = enough_slots(kernels, rings, ring)
-        if slots is not None:
-            remedies.append(f"give {ring.label} slot_num = {slots}")
-    remedies.append("take entries out, and free them, in the order in which they come" if not remedies else "reorder")
+def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
+    first = deadlock.needs[0].waiting
+    operations = program.operations[first.core]
+    pipes, behaviour = program.pipes(), program.kernels[0].behaviour
+    try:
+        slots = smallest_slots(
+            program.cores,
+            program.tokens(),
+            pipes,
+            lambda count: protocol.credit_period(count, behaviour),
+            at_least=1,
+        )
+    except NoSlotNumber:
+        remedy = "no number of slots helps: take entries out, and free them, in the order in which they come"
+    else:
+        more = [
+            f"slot_num = {count} for {' and '.join(pipe)}"
+            for pipe, count in zip(pipes, slots, strict=True)
+            if count > program.rings[pipe[0]].pipe.depth
+        ]
+        remedy = f"use {', '.join(more)}, or wait for fewer entries at once"
     return Hazard(
-        "deadlock", stalls[0].op, f"{' and '.join(waiting)}, each for the other, forever; {' or '.join(remedies)}"
+        "deadlock",
+        operations[min(first.place, len(operations) - 1)],
+        f"the kernels wait for each other forever: {deadlock}; {remedy}",
     )
 
 
-def _wanted(stall: Stall) -> str:
-    if stall.wants == "entry":
-        return f"entry {stall.number} of {stall.ring.label}"
-    return f"a free slot of {stall.ring.label} for entry {stall.number}"
-
-
-def _overwrites(order: Order, unseeded: Order, behaviour: Behaviour, exact: bool) -> Iterator[Hazard]:
-    severity: Severity = "error" if exact else "warning"
-    certain = {overwrite.ring for overwrite in unseeded.overwrites}
-    for overwrite in order.overwrites:
-        ring, depth = overwrite.ring, overwrite.ring.pipe.depth
-        if ring not in certain:
+def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Hazard]:
+    """Pushes that may overwrite, by ring: through credits that the pipe begins with, its depth, or the order of frees."""
+    severity: Severity = "error" if program.exact else "warning"
+    behaviour = program.kernels[0].behaviour
+    unseeded = EventGraph(program.cores, program.tokens(seeded=False))
+    certain = unseeded.overwriting() if overwriting and unseeded.deadlock() is None else {}
+    for name, push in overwriting.items():
+        ring, depth = program.rings[name], program.rings[name].pipe.depth
+        slot = protocol.slot_of(push, depth)
+        if name not in certain:
             yield Hazard(
                 "seeded-credits",
                 ring.pipe,
                 f"{behaviour} begins with {protocol.seeded_credits(depth, behaviour)} credits although all {depth} "
-                f"slots of {ring.label} are free, so that push {overwrite.number} may reuse slot "
-                f"{protocol.slot_of(overwrite.number, depth)} before it is read; have the consumer answer, or use more "
-                "slots than pushes",
+                f"slots of {name} are free, so that push {push} may reuse slot {slot} before it is read; have the "
+                "consumer answer, or use as many slots as there are pushes",
                 "warning",
             )
         elif protocol.unsafe_push(depth) is not None:
-            yield replace(next(_depth(ring.pipe)), severity=severity)
+            yield from (replace(hazard, severity=severity) for hazard in _depth(ring.pipe))
         else:
+            (pushes,) = ring.producers.values()
             yield Hazard(
                 "early-overwrite",
-                overwrite.op,
-                f"push {overwrite.number} into {ring.label} may reuse slot "
-                f"{protocol.slot_of(overwrite.number, depth)} before entry {overwrite.number - depth} has been read; "
-                "free entries in the order in which they come, after their last use",
+                next(use.op for use in pushes if use.action in ("alloc", "push")),
+                f"push {push} into {name} may reuse slot {slot} before entry {push - depth} is freed; free entries in "
+                "the order in which they come, each before the next is taken out",
                 severity,
             )
 

@@ -7,10 +7,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from loomir.dialects import context
 from loomir.dialects.pto.findings import Finding
-from loomir.dialects.pto.hazards import find_hazards
 from loomir.dialects.pto.kernels import Architecture
 from loomir.dialects.pto.protocol import Behaviour
 from loomir.frontend.ir_text import parse_ir
+from loomir.passes.pto_hazards import find_hazards
 from loomir.verification import verify
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"

@@ -1,0 +1,217 @@
+"""Both ends of pipes: which kernels hand entries to each other, and the events by which they do.
+
+Knows the pipes of the dialect; what follows from events is the business of `analysis.pipe_tokens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects.pto import protocol
+from ..dialects.pto.attributes import KernelKind
+from ..dialects.pto.buffers import reservation_of
+from ..dialects.pto.frontend_pipes import OpenPipeOp
+from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
+from .analysis import pipe_tokens
+from .analysis.pipe_tokens import Event
+from .pto_schedules import Kernel, Pipe, PipeUse, Schedule
+
+
+@dataclass(eq=False)
+class Ring:
+    """The entries of a pipe in one direction: who puts them in and who takes them out."""
+
+    direction: int
+    label: str
+    """How a message names it."""
+    producers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
+    consumers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
+
+    @property
+    def pipe(self) -> Pipe:
+        """One end, the producer's if it is known."""
+        return next(uses[0].pipe for end in (self.producers, self.consumers) for uses in end.values())
+
+    @property
+    def of_tiles(self) -> bool:
+        """Whether entries are tiles; else they are tensors in global memory."""
+        return any(use.of_tile for end in (self.producers, self.consumers) for uses in end.values() for use in uses)
+
+    @property
+    def frees_at_pop(self) -> bool:
+        """Whether taking an entry out already gives its slot back."""
+        return self.of_tiles and any(kernel.behaviour == "a2a3" for kernel in (*self.producers, *self.consumers))
+
+    @property
+    def is_split(self) -> bool:
+        """Whether an entry is shared among the vector cores."""
+        return any(
+            use.split != protocol.NO_SPLIT
+            for end in (self.producers, self.consumers)
+            for uses in end.values()
+            for use in uses
+        )
+
+    @property
+    def has_two_ends(self) -> bool:
+        """Whether one kernel puts entries in and one takes them out."""
+        return len(self.producers) == len(self.consumers) == 1
+
+
+def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
+    """The rings of a program, in the order of their first uses.
+
+    Ends belong together if consumers take tiles in the same reserved buffer; where entries are tensors, if they have
+    the same number in their kernels.
+    """
+    rings: dict[Hashable, Ring] = {}
+    for kernel in kernels:
+        for use in kernel.uses:
+            key = _key(use)
+            ring = rings.setdefault(key, Ring(use.direction, _label(use)))
+            end = ring.producers if use.action in ("alloc", "push") else ring.consumers
+            end.setdefault(kernel, []).append(use)
+    return list(rings.values())
+
+
+def consumer_buffer(pipe: Pipe, direction: int) -> SSAValue | None:
+    """The consumer's buffer for one direction of a pipe."""
+    if isinstance(pipe, OpenPipeOp):
+        return pipe.consumer_buffer(direction)
+    if not isinstance(pipe, InitializeL2LPipeOp | InitializeL2G2LPipeOp):
+        return None
+    second = pipe.direction == protocol.BOTH and direction == protocol.V2C
+    return pipe.peer_local_addr if second else pipe.local_addr
+
+
+def _key(use: PipeUse) -> Hashable:
+    buffer = consumer_buffer(use.pipe, use.direction)
+    reserved = None if buffer is None else reservation_of(buffer)
+    if reserved is not None:
+        return reserved, use.direction
+    number = use.pipe.pipe_id if isinstance(use.pipe, OpenPipeOp) else use.pipe.frontend_id
+    return (use.pipe if buffer is not None or number is None else number), use.direction
+
+
+def _label(use: PipeUse) -> str:
+    buffer = consumer_buffer(use.pipe, use.direction)
+    reserved = None if buffer is None else reservation_of(buffer)
+    return f"the pipe of '{reserved.key}'" if reserved is not None else use.name
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Kernels that pipes connect, as events of cores on rings, both by the names they have in messages."""
+
+    kernels: Sequence[Kernel]
+    rings: Mapping[str, Ring]
+    cores: Mapping[str, Sequence[Event]]
+    operations: Mapping[str, Sequence[Operation]]
+    """What carries out each event."""
+    exact: bool
+    """Whether it is known how often each loop runs."""
+
+    def tokens(self, *, seeded: bool = True) -> dict[str, pipe_tokens.Ring]:
+        """The numbers of the rings; without `seeded`, pipes begin without credits on all chips."""
+        behaviour = self.kernels[0].behaviour
+        return {
+            name: pipe_tokens.Ring(
+                ring.pipe.depth,
+                protocol.credit_period(ring.pipe.depth, behaviour),
+                protocol.seeded_credits(ring.pipe.depth, behaviour) if seeded else 0,
+                ring.frees_at_pop,
+            )
+            for name, ring in self.rings.items()
+        }
+
+    def pipes(self) -> list[list[str]]:
+        """The rings of each pipe, one or one for each direction, by their names."""
+        found: dict[Pipe, list[str]] = {}
+        for name, ring in self.rings.items():
+            found.setdefault(ring.pipe, []).append(name)
+        return list(found.values())
+
+
+def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:
+    """The kernels that pipes connect, with these, where their events are known.
+
+    They are where every ring has one kernel at each end, and there is one way through each kernel.
+    """
+    left = [kernel for kernel in kernels if kernel.uses]
+    while left:
+        members, shared = [left.pop(0)], list[Ring]()
+        for kernel in members:
+            for ring in rings:
+                ends = [*ring.producers, *ring.consumers]
+                if kernel in ends and ring not in shared:
+                    shared.append(ring)
+                    joined = [other for other in ends if other in left]
+                    left = [other for other in left if other not in joined]
+                    members += dict.fromkeys(joined)
+        cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
+        if (
+            all(ring.has_two_ends for ring in shared)
+            and all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in members)
+            and len(set(cores)) == len(cores)
+            and len({kernel.behaviour for kernel in members}) == 1
+        ):
+            yield _program(members, shared)
+
+
+def _program(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Program:
+    named = _named(rings)
+    by_use = {
+        (use.pipe, use.direction): (name, ring)
+        for name, ring in named.items()
+        for end in (ring.producers, ring.consumers)
+        for uses in end.values()
+        for use in uses
+    }
+    cores: dict[str, list[Event]] = {}
+    operations: dict[str, list[Operation]] = {}
+    exact = True
+    for kernel in kernels:
+        for (way,) in kernel.schedules:
+            exact = exact and way.exact
+            core = _core_name(kernel, way)
+            cores[core], operations[core] = [], []
+            for use in way.uses:
+                name, ring = by_use[use.pipe, use.direction]
+                if _takes_part(way, ring, kernel):
+                    committed = use.action == "push" and not ring.of_tiles
+                    cores[core].append(Event(name, "commit" if committed else use.action))
+                    operations[core].append(use.op)
+    return Program(kernels, named, cores, operations, exact)
+
+
+def _core_name(kernel: Kernel, way: Schedule) -> str:
+    """A function, with the core where several run it."""
+    name = f"@{kernel.function.sym_name.data}"
+    if len(kernel.schedules) == 1:
+        return name
+    return f"{name} on AIC" if way.core is KernelKind.CUBE else f"{name} on AIV{way.lane}"
+
+
+def _takes_part(way: Schedule, ring: Ring, kernel: Kernel) -> bool:
+    """Whether a core has part in each entry: the second vector core only in those that are split, or on a2a3."""
+    return way.lane == 0 or ring.is_split or kernel.behaviour == "a2a3"
+
+
+def _named(rings: Sequence[Ring]) -> dict[str, Ring]:
+    """Rings by their labels, told apart where these are alike."""
+    found: dict[str, Ring] = {}
+    for ring in rings:
+        name, copies = ring.label, 1
+        while name in found:
+            copies += 1
+            name = f"{ring.label} ({copies})"
+        found[name] = ring
+    return found
