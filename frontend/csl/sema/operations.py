@@ -640,16 +640,14 @@ for _name in dsd_table.OPERATIONS:
 
 
 def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, Type, dsd_table.DsdOperation]:
-    element = emit.stored(type.element)
-    as_int: Type = types.I16 if types.words(element) == 1 else types.I32
+    as_int: Type = types.I16 if types.alignment(type) == 1 else types.I32
     base, offset = view(ev, where, as_int)
-    count = type.count * types.words(emit.stored(type.element)) // types.words(as_int)
-    descriptor = ev.code.value(dsd.Mem1dOp(base, count, offset=offset))
-    return descriptor, as_int, dsd_table.OPERATIONS["mov16" if types.words(as_int) == 1 else "mov32"]
+    descriptor = ev.code.value(dsd.Mem1dOp(base, types.words(type) // types.words(as_int), offset=offset))
+    return descriptor, as_int, dsd_table.OPERATIONS["mov16" if as_int is types.I16 else "mov32"]
 
 
 def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, node: syntax.Node) -> None:
-    """Emits `array = @constants(...)`."""
+    """Emits `array = @constants(...)` for scalars of up to 32 bits."""
     from .scalars import bits as bits_of
 
     destination, element, row = _whole(ev, where, type)

@@ -303,7 +303,11 @@ class Memory(Place):
         if not known(value) or len(data) <= 2:
             for n, item in enumerate(data):
                 self.element(ev, n, node).store(ev, Value(self.type.element, item), node)
-        elif all(item == data[0] and not isinstance(item, Column) for item in data):
+        elif (
+            has_one_register(self.type.element)
+            and types.words(self.type.element) <= 2
+            and all(item == data[0] and not isinstance(item, Column | Address) for item in data)
+        ):
             fill_array(ev, self.where, self.type, Value(self.type.element, data[0]), node)
         else:
             assert ev.pe is not None

@@ -275,3 +275,24 @@ def test_a_tensor_access_is_a_struct(csl: Csl) -> None:
 def test_descriptors_that_are_refused(csl: Csl, text: str, message: str) -> None:
     """DSD-020, 036."""
     csl.refuses(text, message)
+
+
+def test_arrays_of_one_value(csl: Csl) -> None:
+    """Of structs, 64-bit integers and pointers, which a single number does not fill."""
+    text = """
+    const bytes = packed struct { low: u8, high: i8 };
+    const pair = struct { a: i16, b: f32 };
+    var target: i32 = 9;
+    var k: u16 = 1;
+    fn main() void {
+      var pairs = @constants([4]pair, pair { .a = 3, .b = 1.5 });
+      var packed = @constants([5]bytes, bytes { .low = 1, .high = 2 });
+      var wide = @constants([3]i64, 5 + (7 << 32));
+      var pointers = @constants([3]*i32, &target);
+      pairs[k].a += 1; packed[k].low += 1; wide[k] += 1; pointers[k].* += 1;
+      note(pairs[k].a); note(@as(i32, pairs[3].b * 2.0)); note(pairs[0].a);
+      note(@as(i32, @bitcast(u16, packed[k]))); note(@as(i32, @bitcast(u16, packed[4])));
+      note(@as(i32, wide[2])); note(@as(i32, wide[k] >> 32)); note(pointers[2].*);
+    }
+    """
+    assert noted(csl, text)[:8] == [4, 3, 3, 0x202, 0x201, 5, 7, 10]
