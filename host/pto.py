@@ -1,0 +1,285 @@
+"""Runs kernels of cube and vector cores: `load` a program for a chip, `run` it with arrays, see what it did.
+
+Knows the passes down to `flow`, and how arguments by name become memory; how pipes behave is the business of the
+lowering and the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute
+
+from ..diagnostics import LoomError
+from ..dialects import flow
+from ..dialects.pto.findings import Finding
+from ..dialects.pto.protocol import Behaviour
+from ..runtime import Machine
+from ..runtime.tiles import element_dtype
+from ..runtime.units import Array
+from .pto_check import chips_of, parse_kernels, prepare
+from .pto_sizes import pointed_bytes
+
+Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
+"""An array for a pointer, a number for a scalar."""
+
+CACHED_BYTES = 1 << 20
+"""Memory of the blocks that run together; more of them would spill the cache between the cores of a block."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A tile that a core printed."""
+
+    block: int
+    core: str
+    """"AIC", "AIV0" or "AIV1"."""
+    label: str
+    array: Array
+
+    def __str__(self) -> str:
+        with np.printoptions(linewidth=120, threshold=1024, precision=6, suppress=True):
+            shape = " x ".join(map(str, self.array.shape))
+            return f"block {self.block} {self.core}: {self.label} {shape} {self.array.dtype}\n{self.array}"
+
+
+@dataclass
+class Result:
+    """What a run has done: the arrays of the arguments by name, the tiles printed in order, the hazards met."""
+
+    arrays: dict[str, Array]
+    prints: list[Printed] = field(default_factory=list[Printed])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    statistics: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def has_errors(self) -> bool:
+        return any(finding.severity == "error" for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument that a kernel takes: its name in the text, and what a pointer points to."""
+
+    name: str
+    pointed: Attribute | None
+
+
+class Program:
+    """Kernels lowered for one behaviour of the pipes and a number of blocks.
+
+    Raises LoomError for a program that the compiler's passes refuse, and for numbers that make no sense.
+    """
+
+    def __init__(
+        self, source: Path | str | ModuleOp, *, arch: Behaviour = "ideal", blocks: int = 1, lanes: int | None = None
+    ):
+        if blocks < 1:
+            raise LoomError(f"a launch has at least one block, not {blocks}")
+        module = parse_kernels(source).clone()
+        self.arch = arch
+        self.blocks = blocks
+        chip = arch if arch != "ideal" else chips_of(module)[0]
+        self.sizes = pointed_bytes(module, blocks)
+        """Bytes of pointers as far as the text says, by name."""
+        prepare(module, chip, lower={"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes}))
+        self.module = module
+        exports = {op.visible_name.data: op for op in module.walk() if isinstance(op, flow.ExportOp)}
+        self.kernels = [(name, _parameters(op)) for name, op in exports.items()]
+        """What is launched, with its arguments: cube and vector cores may both have a part of it."""
+        if not self.kernels:
+            raise LoomError("the program has no kernel that can be launched")
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The arguments of all kernels; those of one name are one."""
+        return {parameter.name: parameter for _, parameters in self.kernels for parameter in parameters}
+
+    def machine(self, *, order: str | None = None) -> Machine:
+        """A machine with the kernels loaded. `order` is "eager", each core running as far as it can, or "prompt", the
+        others first after every push; by default eager, but for a5, where credits do not bound it, prompt."""
+        if order not in (None, "eager", "prompt"):
+            raise LoomError(f"order is '{order}'; use eager or prompt")
+        prompt = order == "prompt" or (order is None and self.arch == "a5")
+        return Machine(self.module, block_rows=self.block_rows(), prompt=prompt)
+
+    def block_rows(self) -> int:
+        """Blocks that run together: as many as have their slots in the cache."""
+        slots = [
+            op.slot_count.value.data * op.slot_size.value.data
+            for op in self.module.walk()
+            if isinstance(op, flow.TileOp) and op.slot_count is not None and op.slot_size is not None
+        ]
+        return max(1, CACHED_BYTES // max(1, 2 * max(slots, default=1)))
+
+
+def _parameters(export: flow.ExportOp) -> list[Parameter]:
+    units = export.parent_op()
+    assert isinstance(units, flow.UnitsOp)
+    name = export.symbol.string_value()
+    function = next(op for op in units.body.block.ops if isinstance(op, flow.FuncOp) and op.sym_name.data == name)
+    names = function.attributes.get("loom.arguments", ArrayAttr([]))
+    pointers = function.attributes.get("loom.pointers", ArrayAttr([]))
+    assert isinstance(names, ArrayAttr) and isinstance(pointers, ArrayAttr)
+    found: list[Parameter] = []
+    for name, pointed in zip(names, pointers, strict=True):
+        assert isinstance(name, StringAttr)
+        found.append(Parameter(name.data, pointed if element_dtype(pointed) is not None else None))
+    return found
+
+
+def run(
+    source: Path | str | ModuleOp,
+    *,
+    arch: Behaviour = "ideal",
+    blocks: int = 1,
+    lanes: int | None = None,
+    arguments: Mapping[str, Argument] | None = None,
+    order: str | None = None,
+    repeat: int = 1,
+    step_limit: int | None = None,
+) -> Result:
+    """Run a program: its arguments by name, arrays for pointers, numbers for the rest.
+
+    `arch` is how pipes behave. An array keeps its type, which must have the width of what the pointer points to, and
+    is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the text says how
+    large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a row. Raises LoomError
+    for what cannot be run, and Deadlock for a program that waits for what never comes.
+    """
+    program = Program(source, arch=arch, blocks=blocks, lanes=lanes)
+    return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
+
+
+def launch(
+    program: Program,
+    arguments: Mapping[str, Argument],
+    *,
+    order: str | None = None,
+    repeat: int = 1,
+    step_limit: int | None = None,
+) -> Result:
+    """Run a program that is lowered already; see `run`."""
+    machine = program.machine(order=order)
+    bound = _bind(program, machine, arguments)
+    for _ in range(repeat):
+        for kernel, parameters in program.kernels:
+            machine.launch(kernel, [bound[parameter.name].value for parameter in parameters])
+        machine.run(step_limit)
+    return _result(program, machine, bound)
+
+
+@dataclass
+class _Bound:
+    value: int | float
+    array: Array | None = None
+    """What the caller gave, or zeros."""
+
+
+def _bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, _Bound]:
+    """Put arrays into global memory; gives what the kernels are launched with."""
+    parameters = program.parameters
+    for name in arguments:
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise LoomError(f"the kernels take no argument '{name}'; they take: {known}")
+    memory = machine.spaces["gm"]
+    bound: dict[str, _Bound] = {}
+    for name, parameter in parameters.items():
+        given = arguments.get(name)
+        if parameter.pointed is None:
+            if given is None:
+                raise LoomError(f"argument '{name}' is a number that is not given; give it")
+            if isinstance(given, np.ndarray) and given.ndim > 0:
+                raise LoomError(f"argument '{name}' is a number, not an array of shape {list(given.shape)}")
+            bound[name] = _Bound(given if isinstance(given, int | float) else given.item())
+            continue
+        dtype = element_dtype(parameter.pointed)
+        assert dtype is not None
+        if given is None:
+            size = program.sizes.get(name)
+            if size is None:
+                raise LoomError(
+                    f"argument '{name}' points to {parameter.pointed}, and the text does not say to how many; give an "
+                    "array"
+                )
+            array = np.zeros(-(-size // dtype.itemsize), dtype)
+        else:
+            array = np.asarray(given)
+            if array.ndim == 0:
+                raise LoomError(f"argument '{name}' is a pointer to {parameter.pointed}; give an array")
+            if array.dtype.itemsize != dtype.itemsize:
+                raise LoomError(
+                    f"argument '{name}' points to {parameter.pointed}, and an array of {array.dtype} has elements of "
+                    "another width; convert it"
+                )
+            needed = program.sizes.get(name)
+            if needed is not None and array.nbytes < needed:
+                raise LoomError(
+                    f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; give a larger array"
+                )
+        address = memory.extend(array.nbytes)
+        memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)
+        bound[name] = _Bound(address, array)
+    return bound
+
+
+def _result(program: Program, machine: Machine, bound: Mapping[str, _Bound]) -> Result:
+    memory = machine.spaces["gm"]
+    arrays: dict[str, Array] = {}
+    for name, argument in bound.items():
+        if argument.array is not None:
+            array = argument.array
+            assert isinstance(argument.value, int)
+            arrays[name] = memory.fetch(argument.value, array.size, array.dtype).reshape(array.shape).copy()
+    prints = [
+        Printed(
+            printed.row, "AIC" if printed.column == 0 else f"AIV{printed.column - 1}", printed.label, printed.values
+        )
+        for printed in machine.printed_tiles
+    ]
+    arch = None if program.arch == "ideal" else program.arch
+    findings = [Finding(found.severity, found.code, found.message, found.where, arch) for found in machine.findings]
+    statistics = {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
+    return Result(arrays, prints, findings, statistics)
+
+
+def differences(results: Sequence[tuple[Behaviour, Result | LoomError]]) -> list[str]:
+    """Where runs of one program differ, in sentences: ends, arrays and printed tiles, each compared with the first."""
+    found: list[str] = []
+    first_arch, first = results[0]
+    for arch, result in results[1:]:
+        if isinstance(first, LoomError) or isinstance(result, LoomError):
+            if isinstance(first, LoomError) != isinstance(result, LoomError):
+                ends = {
+                    a: "fails" if isinstance(r, LoomError) else "ends" for a, r in ((first_arch, first), (arch, result))
+                }
+                found.append(f"{first_arch} {ends[first_arch]}, {arch} {ends[arch]}")
+            continue
+        for name, array in first.arrays.items():
+            found += _difference(f"argument {name}", first_arch, array, arch, result.arrays[name])
+        if len(first.prints) != len(result.prints):
+            found.append(f"{first_arch} prints {len(first.prints)} tiles, {arch} {len(result.prints)}")
+            continue
+        ordered = [sorted(r.prints, key=lambda p: (p.block, p.core)) for r in (first, result)]
+        for one, other in zip(*ordered, strict=True):
+            label = f"the tile printed by block {one.block} {one.core} ({one.label})"
+            found += _difference(label, first_arch, one.array, arch, other.array)
+    return found
+
+
+def _difference(what: str, first_arch: str, first: Array, arch: str, other: Array) -> list[str]:
+    if first.shape != other.shape:
+        return [f"{what} has shape {list(first.shape)} on {first_arch} and {list(other.shape)} on {arch}"]
+    same = (first == other) | ((first != first) & (other != other))
+    if same.all():
+        return []
+    place = tuple(int(i) for i in np.argwhere(~same)[0])
+    return [
+        f"{what} differs in {int((~same).sum())} of {first.size} elements between {first_arch} and {arch}: the first, "
+        f"{list(place)}, is {first[place]} and {other[place]}"
+    ]

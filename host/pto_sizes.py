@@ -1,0 +1,99 @@
+"""How large the arrays are that kernels point to, as far as their text says.
+
+A pointer's size is known where all its uses are: views of constant shape and strides, slots of pipes, and calls of kernels
+that use it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects.pto import protocol
+from ..dialects.pto.frontend_pipes import OpenPipeOp
+from ..dialects.pto.internal_pipes import InitializePipeOp
+from ..dialects.pto.memory import MakeTensorViewOp
+from ..dialects.pto.types import PtrType
+from ..dialects.traversal import walk
+from ..runtime.tiles import element_dtype
+
+
+def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
+    """Bytes behind each pointer argument of a function, by the argument's name; those of one name are one array.
+
+    Names of whose size nothing is said are left out.
+    """
+    functions = {op.sym_name.data: op for op in walk(module) if isinstance(op, FuncOp)}
+    sizes: dict[str, int] = {}
+    unknown: set[str] = set()
+    for function in functions.values():
+        for position, argument in enumerate(function.body.blocks[0].args if function.body.blocks else ()):
+            if not isinstance(argument.type, PtrType):
+                continue
+            name = argument.name_hint or f"arg{position}"
+            size = _size(argument, functions)
+            if size is None:
+                unknown.add(name)
+            else:
+                sizes[name] = max(sizes.get(name, 0), size)
+    return {name: size for name, size in sizes.items() if size and name not in unknown}
+
+
+def _size(pointer: SSAValue, functions: dict[str, FuncOp]) -> int | None:
+    """Bytes that the uses of a pointer reach, 0 without uses; None if one does not say."""
+    largest = 0
+    for size in _uses(pointer, functions):
+        if size is None:
+            return None
+        largest = max(largest, size)
+    return largest
+
+
+def _uses(pointer: SSAValue, functions: dict[str, FuncOp]) -> Iterator[int | None]:
+    assert isinstance(pointer.type, PtrType)
+    dtype = element_dtype(pointer.type.element_type)
+    for use in pointer.uses:
+        op = use.operation
+        match op:
+            case MakeTensorViewOp():
+                yield None if dtype is None else _view(op, dtype.itemsize)
+            case OpenPipeOp() | InitializePipeOp():
+                yield _slots(op)
+            case CallOp():
+                callee = functions.get(op.callee.root_reference.data)
+                if isinstance(op.callee, SymbolRefAttr) and callee is not None and callee.body.blocks:
+                    yield _size(callee.body.blocks[0].args[use.index], functions)
+                else:
+                    yield None
+            case _:
+                yield None
+
+
+def _view(op: MakeTensorViewOp, itemsize: int) -> int | None:
+    shape = [_number(value) for value in op.shape]
+    strides = [_number(value) for value in op.strides]
+    if any(number is None for number in (*shape, *strides)):
+        return None
+    extents = [number for number in shape if number is not None]
+    steps = [number for number in strides if number is not None]
+    return itemsize * (1 + sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True)))
+
+
+def _slots(op: Operation) -> int | None:
+    mask, size, count = (op.get_attr_or_prop(name) for name in ("dir_mask", "slot_size", "slot_num"))
+    if not isinstance(mask, IntegerAttr) or not isinstance(size, IntegerAttr):
+        return None
+    direction = mask.value.data
+    number = count.value.data if isinstance(count, IntegerAttr) else protocol.default_slot_num(direction)
+    return size.value.data * number * (2 if direction == protocol.BOTH else 1)
+
+
+def _number(value: SSAValue) -> int | None:
+    owner = value.owner
+    if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
