@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .diagnostics import LoomError as LoomError
+    from .host import pto as pto
     from .host.compilation import ExportedSymbol as ExportedSymbol
     from .host.compilation import Program as Program
     from .host.compilation import compile as compile
@@ -35,16 +36,21 @@ _HOMES = {
     "compile": ".host.compilation",
 }
 
-__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "compile"]
+_MODULES = {"pto": ".host.pto"}
+
+__all__ = ["Deadlock", "ExportedSymbol", "LoomError", "Program", "Simulator", "compile", "pto"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name], __name__), name)
+    elif name in _MODULES:
+        value = import_module(_MODULES[name], __name__)
+    else:
         raise AttributeError(f"module 'loomir' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name], __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_MODULES})

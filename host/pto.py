@@ -148,8 +148,8 @@ def run(
 
     `arch` is how pipes behave. An array keeps its type, which must have the width of what the pointer points to, and
     is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the text says how
-    large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a row. Raises LoomError
-    for what cannot be run, and Deadlock for a program that waits for what never comes.
+    large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a row. Raises
+    LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
     program = Program(source, arch=arch, blocks=blocks, lanes=lanes)
     return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
@@ -237,15 +237,17 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, _Bound]) -> 
             assert isinstance(argument.value, int)
             arrays[name] = memory.fetch(argument.value, array.size, array.dtype).reshape(array.shape).copy()
     prints = [
-        Printed(
-            printed.row, "AIC" if printed.column == 0 else f"AIV{printed.column - 1}", printed.label, printed.values
-        )
-        for printed in machine.printed_tiles
+        Printed(printed.row, _core(printed.column), printed.label, printed.values) for printed in machine.printed_tiles
     ]
     arch = None if program.arch == "ideal" else program.arch
     findings = [Finding(found.severity, found.code, found.message, found.where, arch) for found in machine.findings]
     statistics = {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
     return Result(arrays, prints, findings, statistics)
+
+
+def _core(column: int) -> str:
+    """The core at a column of the grid."""
+    return "AIC" if column == 0 else f"AIV{column - 1}"
 
 
 def differences(results: Sequence[tuple[Behaviour, Result | LoomError]]) -> list[str]:
@@ -255,10 +257,8 @@ def differences(results: Sequence[tuple[Behaviour, Result | LoomError]]) -> list
     for arch, result in results[1:]:
         if isinstance(first, LoomError) or isinstance(result, LoomError):
             if isinstance(first, LoomError) != isinstance(result, LoomError):
-                ends = {
-                    a: "fails" if isinstance(r, LoomError) else "ends" for a, r in ((first_arch, first), (arch, result))
-                }
-                found.append(f"{first_arch} {ends[first_arch]}, {arch} {ends[arch]}")
+                fails, ends = (first_arch, arch) if isinstance(first, LoomError) else (arch, first_arch)
+                found.append(f"on {fails} the program fails, on {ends} it comes to its end")
             continue
         for name, array in first.arrays.items():
             found += _difference(f"argument {name}", first_arch, array, arch, result.arrays[name])

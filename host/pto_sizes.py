@@ -1,7 +1,7 @@
 """How large the arrays are that kernels point to, as far as their text says.
 
-A pointer's size is known where all its uses are: views of constant shape and strides, slots of pipes, and calls of kernels
-that use it so.
+A pointer's size is known where all its uses are: views of constant shape and strides, slots of pipes, and calls of
+kernels that use it so.
 """
 
 from __future__ import annotations
