@@ -37,7 +37,8 @@ from .pto_local_memory import called, capacity
 from .pto_pipes import refusal
 from .pto_to_flow.barriers import Barriers
 from .pto_to_flow.bodies import KernelLowering
-from .pto_to_flow.pipes import CUBE, VECTOR, Machine, Plan, Protocol, Ring, lanes_of
+from .pto_to_flow.pipes import CUBE, VECTOR, Machine, Plan, Protocol, Ring, is_shared
+from .pto_to_flow.tile_operations import CONVERTER
 from .pto_to_flow.views import GLOBAL_MEMORY, SPACES
 
 _CORES = (KernelKind.CUBE, KernelKind.VECTOR)
@@ -84,10 +85,13 @@ class _Program:
         self.ends = {core: self._ends(core) for core in _CORES}
         self.chip = self._chip()
         self.machine = Machine(options.protocol, self._lanes(), options.blocks)
+        self.taken: set[str] = set()
+        """Names in the fabric that no kernel has there."""
 
     def lower(self) -> flow.FabricOp:
         rings: list[Ring] = []
         plans = self._plans(rings)
+        self.taken = {GLOBAL_MEMORY, CONVERTER, CUBE, VECTOR, *SPACES.values(), *(ring.channel for ring in rings)}
         barriers = Barriers(self.machine)
         units = [self._units(core, plans[core], barriers) for core in _CORES]
         self._erase_unused_spaces(units)
@@ -107,20 +111,21 @@ class _Program:
         """The functions a host starts."""
         functions = [op for op in walk(self.module) if isinstance(op, FuncOp) and not op.is_declaration]
         entries = [function for function in functions if "pto.entry" in function.attributes]
-        if entries:
-            return entries
         callees = {called(op) for function in functions for op in walk(function) if isinstance(op, CallOp)}
         found = [
             function
-            for function in functions
-            if function not in callees
-            and (kernel_kind(function) is not None or any(isinstance(op, SectionOp) for op in walk(function)))
+            for function in entries or [function for function in functions if function not in callees]
+            if any(self._runs_on(function, core) for core in _CORES)
         ]
         if not found:
             raise LoomError(
                 "the module has no kernel; give a function the attribute pto.kernel_kind or pto.entry",
                 location_of(self.module),
             )
+        names: dict[str, FuncOp] = {}
+        for function in found:
+            if names.setdefault(function.sym_name.data, function) is not function:
+                raise LoomError(f"there are two kernels @{function.sym_name.data}; rename one", location_of(function))
         return found
 
     def _runs_on(self, function: FuncOp, core: KernelKind) -> bool:
@@ -128,10 +133,12 @@ class _Program:
         kind = kernel_kind(function)
         if kind is not None:
             return kind is core
-        inner = [op for op in _reachable(function, core) if isinstance(op, FuncOp)]
-        sections = {isinstance(op, SectionCubeOp) for op in walk(function) if isinstance(op, SectionOp)}
-        kinds = {kernel_kind(callee) for callee in inner}
-        return core in kinds or (core is KernelKind.CUBE) in sections or not (sections or kinds - {None})
+        return any(
+            kernel_kind(op) is core
+            if isinstance(op, FuncOp)
+            else isinstance(op, SectionOp) and isinstance(op, SectionCubeOp) == (core is KernelKind.CUBE)
+            for op in _reachable(function, core)
+        )
 
     def _units(self, core: KernelKind, plans: dict[InitializePipeOp, Plan], barriers: Barriers) -> flow.UnitsOp:
         """The cores of one kind, with their memories and kernels."""
@@ -146,10 +153,11 @@ class _Program:
             if not self._runs_on(function, core):
                 continue
             lowering = KernelLowering(function, core, self.machine, plans, barriers)
-            new = lowering.lower()
+            visible = function.sym_name.data
+            new = lowering.lower(f"{visible}_kernel" if visible in self.taken else visible)
             for name, size in lowering.spaces.items():
                 sizes[name] = max(size, sizes.get(name, 0))
-            export = flow.ExportOp(function.sym_name.data, function.sym_name.data)
+            export = flow.ExportOp(new.sym_name.data, visible)
             export.location = function.location
             members += [new, export]
         units = flow.UnitsOp(CUBE if is_cube else VECTOR, [RegionAttr.get(columns, None)], 0)
@@ -198,21 +206,29 @@ class _Program:
 
     def _lanes(self) -> int:
         pipes = [op for core in _CORES for op in self.ends[core]]
-        needed = max((lanes_of(op, self.options.protocol, self.chip) for op in pipes), default=1)
-        if self.options.lanes is not None:
-            if self.options.lanes < needed:
-                raise LoomError(
-                    f"the program is for {needed} vector cores in a block: tiles are shared, or the chip has them take "
-                    "part in every pipe; leave out lanes",
-                    location_of(pipes[0]),
-                )
-            return self.options.lanes
-        asked = any(
+        shared = next((op for op in pipes if is_shared(op)), None)
+        both = shared is not None or self.options.protocol == "a2a3"
+        if self.options.lanes is None:
+            return targets.LANES if both or self._asks_for_lanes() else 1
+        if both and self.options.lanes < targets.LANES:
+            why = "a2a3 has both take part in all pipes" if shared is None else "they share the entries of this pipe"
+            raise LoomError(
+                f"the program is for {targets.LANES} vector cores in a block, as {why}; leave out 'lanes'",
+                location_of(shared or self.kernels[0]),
+            )
+        return self.options.lanes
+
+    def _asks_for_lanes(self) -> bool:
+        """Whether vector cores tell themselves apart."""
+        return any(
             isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp)
             for function in self.kernels
             for op in _reachable(function, KernelKind.VECTOR)
         )
-        return targets.LANES if asked or self.options.protocol == "a2a3" else needed
+
+    def _lanes_of(self, pipe: InitializePipeOp) -> int:
+        """How many vector cores take part in a pipe: on a2a3 all there are, split or not."""
+        return self.machine.lanes if is_shared(pipe) or self.chip == "a2a3" else 1
 
     def _plans(self, rings: list[Ring]) -> dict[KernelKind, dict[InitializePipeOp, Plan]]:
         """Pair the ends of pipes: those that are alike, in the order in which they stand."""
@@ -255,8 +271,7 @@ class _Program:
                 count += 1
                 name = f"{way}_{identity}_{count}"
             offset = pipe.depth * pipe.entry_bytes if direction == protocol.V2C and protocol.C2V in found else 0
-            lanes = min(lanes_of(pipe, self.options.protocol, self.chip), self.machine.lanes)
-            found[direction] = Ring(name, direction, pipe.depth, pipe.entry_bytes, lanes, offset)
+            found[direction] = Ring(name, direction, pipe.depth, pipe.entry_bytes, self._lanes_of(pipe), offset)
         rings += found.values()
         return Plan(found, _popped(pair))
 

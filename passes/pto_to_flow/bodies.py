@@ -86,18 +86,18 @@ class KernelLowering:
         self._opened: list[list[InitializePipeOp]] = []
         self._active: list[FuncOp] = []
 
-    def lower(self) -> flow.FuncOp:
-        """The function in `flow`."""
+    def lower(self, name: str) -> flow.FuncOp:
+        """The function in `flow`, called `name` there."""
         entry = self.emitter.entry
         names: list[Attribute] = []
         pointers: list[Attribute] = []
         for place, argument in enumerate(self.function.body.block.args):
-            name = argument.name_hint or str(place)
+            own = argument.name_hint or str(place)
             if isinstance(argument.type, TileBufType):
-                self._own_tile(argument, name)
+                self._own_tile(argument, own)
                 continue
-            self._argument(argument, name)
-            names.append(StringAttr(name))
+            self._argument(argument, own)
+            names.append(StringAttr(own))
             pointers.append(_pointed(argument.type) or UnitAttr())
         self._body(self.function, self.function.body.block)
         self.emitter.at = self.function
@@ -106,7 +106,7 @@ class KernelLowering:
             self.spaces[CONVERTER] = self.tiles.converter_bytes
         region = Region(entry)
         erase_unused(region)
-        new = flow.FuncOp(self.function.sym_name.data, region)
+        new = flow.FuncOp(name, region)
         new.attributes |= {ARGUMENTS: ArrayAttr(names), POINTERS: ArrayAttr(pointers)}
         new.location = self.function.location
         return new
@@ -174,7 +174,7 @@ class KernelLowering:
                 self._partition(op)
             case MakeTensorViewOp():
                 self._tensor(op)
-            case scf.IfOp() | scf.ForOp() | scf.WhileOp() | scf.IndexSwitchOp():
+            case scf.IfOp() | scf.ForOp() | scf.WhileOp():
                 self._structured(op)
             case TPopOp():
                 self.pipes.pop(op)
@@ -248,14 +248,14 @@ class KernelLowering:
         # What the callee changed of a tile, the caller sees.
         for argument, operand in zip(block.args, op.arguments, strict=True):
             if isinstance(argument.type, TileBufType):
-                self.handles.bind(operand, self.handles.view(argument))
+                self.handles.follow(operand, argument)
 
     def _alias(self, new: SSAValue, old: SSAValue) -> None:
         """Let a value of the kernel stand for the same as another."""
         if isinstance(old.type, PipeType):
             self.pipes.pipes[new] = self.pipes.pipes[old]
         elif isinstance(old.type, _HANDLE_TYPES):
-            self.handles.bind(new, self.handles.view(old))
+            self.handles.follow(new, old)
         else:
             self.handles.values[new] = self.handles.value(old)
 

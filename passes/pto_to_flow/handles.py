@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects.scf import IfOp, IndexSwitchOp
+from xdsl.dialects.scf import IfOp
 from xdsl.ir import Operation, SSAValue
 
 from ...diagnostics import location_of
@@ -58,6 +58,13 @@ class Handles:
         """Let a handle stand for something from here on."""
         self._views[handle] = view
         self._lost.pop(handle, None)
+
+    def follow(self, handle: Handle, other: Handle) -> None:
+        """Let a handle stand for what another stands for, as far as that is known."""
+        self._views[handle] = self._views[other]
+        self._lost.pop(handle, None)
+        if other in self._lost:
+            self._lost[handle] = self._lost[other]
 
     def is_known(self, handle: Handle) -> bool:
         return handle in self._views
@@ -113,7 +120,7 @@ class Handles:
 
     def enter(self, op: Operation) -> Snapshot:
         """Before the regions of `op`. An earlier trip of a loop may have changed what the loop changes."""
-        if not isinstance(op, IfOp | IndexSwitchOp):
+        if not isinstance(op, IfOp):
             for handle, change in _changes(op).items():
                 if handle in self._views:
                     self._lost.setdefault(handle, change)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Literal, TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ... import targets
 from ...dialects import flow
 from ...dialects.pto import protocol
 from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind
@@ -295,13 +295,15 @@ class Pipes:
         if address is None:
             raise refusal(op, "needs a buffer of the consumer to take tiles; name one where the pipe is opened")
         here = View(SPACES[tile.location], tile.element_type, address, extents, tile_strides(tile))
+        count, size, role = ring.depth, ring.slot_bytes, "read"
         if isinstance(pipe.maker, InitializeL2G2LPipeOp):
             count, role = pipe.maker.local_depth, "copied"
-        else:
-            count, role = ring.depth, "read"
+            if self.machine.protocol == "a5":
+                # There a copy lies behind as many of its own kind.
+                size = prod(tile.shape) * _size(op, tile.element_type)
 
         def bound(index: SSAValue) -> View:
-            return replace(here, entry=Entry(ring.channel, index, count, ring.slot_bytes, role))
+            return replace(here, entry=Entry(ring.channel, index, count, size, role))
 
         def wait() -> SSAValue:
             index = emitter.make(flow.WaitOp(ring.channel))
@@ -398,8 +400,6 @@ def _size(op: Operation, element: Attribute) -> int:
     return size
 
 
-def lanes_of(pipe: InitializePipeOp, protocol_name: Protocol, chip: str) -> int:
-    """How many vector cores take part in a pipe; `chip` is whose data paths it has."""
-    nosplit = pipe.nosplit is not None and bool(pipe.nosplit.value.data)
-    shared = not nosplit or (chip if protocol_name == "ideal" else protocol_name) == "a2a3"
-    return targets.LANES if shared else 1
+def is_shared(pipe: InitializePipeOp) -> bool:
+    """Whether vector cores share the entries of a pipe."""
+    return pipe.nosplit is None or not pipe.nosplit.value.data
