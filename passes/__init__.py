@@ -55,6 +55,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return PtoAssignDefaultFrontendPipeIdPass
 
+    def get_pto_infer_slots() -> type[ModulePass]:
+        from .pto_infer_slots import PtoInferSlotsPass
+
+        return PtoInferSlotsPass
+
     def get_pto_lower_frontend_pipe_ops() -> type[ModulePass]:
         from .pto_lower_frontend_pipe_ops import PtoLowerFrontendPipeOpsPass
 
@@ -90,6 +95,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         "dsr-allocate": get_dsr_allocate,
         "lower-to-flow": get_lower_to_flow,
         "pto-assign-default-frontend-pipe-id": get_pto_assign_default_frontend_pipe_id,
+        "pto-infer-slots": get_pto_infer_slots,
         "pto-lower-frontend-pipe-ops": get_pto_lower_frontend_pipe_ops,
         "pto-infer-validate-pipe-init": get_pto_infer_validate_pipe_init,
         "pto-place-tiles": get_pto_place_tiles,

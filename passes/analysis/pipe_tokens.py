@@ -3,14 +3,15 @@
 Each core does its events in a known order. An event may need another of another core: a pop the push of its entry, a
 push that waits the free that gives it a slot. Unrolled like this, a marked graph has a node for each event and an
 edge for each need that no token satisfies from the start; cores wait for each other forever exactly if there is a
-cycle, or a need that no event satisfies. networkx takes long to import, so it is imported where it is used.
+cycle, or a need that no event satisfies. networkx, which takes long to import, is imported where it is used.
 
 Knows the arithmetic of pipes, nothing of IR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -183,27 +184,57 @@ class EventGraph:
         return graph
 
     def deadlock(self) -> Deadlock | None:
-        """Why the cores do not come to their ends; None if they do."""
+        """Why the cores do not come to their ends; None if they do.
+
+        Of several reasons it is one that comes first: where cores stand when none can go on.
+        """
         import networkx as nx
 
-        if self._never:
-            first = min(self._never, key=lambda node: node[1])
-            return Deadlock((Need(self._occurrence(first), None),))
+        fronts = {core: place for core, place in self._reached().items() if place < len(self._events[core])}
+        if not fronts:
+            return None
+        # Who stands waits for events that have not happened, which come behind where their cores stand.
+        waiting: nx.DiGraph[str] = nx.DiGraph()
+        needed: dict[tuple[str, str], _Node] = {}
+        for earlier, later in self._needs:
+            core, other = later[0], earlier[0]
+            if fronts.get(core) == later[1] and other in fronts and earlier[1] >= fronts[other]:
+                waiting.add_edge(core, other)
+                needed.setdefault((core, other), earlier)
         # The stubs of networkx know the function only in part.
         find_cycle = cast(
-            "Callable[[nx.DiGraph[_Node]], list[tuple[_Node, _Node]]]",
+            "Callable[[nx.DiGraph[str]], list[tuple[str, str]]]",
             nx.find_cycle,  # pyright: ignore[reportUnknownMemberType]
         )
         try:
-            cycle = find_cycle(self._graph())
+            cycle = find_cycle(waiting)
         except nx.NetworkXNoCycle:
-            return None
-        needs = [
-            Need(self._occurrence(later), self._occurrence(earlier))
-            for earlier, later in cycle
-            if (earlier, later) in self._needs
-        ]
-        return Deadlock(tuple(reversed(needs)))
+            never = next(node for node in self._never if fronts.get(node[0]) == node[1])
+            return Deadlock((Need(self._occurrence(never), None),))
+        return Deadlock(
+            tuple(
+                Need(self._occurrence((core, fronts[core])), self._occurrence(needed[core, other]))
+                for core, other in cycle
+            )
+        )
+
+    def _reached(self) -> dict[str, int]:
+        """How many of its events each core does, if each goes on as far as it can."""
+        unmet = Counter(later for _, later in self._needs) + Counter(self._never)
+        following: dict[_Node, list[_Node]] = {}
+        for earlier, later in self._needs:
+            following.setdefault(earlier, []).append(later)
+        reached = dict.fromkeys(self._events, 0)
+        pending = list(self._events)
+        while pending:
+            core = pending.pop()
+            while reached[core] < len(self._events[core]) and not unmet[core, reached[core]]:
+                node = core, reached[core]
+                reached[core] += 1
+                for later in following.get(node, ()):
+                    unmet[later] -= 1
+                    pending.append(later[0])
+        return reached
 
     def overwriting(self) -> dict[str, int]:
         """For each ring, the first push that may come before its slot's last entry is done with, if there is one.
@@ -215,7 +246,7 @@ class EventGraph:
         graph = self._graph()
         index = {core: place for place, core in enumerate(self._events)}
         known: dict[_Node, tuple[int, ...]] = {}
-        if self._never or not nx.is_directed_acyclic_graph(graph):
+        if any(place < len(self._events[core]) for core, place in self._reached().items()):
             raise ValueError("cores that wait forever do not come to an end")
         for node in nx.topological_sort(graph):
             core, place = node
@@ -324,9 +355,12 @@ def _trade(
 
 @dataclass
 class NoSlotNumber(Exception):
-    """No number of slots lets the cores come to their ends; `deadlock` is why, with so many that no push waits."""
+    """No number of slots lets the cores come to their ends; `deadlock` is why.
 
-    deadlock: Deadlock
+    It is that of so many slots that no push waits; None if there are more pushes than MOST_SLOTS.
+    """
+
+    deadlock: Deadlock | None
 
 
 def smallest_slots(
@@ -339,9 +373,9 @@ def smallest_slots(
 ) -> list[int]:
     """For each of `pipes`, the rings of its directions, the smallest number of slots with which all cores end.
 
-    They end both if every push waits for its own slot, as the documents promise, and if they wait as the period says;
-    numbers that overwrite (`protocol.unsafe_push`) are left out. With several pipes, no number can be made smaller
-    without making another larger. Raises NoSlotNumber.
+    They end both if every push waits for its own slot, as the documents promise, and if they wait as the period says,
+    and then nothing is overwritten; numbers with which other programs overwrite (`protocol.unsafe_push`) are left out.
+    With several pipes, numbers are made as small as they can be one after the other. Raises NoSlotNumber.
     """
     chosen = [at_least] * len(pipes)
     if _ends(cores, rings, pipes, chosen, period):
@@ -363,7 +397,7 @@ def smallest_slots(
                 chosen[place] = slots
                 break
         else:
-            raise NoSlotNumber(_deadlock(cores, rings, pipes, chosen, period) or Deadlock(()))
+            raise NoSlotNumber(_graph(cores, rings, pipes, chosen, period).deadlock())
     return chosen
 
 
@@ -402,16 +436,16 @@ def _pushes(cores: Cores, ring: str) -> int:
     return max(counts, default=0)
 
 
-def _deadlock(
+def _graph(
     cores: Cores,
     rings: Mapping[str, Ring],
     pipes: Sequence[Collection[str]],
     slots: Sequence[int],
     period: Periods,
-) -> Deadlock | None:
+) -> EventGraph:
     for pipe, count in zip(pipes, slots, strict=True):
         rings = _with(rings, pipe, count, period(count))
-    return EventGraph(cores, rings).deadlock()
+    return EventGraph(cores, rings)
 
 
 def _ends(
@@ -421,14 +455,9 @@ def _ends(
     slots: Sequence[int],
     period: Periods,
 ) -> bool:
-    return all(_deadlock(cores, rings, pipes, slots, every) is None for every in _distinct(period, slots))
-
-
-def _distinct(period: Periods, slots: Sequence[int]) -> Iterator[Periods]:
-    """The period as it is, and every push waiting for its own slot, if that is not the same."""
-    yield period
-    if any(period(count) != 1 for count in slots):
-        yield _documented
+    """Whether the cores end and overwrite nothing, with the period as it is and as documented."""
+    graphs = (_graph(cores, rings, pipes, slots, every) for every in (_documented, period))
+    return all(graph.deadlock() is None and not graph.overwriting() for graph in graphs)
 
 
 def _documented(_: int) -> int:

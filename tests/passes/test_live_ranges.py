@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from loomir.passes.analysis.live_ranges import Step, in_use, used_together
 
-STORES = ("a", "b")
-subsets = st.sets(st.sampled_from(STORES))
+STORES: tuple[str, ...] = ("a", "b")
+subsets: st.SearchStrategy[set[str]] = st.sets(st.sampled_from(STORES))
 
 
 @st.composite

@@ -184,8 +184,8 @@ def matching_programs(draw: st.DrawFn) -> Program:
     cores: Program = {}
     for core in "cv":
         both = [
-            [event for _ in range(counts[ring]) for event in _entry(ring, (core == "c") == (ring == "there"))]
-            for ring in counts
+            [Event(ring, action) for action in _actions(draw, (core == "c") == (ring == "there"), count)]
+            for ring, count in counts.items()
         ]
         merged: list[Event] = []
         while both[0] or both[1]:
@@ -194,9 +194,16 @@ def matching_programs(draw: st.DrawFn) -> Program:
     return cores
 
 
-def _entry(ring: str, put: bool) -> list[Event]:
-    actions: tuple[Action, ...] = ("push",) if put else ("pop", "free")
-    return [Event(ring, action) for action in actions]
+def _actions(draw: st.DrawFn, put: bool, count: int) -> list[Action]:
+    if put:
+        return ["push"] * count
+    burst = draw(st.integers(1, count))
+    actions: list[Action] = []
+    actions += ["pop"] * burst
+    actions += ["free"] * burst
+    for _ in range(count - burst):
+        actions += ["pop", "free"]
+    return actions
 
 
 @settings(max_examples=150, deadline=None)
@@ -205,17 +212,18 @@ def test_no_smaller_number_of_slots_will_do(cores: Program, frees_at_pop: bool) 
     numbers = {ring: Ring(1, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
 
     def ends(there: int, back: int) -> bool:
-        """Whether the cores end as the documents promise, and as the chips wait."""
-        return not any(
+        """Whether the cores end, and overwrite nothing, as the documents promise, and as the chips wait."""
+        found = [
             Interleavings(
                 cores,
                 {
                     ring: replace(numbers[ring], slots=slots, period=1 if ideal else protocol.sync_period(slots))
                     for ring, slots in (("there", there), ("back", back))
                 },
-            ).stuck
+            )
             for ideal in (True, False)
-        )
+        ]
+        return not any(one.stuck or one.overwriting for one in found)
 
     try:
         there, back = smallest_slots(cores, numbers, [["there"], ["back"]], at_least=1)

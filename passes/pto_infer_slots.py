@@ -1,0 +1,211 @@
+"""Pass `pto-infer-slots`: how large the slots of pipes are, and how many there are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from ..diagnostics import location_of
+from ..dialects.pto import protocol
+from ..dialects.pto.buffers import ReserveBufferOp
+from ..dialects.pto.frontend_pipes import OpenPipeOp
+from ..dialects.pto.kernels import architecture_of
+from ..dialects.traversal import walk
+from .analysis.pipe_tokens import MOST_SLOTS, NoSlotNumber, Periods, Trade, smallest_slots, trade
+from .pto_entries import entry_bytes
+from .pto_events import Program, Ring, programs_of, rings_of
+from .pto_pipes import refusal
+from .pto_schedules import Kernel, Pipe, PipeUse, kernel_of
+
+CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Numbers of slots a report shows, with that of the pipe."""
+
+
+@dataclass(frozen=True)
+class PtoInferSlotsPass(ModulePass):
+    """Chooses sizes and numbers of slots of pipes that kernels open, where asked to.
+
+    With `slot-size=infer`, slots are as large as the largest entry that goes through (PTO-022): the tile, or those of
+    both vector cores where they share it. With `slot-num=infer`, there are as few slots as let the kernels come to
+    their ends, two if nothing needs more, and none that overwrite (PTO-023, PTO-024, PTO-028); what kernels do has to
+    follow from constants, or the number stays as it is. Kernels that no number helps are an error, which names what
+    waits for what. Buffers that are reserved for the slots become as large as these.
+
+    With `keep`, sizes and numbers stay as they are, and a number that is left out is left to
+    `pto-lower-frontend-pipe-ops`. `report` tells on the standard error stream what numbers of slots cost and gain, and
+    the longest sync period the pipe would stand. `arch` is the chip if the module names none.
+    """
+
+    name = "pto-infer-slots"
+
+    slot_num: Literal["keep", "infer"] = "keep"
+    slot_size: Literal["keep", "infer"] = "keep"
+    report: bool = False
+    arch: Literal["a2a3", "a5"] = "a2a3"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.slot_num == self.slot_size == "keep" and not self.report:
+            return
+        functions = [inner for inner in walk(op) if isinstance(inner, FuncOp)]
+        kernels = [kernel_of(function, architecture_of(function) or self.arch) for function in functions]
+        rings = rings_of(kernels)
+        pipes = _pipes(rings)
+        before = {pipe: pipe.numbers() for pipe in pipes}
+        if self.slot_size == "infer":
+            for pipe in pipes:
+                _set_size(pipe)
+        programs = [program for program in programs_of(kernels, rings) if program.exact]
+        if self.slot_num == "infer":
+            for program in programs:
+                _set_numbers(program, pipes)
+        for pipe in pipes:
+            if pipe.numbers() != before[pipe]:
+                _fit_buffers(pipe)
+        if self.report:
+            _report(pipes, programs)
+
+
+@dataclass(eq=False)
+class _Pipe:
+    """A pipe with its ends, as kernels open them, and its rings, one for each direction in use."""
+
+    rings: list[Ring]
+
+    @property
+    def uses(self) -> Iterator[PipeUse]:
+        for ring in self.rings:
+            for end in (ring.producers, ring.consumers):
+                for uses in end.values():
+                    yield from uses
+
+    @property
+    def opened(self) -> list[Pipe]:
+        return list(dict.fromkeys(use.pipe for use in self.uses))
+
+    @property
+    def ends(self) -> list[OpenPipeOp]:
+        """What can be changed."""
+        return [end for end in self.opened if isinstance(end, OpenPipeOp)]
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [kernel for ring in self.rings for kernel in (*ring.producers, *ring.consumers)]
+
+    def numbers(self) -> list[tuple[int, int, int]]:
+        """Sizes and numbers of slots of all ends."""
+        return [(end.entry_bytes, end.depth, end.local_depth) for end in self.ends]
+
+    def names(self, program: Program) -> list[str]:
+        """The rings by their names in a program."""
+        return [name for name, ring in program.rings.items() if ring in self.rings]
+
+
+def _pipes(rings: Sequence[Ring]) -> list[_Pipe]:
+    found: list[_Pipe] = []
+    for ring in rings:
+        opened = _Pipe([ring]).opened
+        same = next((pipe for pipe in found if any(end in pipe.opened for end in opened)), None)
+        if same is None:
+            found.append(_Pipe([ring]))
+        else:
+            same.rings.append(ring)
+    return found
+
+
+def _set_size(pipe: _Pipe) -> None:
+    """Slots as large as the largest entry; those that are tensors have the size of the tensor."""
+    known = [entry.bytes for use in pipe.uses if (entry := entry_bytes(use)) is not None]
+    for end in pipe.ends if known else ():
+        if end.gm_slot_tensor is None:
+            end.slot_size = IntegerAttr(max(known), i32)
+
+
+def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
+    members = [pipe for pipe in pipes if pipe.ends and pipe.names(program)]
+    # On a5 pipes begin with the credits that producers wait for at their end. What these let go on overwrites, so that
+    # numbers are chosen as if there were none.
+    drained = program.kernels[0].behaviour != "a5"
+    rings = {name: replace(ring, drained=drained) for name, ring in program.tokens(seeded=False).items()}
+    try:
+        found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
+    except NoSlotNumber as error:
+        reason = f"up to {MOST_SLOTS} overwrite" if error.deadlock is None else f"{error.deadlock}"
+        raise refusal(
+            members[0].ends[0],
+            f"opens a pipe that no number of slots keeps from a deadlock or from overwriting: {reason}; take entries "
+            "out, and free them, in the order in which they come",
+        ) from None
+    for pipe, slots in zip(members, found, strict=True):
+        for end in pipe.ends:
+            end.slot_num = IntegerAttr(slots, i32)
+            if end.local_slot_num is not None and end.local_depth > slots:
+                end.local_slot_num = IntegerAttr(slots, i32)
+
+
+def _periods(program: Program) -> Periods:
+    behaviour = program.kernels[0].behaviour
+    return lambda slots: protocol.credit_period(slots, behaviour)
+
+
+def _fit_buffers(pipe: _Pipe) -> None:
+    """Make the buffers of consumers as large as their slots."""
+    for end in pipe.ends:
+        slots = end.local_depth if pipe.kernels[0].in_global_memory(end) else end.depth
+        for direction in (protocol.C2V, protocol.V2C):
+            buffer = end.consumer_buffer(direction) if end.direction & direction else None
+            if buffer is not None and isinstance(buffer.owner, ReserveBufferOp):
+                buffer.owner.size = IntegerAttr(slots * end.entry_bytes, i32)
+
+
+# ---------------------------------------------------------------------------------------------
+# Reports
+# ---------------------------------------------------------------------------------------------
+
+
+def slot_trades(program: Program, names: Sequence[str], slots: Sequence[int] | None = None) -> list[Trade]:
+    """What numbers of slots of a pipe, the rings of a program with these `names`, cost and gain.
+
+    Without `slots`, they are CANDIDATES and the pipe's own. The credits that pipes begin with on a5, and what these
+    let be overwritten with any number, do not count.
+    """
+    pipe = program.rings[names[0]].pipe
+    counts = sorted({*CANDIDATES, pipe.depth}) if slots is None else slots
+    tokens = program.tokens(seeded=False)
+    return trade(program.cores, tokens, names, pipe.entry_bytes, counts, _periods(program))
+
+
+def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
+    for pipe in pipes:
+        first = pipe.opened[0]
+        location = location_of(first)
+        prefix = f"{'' if location is None else f'{location}: '}remark: {pipe.rings[0].label}"
+        program = next((program for program in programs if pipe.names(program)), None)
+        if program is None:
+            sys.stderr.write(f"{prefix}: slot_num = {first.depth} stays, as {_undecided(pipe)}\n")
+            continue
+        for row in slot_trades(program, pipe.names(program)):
+            own = " (the pipe's)" if row.slots == first.depth else ""
+            sys.stderr.write(f"{prefix}: {row}{own}\n")
+
+
+def _undecided(pipe: _Pipe) -> str:
+    """Why it is not known what kernels do with a pipe, or with others they use besides."""
+    if not all(ring.has_two_ends for ring in pipe.rings):
+        return "it does not have one kernel at each end"
+    for kernel in pipe.kernels:
+        name = f"@{kernel.function.sym_name.data}"
+        for ways in kernel.schedules:
+            if not all(way.complete for way in ways):
+                return f"{name} does too much to be followed to its end"
+            if not all(way.exact for way in ways):
+                return f"how often {name} goes round a loop depends on values"
+            if len(ways) > 1:
+                return f"which branch {name} takes depends on values"
+    return "what its kernels do besides does not follow from constants"
