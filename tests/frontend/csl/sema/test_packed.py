@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from .harness import Csl
@@ -204,6 +206,53 @@ def test_shared_between_objects(csl: Csl) -> None:
     fn total() i16 { return @as(i16, b.high) * 10 + s.x; }
     """
     assert csl.run(text, {"out": "i16"}, files={"other.csl": other})["out"].tolist() == [23]
+
+
+WIDTHS = {"bool": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "u32": 32, "i32": 32, "u64": 64, "i64": 64}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_fields(csl: Csl, seed: int) -> None:
+    """Fields given by numbers known at run time only, some of them changed then, against one large integer."""
+    random = Random(seed)
+    kinds = [random.choice(list(WIDTHS)) for _ in range(random.randint(1, 7))]
+    offsets = [sum(WIDTHS[kind] for kind in kinds[:n]) for n in range(len(kinds) + 1)]
+    count = (offsets[-1] + 15) // 16
+
+    def number(kind: str) -> int:
+        width = WIDTHS[kind]
+        return random.getrandbits(width) - (1 << (width - 1) if kind[0] == "i" else 0)
+
+    def written(kind: str, value: int) -> str:
+        return "true" if kind == "bool" and value else "false" if kind == "bool" else str(value)
+
+    first, second = ([number(kind) for kind in kinds] for _ in range(2))
+    changed = [random.random() < 0.5 for _ in kinds]
+    held = random.random() < 0.5
+    text = f"""
+    const packed_type = packed struct {{ {", ".join(f"f{n}: {kind}" for n, kind in enumerate(kinds))} }};
+    var zeros = @zeros([2]packed_type);
+    {" ".join(f"var a{n}: {k} = {written(k, v)};" for n, (k, v) in enumerate(zip(kinds, first, strict=True)))}
+    {" ".join(f"var b{n}: {k} = {written(k, v)};" for n, (k, v) in enumerate(zip(kinds, second, strict=True)))}
+    var one: u16 = 1;
+    var raw = @zeros([{count}]u16);
+    var same: [1]u16 = @constants([1]u16, 1);
+    fn main() void {{
+      var s = packed_type {{ {", ".join(f".f{n} = a{n}" for n in range(len(kinds)))} }};
+      {"" if held else "const address = &s;"}
+      {" ".join(f"s.f{n} = b{n};" for n, change in enumerate(changed) if change)}
+      zeros[one] = s;
+      const words = @ptrcast([*]u16, &zeros[1]);
+      for (@range(u16, {count})) |i| {{ raw[i] = words[i]; }}
+      {" ".join(f"if (zeros[one].f{n} != {'b' if c else 'a'}{n}) {{ same[0] = 0; }}" for n, c in enumerate(changed))}
+    }}
+    """
+    found = csl.run(text, {"raw": "u16", "same": "u16"})
+    bits = 0
+    for kind, offset, a, b, change in zip(kinds, offsets, first, second, changed, strict=False):
+        bits |= ((b if change else a) & ((1 << WIDTHS[kind]) - 1)) << offset
+    assert found["raw"].tolist() == words(bits, count)
+    assert found["same"].tolist() == [1]
 
 
 def test_zeros(csl: Csl) -> None:
