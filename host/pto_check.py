@@ -81,7 +81,9 @@ def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[
     archs: list[Behaviour] = [arch] if arch is not None else [*chips_of(module)]
     by_arch: dict[Behaviour, list[Finding]] = {one: _findings(module, one) for one in archs}
     # A program that names no chip is for those whose compilers take it.
-    taken = {one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)}
+    taken: dict[Behaviour, list[Finding]] = {
+        one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)
+    }
     merged: dict[Finding, list[Behaviour]] = {}
     for one, findings in (taken or by_arch).items():
         for finding in findings:

@@ -110,7 +110,7 @@ def _in_all(ways: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard
         once: dict[tuple[Code, Operation], Hazard] = {}
         for hazard in find(way):
             once.setdefault((hazard.code, hazard.op), hazard)
-        times.update(once)
+        times.update(once.keys())
         found.update(once)
     certain = all(way.exact for way in ways)
     for key, hazard in found.items():
@@ -412,13 +412,14 @@ def _frees(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
     for (pipe, direction), uses in _by_ring(way).items():
         harmless = kernel.frees_at_pop(pipe, direction)
         counts = Counter(use.action for use in uses)
-        pops, frees, last = counts["pop"], counts["free"], uses[-1]
+        pops, frees = counts["pop"], counts["free"]
         if pops != frees:
             counted = (
                 f"{pops} entries out and gets {frees} slots back"
                 if way.exact
                 else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
             )
+            last = next(use for use in reversed(uses) if use.action == ("pop" if pops > frees else "free"))
             yield Hazard(
                 "unbalanced-pipe",
                 last.op,
@@ -577,7 +578,7 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
 
 
 def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Hazard]:
-    """Pushes that may overwrite, by ring: through credits that the pipe begins with, its depth, or the order of frees."""
+    """Pushes that may overwrite: for credits that the pipe begins with, its number of slots, or the order of frees."""
     severity: Severity = "error" if program.exact else "warning"
     behaviour = program.kernels[0].behaviour
     unseeded = EventGraph(program.cores, program.tokens(seeded=False))

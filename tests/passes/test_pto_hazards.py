@@ -246,3 +246,233 @@ def test_rounds_that_depend_on_values_are_only_warned_of() -> None:
         ("warning", "unbalanced-pipe"),
     }
     assert "pipe 0 gives more entries out than it gets slots back" in found[-1].message
+
+
+# ---------------------------------------------------------------------------------------------
+# Both ends
+# ---------------------------------------------------------------------------------------------
+
+PUSH = f"pto.tpush_to_aiv(%t : {ACC}) {{split = 0}}\n"
+TURN = pop("v") + FREE
+
+
+def pair(giver: str, taker: str, slots: int = 2, *, in_global_memory: bool = False) -> str:
+    """A cube kernel that pushes `%t` and a vector kernel that pops, through a pipe of so many slots."""
+    imported = '%a = pto.import_reserved_buffer {name = "b", peer_func = @taker} -> i32\n'
+    where = "location = #pto.address_space<vec>, auto = true"
+    reserved = f'%a = pto.reserve_buffer {{name = "b", size = {1024 * slots}, {where}}} -> i32\n'
+    slots_at = "gm_slot_buffer = %p : !pto.ptr<f32>, " if in_global_memory else ""
+    settings = f"{{dir_mask = 1, slot_size = 1024, slot_num = {slots}}}({slots_at}c2v_consumer_buf = %a : i32)\n"
+    arguments = f"%t: {ACC}, %p: !pto.ptr<f32>, %n: index"
+    return kernel("cube", arguments, imported + "pto.aic_initialize_pipe " + settings + giver, "giver") + kernel(
+        "vector", "%p: !pto.ptr<f32>, %n: index", reserved + "pto.aiv_initialize_pipe " + settings + taker, "taker"
+    )
+
+
+def test_odd_depths_overwrite_only_where_slots_are_used_again() -> None:
+    (hazard,) = hazards(pair(loop(PUSH, 8), loop(TURN, 8), 5, in_global_memory=True), "a2a3")
+    assert (hazard.severity, hazard.code) == ("error", "unsafe-depth")
+    assert hazard.location is not None and hazard.location.startswith("program.pto:3:")
+    assert kinds(pair(loop(PUSH, 5), loop(TURN, 5), 5, in_global_memory=True), "a2a3") == []
+    assert kinds(pair(loop(PUSH, 8), loop(TURN, 8), 5, in_global_memory=True), "ideal") == []
+
+
+def test_pipes_of_a5_begin_with_credits() -> None:
+    (hazard,) = hazards(pair(loop(PUSH, 3), loop(TURN, 3)), "a5")
+    assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
+    assert "push 2 may reuse slot 0 before it is read" in hazard.message
+    assert kinds(pair(loop(PUSH, 2), loop(TURN, 2)), "a5") == []
+    assert kinds(pair(loop(PUSH, 3), loop(TURN, 3)), "ideal") == []
+
+
+def test_credits_to_begin_with_do_not_matter_if_the_consumer_answers() -> None:
+    both = "slot_size = 1024, slot_num = 1"
+    names = {"cube": ("import", "reserve"), "vec": ("reserve", "import")}
+
+    def end(core: str, peer: str, op: str, body: str) -> str:
+        lines: list[str] = []
+        for name, space, how in zip(("c2v", "v2c"), ("vec", "mat"), names[core], strict=True):
+            if how == "reserve":
+                where = f"size = 1024, location = #pto.address_space<{space}>, auto = true"
+                lines.append(f'%{name} = pto.reserve_buffer {{name = "{name}", {where}}} -> i32')
+            else:
+                lines.append(f'%{name} = pto.import_reserved_buffer {{name = "{name}", peer_func = @{peer}}} -> i32')
+        buffers = "c2v_consumer_buf = %c2v : i32, v2c_consumer_buf = %v2c : i32"
+        lines.append(f"pto.{op}_initialize_pipe {{dir_mask = 3, {both}}}({buffers})\n")
+        kind = "cube" if core == "cube" else "vector"
+        return kernel(kind, f"%t: {ACC}, %u: {VEC}", "\n".join(lines) + loop(body, 4), core)
+
+    matrix = "!pto.tile_buf<mat, 16x16xf32>"
+    ask = f"{PUSH}%m = pto.tpop_from_aiv {{split = 0}} -> {matrix}\npto.tfree_from_aiv {{split = 0}}\n"
+    answer = f"{TURN}pto.tpush_to_aic(%u : {VEC}) {{split = 0}}\n"
+    assert kinds(end("cube", "vec", "aic", ask) + end("vec", "cube", "aiv", answer), "a5") == []
+    # Both wait for the other to begin.
+    wrong = ask.removeprefix(PUSH) + PUSH
+    (hazard,) = hazards(end("cube", "vec", "aic", wrong) + end("vec", "cube", "aiv", answer), "a5")
+    assert (hazard.severity, hazard.code) == ("error", "deadlock")
+    assert "the kernels wait for each other forever: " in hazard.message
+    assert "no number of slots helps" in hazard.message
+
+
+def test_a_deadlock_names_its_cycle_and_how_many_slots_would_do() -> None:
+    """The producer fills one pipe before the other, the consumer empties them by turns."""
+    lines: dict[str, list[str]] = {"cube": [], "vector": []}
+    for pipe in (0, 1):
+        where = "size = 2048, location = #pto.address_space<vec>, auto = true"
+        lines["cube"].append(f'%a{pipe} = pto.import_reserved_buffer {{name = "b{pipe}", peer_func = @vector}} -> i32')
+        lines["vector"].append(f'%a{pipe} = pto.reserve_buffer {{name = "b{pipe}", {where}}} -> i32')
+        for kind, op in (("cube", "aic"), ("vector", "aiv")):
+            settings = f"{{id = {pipe}, dir_mask = 1, slot_size = 1024, slot_num = 2}}"
+            lines[kind].append(f"pto.{op}_initialize_pipe {settings}(c2v_consumer_buf = %a{pipe} : i32)")
+    pushes = [PUSH.replace("split", f"id = {pipe}, split") for pipe in (0, 1) for _ in range(4)]
+    turns = [
+        (pop(f"v{place}_{pipe}") + FREE).replace("{split", f"{{id = {pipe}, split")
+        for place in range(4)
+        for pipe in (0, 1)
+    ]
+    program = kernel("cube", f"%t: {ACC}", "\n".join([*lines["cube"], *pushes]), "cube") + kernel(
+        "vector", "", "\n".join([*lines["vector"], *turns]), "vector"
+    )
+    (hazard,) = hazards(program, "ideal")
+    assert hazard.code == "deadlock"
+    assert "push 3 of the pipe of 'b0' on @cube waits for free 1 of the pipe of 'b0' on @vector" in hazard.message
+    assert "pop 0 of the pipe of 'b1' on @vector waits for push 0 of the pipe of 'b1' on @cube" in hazard.message
+    assert "use slot_num = 3 for the pipe of 'b0'" in hazard.message
+    enough = program.replace("slot_num = 2", "slot_num = 3").replace("size = 2048", "size = 3072")
+    assert kinds(enough, "ideal") == []
+
+
+# ---------------------------------------------------------------------------------------------
+# Order of what one kernel does
+# ---------------------------------------------------------------------------------------------
+
+
+def test_frees_by_the_number_of_entries_taken_out() -> None:
+    """Chips tell of free slots by how many entries were taken out, of which some may still be in use."""
+    settings = "slot_size = 1024, slot_num = 2"
+    (early,) = hazards(consumer(pop("t") + pop("u") + FREE * 2, settings), "a5")
+    assert (early.severity, early.code) == ("error", "early-credit")
+    assert "2 have here, but only 1 are freed" in early.message
+    assert kinds(consumer(pop("t") + FREE + pop("u") + FREE, settings), "a5") == []
+    assert kinds(consumer(pop("t") + pop("u") + FREE * 2, settings), "ideal") == []
+    # Tiles of a2a3 are copied when they are taken out, and their slots free then.
+    assert kinds(consumer(pop("t") + pop("u") + FREE * 2, settings), "a2a3") == []
+
+
+def test_frees_that_tell_nobody() -> None:
+    """Whenever slots are freed, a number of entries has been taken out that is no multiple of the period."""
+    settings = "slot_size = 1024, slot_num = 4"
+    body = pop("t") + pop("u") + pop("v") + FREE * 3
+    for place in range(2):
+        body += pop(f"w{place}") + pop(f"x{place}") + FREE * 2
+    (lost,) = hazards(consumer(body, settings), "a5")
+    assert (lost.severity, lost.code) == ("error", "lost-credit")
+    assert "the producer waits forever" in lost.message
+
+
+def test_more_entries_in_use_than_slots() -> None:
+    settings = "slot_size = 1024, slot_num = 2"
+    body = pop("t") + pop("u") + pop("v") + FREE * 3
+    (held,) = hazards(consumer(body, settings), "ideal")
+    assert (held.severity, held.code) == ("error", "slots-held")
+    assert "pipe 0 has 2 slots, and the consumer holds all of them" in held.message
+    assert kinds(consumer(body, "slot_size = 1024, slot_num = 3"), "ideal") == []
+
+
+def branches(then: str, other: str, condition: str = "%if") -> str:
+    return f"scf.if {condition} {{\n{then}}} else {{\n{other}}}\n"
+
+
+def guarded(body: str) -> str:
+    return "%no = arith.constant 0 : i32\n%if = arith.cmpi eq, %a, %no : i32\n" + body
+
+
+def test_both_arms_of_an_if() -> None:
+    """What happens on either way is an error, what happens on one a warning."""
+    assert kinds(consumer(guarded(branches(TURN, TURN.replace("%v", "%w"))))) == []
+    assert kinds(consumer(guarded(pop("v") + branches(FREE, FREE)))) == []
+    (one,) = hazards(consumer(guarded(pop("v") + branches(FREE, ""))))
+    assert (one.severity, one.code) == ("warning", "unbalanced-pipe")
+    either = hazards(consumer(guarded(pop("v") + branches(FREE * 2, ""))))
+    assert [hazard.severity for hazard in either] == ["warning", "warning"]
+    (never,) = hazards(consumer(guarded(pop("v") + pop("w") + branches(FREE, FREE))))
+    assert never.severity == "error"
+
+
+def test_conditions_on_the_round_of_a_loop() -> None:
+    """A pipeline: the first round takes two entries out, the last none."""
+    head = "%zero = arith.constant 0 : index\n%last = arith.constant 3 : index\n" + pop("t")
+    inner = "%more = arith.cmpi ult, %k, %last : index\nscf.if %more {\n" + pop("u") + "}\n" + FREE
+    assert kinds(consumer(head + loop(inner, 4))) == []
+    (hazard,) = hazards(consumer(head + loop(inner, 5)))
+    assert "gives 4 entries out and gets 5 slots back" in hazard.message
+
+
+def test_tiles_that_loops_carry() -> None:
+    """Each round uses the tile the round before took out, which has been freed where the order is wrong."""
+    used = f"pto.tprint ins(%tile : {VEC})\n"
+
+    def program(body: str) -> str:
+        bounds = (
+            "%lo = arith.constant 0 : index\n%hi = arith.constant 3 : index\n%by = arith.constant 1 : index\n"
+            + pop("first")
+        )
+        rounds = (
+            f"%r = scf.for %k = %lo to %hi step %by iter_args(%tile = %first) -> ({VEC}) {{\n{body}"
+            f"scf.yield %next : {VEC}\n}}\n"
+        )
+        return consumer(bounds + rounds + f"pto.tprint ins(%r : {VEC})\n" + FREE)
+
+    assert kinds(program(used + pop("next") + FREE)) == []
+    assert kinds(program(pop("next") + FREE + used)) == ["use-after-free"]
+
+
+def test_slots_that_are_pushed_twice_or_into_another_pipe() -> None:
+    (again,) = hazards(producer(TAKE + WRITE + GIVE + GIVE))
+    assert again.code == "not-a-slot"
+    assert "has been handed over already" in again.message
+    second = f"pto.aic_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 1024}}(gm_slot_tensor = %t : {SLOT})\n"
+    other = GIVE.replace("{split", "{id = 1, split")
+    assert kinds(producer(second + TAKE + WRITE + other)) == ["not-a-slot"]
+
+
+def test_slots_written_by_a_function() -> None:
+    function = f"func.func private @fill(%s: {SLOT})\n"
+    call = f"func.call @fill(%e) : ({SLOT}) -> ()\n"
+    assert kinds(function + producer(TAKE + call + GIVE)) == []
+
+
+def test_tiles_of_slots_in_global_memory_on_a5() -> None:
+    """There a pop frees its slot, and the consumer's slots lie as far apart as its tiles are large."""
+    operands = f"gm_slot_tensor = %s : {SLOT}, c2v_consumer_buf = %a : i32"
+    opened = f"pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 1024}}({operands})\n"
+    body = pop("t") + FREE + pop("u", HALF) + FREE
+    program = kernel("vector", f"%a: i32, %s: {SLOT}", opened + body)
+    assert kinds(program, "a5") == ["freed-twice", "mixed-tile-sizes", "freed-twice"]
+    assert {hazard.severity for hazard in hazards(program, "a5")} == {"warning"}
+    assert kinds(program, "a2a3") == kinds(program, "ideal") == []
+
+
+def test_slots_of_both_directions_alias() -> None:
+    """Where slots are tensors, those of both directions of a pipe lie at the same addresses."""
+
+    def end(core: str, op: str, mine: str, theirs: str) -> str:
+        opened = f"pto.{op}_initialize_pipe {{dir_mask = 3, slot_size = 1024}}(gm_slot_tensor = %t : {SLOT})\n"
+        tile = ACC if core == "cube" else VEC
+        give = (TAKE + WRITE + GIVE).replace("to_aiv", f"to_{theirs}").replace(f"%c : {ACC}", f"%c : {tile}")
+        take = f"%g = pto.tpop_from_{theirs} {{split = 0}} -> {SLOT}\n"
+        free = f"pto.tfree_from_{theirs}(%g : {SLOT}) {{split = 0}}\n"
+        body = give + take + free if core == "cube" else take + free + give
+        return kernel(core, f"%t: {SLOT}, %c: {tile}, %i: index", opened + body, mine)
+
+    program = end("cube", "aic", "aic", "aiv") + end("vector", "aiv", "aiv", "aic")
+    assert kinds(program, "a2a3") == ["aliasing-rings"]
+    assert kinds(program, "ideal") == []
+
+
+def test_vector_cores_that_do_the_same_on_different_ways() -> None:
+    condition = "%z = arith.constant 0 : i64\n%if = arith.cmpi eq, %lane, %z : i64\n"
+    same = branches(TURN, TURN.replace("%v", "%w"))
+    assert kinds(consumer(condition + same), "a2a3") == []
+    split = condition + branches((pop("v", HALF, 1) + FREE).replace("split = 0", "split = 1"), "")
+    assert kinds(consumer(split), "a5") == ["unequal-lanes", "unequal-lanes"]
