@@ -185,7 +185,8 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
     for pipe in pipes:
         first = pipe.opened[0]
         location = location_of(first)
-        prefix = f"{'' if location is None else f'{location}: '}remark: {pipe.rings[0].label}"
+        labels = " and ".join(dict.fromkeys(ring.label for ring in pipe.rings))
+        prefix = f"{'' if location is None else f'{location}: '}remark: {labels}"
         program = next((program for program in programs if pipe.names(program)), None)
         if program is None:
             sys.stderr.write(f"{prefix}: slot_num = {first.depth} stays, as {_undecided(pipe)}\n")

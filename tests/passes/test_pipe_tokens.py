@@ -194,16 +194,15 @@ def matching_programs(draw: st.DrawFn) -> Program:
     return cores
 
 
-def _actions(draw: st.DrawFn, put: bool, count: int) -> list[Action]:
-    if put:
-        return ["push"] * count
+POP: tuple[Action, ...] = ("pop",)
+FREE: tuple[Action, ...] = ("free",)
+PUSH: tuple[Action, ...] = ("push",)
+
+
+def _actions(draw: st.DrawFn, put: bool, count: int) -> tuple[Action, ...]:
+    """What one end does: several entries may be taken out before the first is freed."""
     burst = draw(st.integers(1, count))
-    actions: list[Action] = []
-    actions += ["pop"] * burst
-    actions += ["free"] * burst
-    for _ in range(count - burst):
-        actions += ["pop", "free"]
-    return actions
+    return PUSH * count if put else POP * burst + FREE * burst + (POP + FREE) * (count - burst)
 
 
 @settings(max_examples=150, deadline=None)
