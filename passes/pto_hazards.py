@@ -85,6 +85,10 @@ def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[F
     ]
 
 
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
 def _of_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """What is wrong with one end of the pipes."""
     for op in walk(kernel.function):
@@ -138,7 +142,7 @@ def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Haz
             yield Hazard(
                 "reserved-size",
                 pipe,
-                f"'{reserved.key}' reserves {size} bytes for {slots} {'slot' if slots == 1 else 'slots'} of "
+                f"'{reserved.key}' reserves {size} bytes for {_counted(slots, 'slot', 'slots')} of "
                 f"{pipe.entry_bytes}, so that {consequence}; reserve {needed}",
                 "error" if size < needed else "warning",
             )
@@ -415,7 +419,7 @@ def _frees(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
         pops, frees = counts["pop"], counts["free"]
         if pops != frees:
             counted = (
-                f"{pops} entries out and gets {frees} slots back"
+                f"{_counted(pops, 'entry', 'entries')} out and gets {_counted(frees, 'slot', 'slots')} back"
                 if way.exact
                 else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
             )
@@ -517,7 +521,8 @@ def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
     yield Hazard(
         "unbalanced-pipe",
         next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
-        f"{pops} entries are taken out in @{kernel.function.sym_name.data}, but {pushes} are put into {ring.label}, so "
+        f"{_counted(pops, 'entry is', 'entries are')} taken out in @{kernel.function.sym_name.data}, but "
+        f"{_counted(pushes, 'is', 'are')} put into {ring.label}, so "
         f"that {wait}; make both agree",
     )
 

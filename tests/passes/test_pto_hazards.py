@@ -206,7 +206,7 @@ def test_tiles_are_not_used_after_they_are_freed() -> None:
 def test_every_entry_is_freed_once() -> None:
     (hazard,) = hazards(consumer(pop("t")))
     assert hazard.code == "unbalanced-pipe"
-    assert "pipe 0 gives 1 entries out and gets 0 slots back" in hazard.message
+    assert "pipe 0 gives 1 entry out and gets 0 slots back" in hazard.message
     assert kinds(consumer(FREE + pop("t") + FREE)) == ["unbalanced-pipe"]
 
 
