@@ -86,6 +86,9 @@ class Emitter:
 
     def integer(self, value: SSAValue) -> SSAValue:
         """An integer of any width, or an index, as an i64."""
+        made_by = value.owner
+        if isinstance(made_by, arith.IndexCastOp) and made_by.input.type == i64:
+            return made_by.input
         match value.type:
             case IndexType():
                 return self._once("cast", (value,), lambda: arith.IndexCastOp(value, i64))
