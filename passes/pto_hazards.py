@@ -569,12 +569,12 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     except NoSlotNumber:
         remedy = "no number of slots helps: take entries out, and free them, in the order in which they come"
     else:
-        more = [
+        better = [
             f"slot_num = {count} for {' and '.join(pipe)}"
             for pipe, count in zip(pipes, slots, strict=True)
-            if count > program.rings[pipe[0]].pipe.depth
+            if count != program.rings[pipe[0]].pipe.depth
         ]
-        remedy = f"use {', '.join(more)}, or wait for fewer entries at once"
+        remedy = f"use {', '.join(better)}, or wait for fewer entries at once"
     return Hazard(
         "deadlock",
         operations[min(first.place, len(operations) - 1)],

@@ -7,8 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from ..diagnostics import LoomError
 from .arguments import Parser, assignment, number, positive
@@ -17,6 +16,8 @@ from .outputs import Outputs
 
 if TYPE_CHECKING:
     from ..dialects.pto.findings import Finding
+    from ..dialects.pto.protocol import Behaviour
+    from ..host.pto import Result
 
 
 def main(argv: Sequence[str]) -> int:
@@ -92,7 +93,11 @@ def parser() -> Parser:
         help="write an argument's array after the run",
     )
     run.add_argument("--compare", action="store_true", help="run with ideal pipes too, and say what differs")
-    run.add_argument("--order", metavar="ORDER", help="the order in which cores take turns")
+    run.add_argument(
+        "--order",
+        choices=("eager", "prompt"),
+        help="eager: each core runs as far as it can; prompt: the others first after every push",
+    )
     run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
@@ -121,39 +126,42 @@ def _summary(findings: Sequence[Finding]) -> str:
 def _run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
+    from ..host.pto import differences, run
     from .loom import read_array
 
-    run = import_module("..host.pto", __package__).run
     with Outputs() as outputs:
-        values: dict[str, Any] = {
+        values = {
             name: read_array(value) if value.endswith(".npy") else number(value, f"argument '{name}'")
             for name, value in arguments.set
         }
-        results = [(name, outputs.open(path)) for name, path in arguments.get]
+        wanted = [(name, outputs.open(path)) for name, path in arguments.get]
         stats = outputs.open(arguments.stats) if arguments.stats is not None else None
-        options: dict[str, Any] = {
-            "blocks": arguments.blocks,
-            "lanes": arguments.lanes,
-            "arguments": values,
-            "order": arguments.order,
-            "repeat": arguments.repeat,
-            "step_limit": arguments.step_limit,
-        }
-        result = run(arguments.file, arch=arguments.arch, **options)
-        for name, stream in results:
+
+        def on(arch: Behaviour) -> Result:
+            return run(
+                arguments.file,
+                arch=arch,
+                blocks=arguments.blocks,
+                lanes=arguments.lanes,
+                arguments=values,
+                order=arguments.order,
+                repeat=arguments.repeat,
+                step_limit=arguments.step_limit,
+            )
+
+        result = on(arguments.arch)
+        for name, stream in wanted:
             if name not in result.arrays:
-                raise LoomError(f"there is no array '{name}'; there are {', '.join(result.arrays) or 'none'}")
+                raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")
             np.save(stream, result.arrays[name])
         if stats is not None:
-            stats.write((json.dumps(result.stats, indent=2) + "\n").encode())
-    for printed in result.prints:
-        print(printed.text)
-    for finding in result.findings:
-        print(finding)
-    if arguments.compare and arguments.arch != "ideal":
-        ideal = run(arguments.file, arch="ideal", **options)
-        for name, array in result.arrays.items():
-            if not np.array_equal(array, ideal.arrays[name], equal_nan=True):
-                count = int(np.count_nonzero(array != ideal.arrays[name]))
-                print(f"{name}: {count} of {array.size} elements differ between {arguments.arch} and ideal")
-    return int(any(finding.severity == "error" for finding in result.findings))
+            stats.write((json.dumps(result.statistics, indent=2) + "\n").encode())
+        for printed in result.prints:
+            print(printed)
+        for finding in result.findings:
+            print(finding)
+        if arguments.compare:
+            ideal = on("ideal")
+            for sentence in differences([("ideal", ideal), (arguments.arch, result)]) or ["nothing differs from ideal"]:
+                print(sentence)
+    return int(result.has_errors)
