@@ -13,7 +13,7 @@ from .. import syntax
 from . import control, types
 from .conversion import bitcast, cast, coerce, describe, equal, extremes
 from .core import Evaluator, builtin
-from .emit import Builder
+from .emit import Builder, stored
 from .expressions import initializes_global, place
 from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
@@ -649,8 +649,8 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(node, f"'{{{format}}}' does not show a '{value.type}'")
         if value.type is types.BOOL:
             value = cast(ev, value, types.U16, node)
-        if isinstance(value.type, types.Int) and value.type.bits == 8:
-            value = cast(ev, value, types.I16 if value.type.signed else types.U16, node)
+        if isinstance(value.type, types.Int):
+            value = cast(ev, value, stored(value.type), node)
         operands.append(ev.ssa(value, node))
         pieces.append(f"{{{format}}}")
     if values:

@@ -11,7 +11,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
-from . import types
+from . import emit, types
 from .core import Evaluator
 from .emit import scalar
 from .scalars import bits as bits_of
@@ -293,15 +293,28 @@ def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node
             return builder.value(arith.UIToFPOp(data, target))  # pyright: ignore[reportArgumentType]
         return builder.value(arith.ExtUIOp(data, target))  # pyright: ignore[reportArgumentType]
     if isinstance(source, types.Int) and isinstance(type, types.Int):
-        return builder.extend(data, source, type.bits)
+        return emit.wrapped(builder, type, builder.extend(data, source, type.bits))
     if isinstance(source, types.Int):
         return builder.value((arith.SIToFPOp if source.signed else arith.UIToFPOp)(data, target))  # pyright: ignore
     if isinstance(type, types.Int):
-        return builder.value((arith.FPToSIOp if type.signed else arith.FPToUIOp)(data, target))  # pyright: ignore
+        cut = builder.value((arith.FPToSIOp if type.signed else arith.FPToUIOp)(data, target))  # pyright: ignore
+        return _within(builder, type, cut)
     assert isinstance(source, types.Float) and isinstance(type, types.Float)
     if source.bits == type.bits:
         ev.fail(node, f"'{source}' is not converted to '{type}' at run time")
     return builder.value((arith.ExtFOp if source.bits < type.bits else arith.TruncFOp)(data, target))  # pyright: ignore
+
+
+def _within(builder: emit.Builder, type: types.Int, value: SSAValue) -> SSAValue:
+    """A number that ends at the limits of its type."""
+    if not type.is_narrow:
+        return value
+    highest = builder.constant(type, type.highest)
+    if not type.signed:
+        return builder.value(arith.MinUIOp(value, highest))
+    return builder.value(
+        arith.MaxSIOp(builder.value(arith.MinSIOp(value, highest)), builder.constant(type, type.lowest))
+    )
 
 
 def _width(type: Type) -> int | None:
@@ -343,7 +356,7 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
     ev.check_format(type, node)
     source_mlir, target_mlir = scalar(value.type), scalar(type)
     if source_mlir == target_mlir:
-        return Value(type, value.data)
+        return Value(type, emit.wrapped(ev.code, type, value.data))
     ev.code.at(ev.source, node.start)
     return Value(type, ev.code.value(arith.BitcastOp(value.data, target_mlir)))
 

@@ -60,12 +60,12 @@ def place(source: Source, start: int) -> FileLineColLoc:
 def scalar(type: Type) -> Attribute:
     """The type of an SSA value that holds a scalar."""
     match type:
-        case types.Int(bits=bits):
-            return integer(bits)
+        case types.Int():
+            return integer(type.carrier)
         case types.Float(name=name):
             return _FLOATS[name]
         case types.Enum(underlying=underlying):
-            return integer(underlying.bits)
+            return integer(underlying.carrier)
         case types.BOOL:
             return i1
         case _:
@@ -75,8 +75,8 @@ def scalar(type: Type) -> Attribute:
 def stored(type: Type) -> Type:
     """The type a scalar has in memory: nothing is smaller than a word."""
     match type:
-        case types.Int(bits=8, signed=signed):
-            return types.I16 if signed else types.U16
+        case types.Int(signed=signed) if type.bits == 8 or type.is_narrow:
+            return types.Int(max(16, type.carrier), signed)
         case types.Enum(underlying=underlying):
             return stored(underlying)
         case types.Int() | types.Float():
@@ -150,11 +150,12 @@ class Builder:
         return self.once(("index", value), lambda: arith.IndexCastOp(value, IndexType()))
 
     def extend(self, value: SSAValue, source: types.Int, bits: int) -> SSAValue:
-        """An integer with as many bits, its value kept if it gets more."""
-        if source.bits == bits:
+        """An integer held by as many bits, its value kept if it gets more."""
+        have, want = source.carrier, types.Int(bits, source.signed).carrier
+        if have == want:
             return value
-        target = integer(bits)
-        if source.bits > bits:
+        target = integer(want)
+        if have > want:
             return self.value(arith.TruncIOp(value, target))
         return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))
 
@@ -214,4 +215,14 @@ def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSA
     unsigned = not (isinstance(type, types.Int) and type.signed)
     if symbol in _COMPARE:
         return builder.value(arith.CmpiOp(left, right, _COMPARE[symbol][unsigned]))
-    return builder.value(_INTEGER[symbol][unsigned](left, right))  # pyright: ignore[reportCallIssue]
+    return wrapped(builder, type, builder.value(_INTEGER[symbol][unsigned](left, right)))  # pyright: ignore[reportCallIssue]
+
+
+def wrapped(builder: Builder, type: Type, value: SSAValue) -> SSAValue:
+    """The bits of an integer type, extended to what holds it at run time."""
+    if not isinstance(type, types.Int) or not type.is_narrow:
+        return value
+    if not type.signed:
+        return builder.value(arith.AndIOp(value, builder.constant(type, type.highest)))
+    spare = builder.constant(type, type.carrier - type.bits)
+    return builder.value(arith.ShRSIOp(builder.value(arith.ShLIOp(value, spare)), spare))

@@ -82,7 +82,9 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
 
 
 def _is_plain(type: Type) -> bool:
-    return isinstance(type, types.Int | types.Float) or type is types.BOOL or type is types.COLOR
+    if isinstance(type, types.Int):
+        return not type.is_narrow
+    return isinstance(type, types.Float) or type is types.BOOL or type is types.COLOR
 
 
 @builtin("@export_symbol")

@@ -85,9 +85,17 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
     constant = CONSTANTS.get(node.name)
     if constant is not None:
         return Temporary(constant)
-    if node.name[:1] in ("i", "u") and node.name[1:].isdecimal():
-        ev.fail(node, f"integers of {node.name[1:]} bits are not supported yet; use 8, 16, 32 or 64")
+    if node.name[:1] in ("i", "u") and node.name[1:].isdecimal() and node.name.isascii():
+        return Temporary(Value(types.TYPE, _integer_type(ev, node)))
     ev.fail(node, f"'{node.name}' is not declared{_similar(ev, node.name)}")
+
+
+def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
+    """`uN` or `iN` (Types, Arbitrary-Width Integer Types)."""
+    bits = int(node.name[1:8])
+    if not 1 <= bits <= types.WIDEST_INTEGER:
+        ev.fail(node, f"integers of {node.name[1:]} bits are not supported; use 1 to {types.WIDEST_INTEGER}")
+    return types.Int(bits, node.name[0] == "i")
 
 
 def _similar(ev: Evaluator, name: str) -> str:
@@ -368,7 +376,7 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
             ev.fail(node, f"'~' needs an integer, not '{type}'")
         if is_ssa(data):
             ev.code.at(ev.source, node.start)
-            return Value(type, ev.code.value(arith.XOrIOp(data, ev.code.constant(type, -1))))
+            return Value(type, emit.binary(ev.code, "^", type, data, ev.code.constant(type, -1)))
         return Value(type, ev.fitted(type, ev.lift(operator.invert, data)))
     if not types.is_numeric(type):
         ev.fail(node, f"'-' needs a number, not '{type}'")

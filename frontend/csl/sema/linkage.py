@@ -51,7 +51,11 @@ def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
 def is_shareable(type: Type) -> bool:
     """Whether objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
     match type:
-        case types.Int() | types.Float() | types.Enum():
+        case types.Int():
+            return not type.is_narrow
+        case types.Enum():
+            return not type.underlying.is_narrow
+        case types.Float():
             return True
         case types.Array():
             return is_shareable(type.element)

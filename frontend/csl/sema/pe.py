@@ -346,7 +346,7 @@ class PeProgram:
                 raised = builder.value(arith.ShLIOp(part, builder.constant(type, 16 * position)))
                 total = builder.value(arith.OrIOp(total, raised))
             return total
-        if type is types.BOOL or (isinstance(type, types.Int) and type.bits == 8):
+        if type is types.BOOL or (isinstance(type, types.Int) and type.carrier == 8):
             word = builder.value(wse.GetParamOp(self._parameter(scalar(types.U16), types.U16, data), scalar(types.U16)))
             if type is types.BOOL:
                 from xdsl.dialects import arith
@@ -364,7 +364,7 @@ class PeProgram:
         if isinstance(type, types.Float):
             numbers: Any = grid.ravel()
         else:
-            bits = type.bits if isinstance(type, types.Int) else 16
+            bits = type.carrier if isinstance(type, types.Int) else 16
             wide = grid.astype(np.int64).ravel() & ((1 << bits) - 1)
             numbers = np.where(wide >> (bits - 1), wide - (1 << bits), wide)
         key = (mlir, numbers.tobytes())

@@ -40,6 +40,16 @@ class Int(Type):
     def highest(self) -> int:
         return (1 << (self.bits - 1)) - 1 if self.signed else (1 << self.bits) - 1
 
+    @cached_property
+    def carrier(self) -> int:
+        """Bits of the integer that holds one at run time: the machine has none of other widths."""
+        return next(bits for bits in (8, 16, 32, 64) if bits >= self.bits)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the integer that holds one at run time has bits to spare."""
+        return self.bits != self.carrier
+
     def holds(self, value: int) -> bool:
         return self.lowest <= value <= self.highest
 
@@ -235,6 +245,9 @@ XDSR, SR = Register("xdsr"), Register("sr")
 DIRECTIONS = ("NORTH", "SOUTH", "EAST", "WEST", "RAMP")
 """Directions by their number."""
 
+WIDEST_INTEGER = 64
+"""Bits of the widest integer of fixed width that there is here; the language has wider ones."""
+
 UNIVERSE: dict[str, Type] = {
     str(type): type
     for type in (
@@ -273,8 +286,10 @@ def is_float(type: Type) -> bool:
 def words(type: Type) -> int:
     """How many 16-bit words a value takes in memory; 32-bit scalars stand on even addresses."""
     match type:
-        case Int(bits=bits) | Float(bits=bits):
-            return max(1, bits // 16)
+        case Int():
+            return max(1, type.carrier // 16)
+        case Float(bits=bits):
+            return bits // 16
         case Enum():
             return words(type.underlying)
         case Array():

@@ -1,0 +1,149 @@
+"""Integers of any width: arithmetic wraps at compile time and at run time alike, memory holds them in whole words."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from .harness import Csl
+
+TYPES = ["u1", "u3", "i4", "u5", "i7", "u11", "i12", "u17", "i24", "u31", "i33", "u47", "i63"]
+
+
+def wrapped(type: str, value: int) -> int:
+    bits = int(type[1:])
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if type[0] == "i" and value >> (bits - 1) else value
+
+
+def quotient(a: int, b: int) -> int:
+    result = abs(a) // abs(b)
+    return -result if (a < 0) != (b < 0) else result
+
+
+OPERATIONS = {
+    "a + b": lambda a, b: a + b,
+    "a - b": lambda a, b: a - b,
+    "a * b": lambda a, b: a * b,
+    "a / b": quotient,
+    "a % b": lambda a, b: a - b * quotient(a, b),
+    "a & b": lambda a, b: a & b,
+    "a | b": lambda a, b: a | b,
+    "a ^ b": lambda a, b: a ^ b,
+    "~a": lambda a, b: ~a,
+    "-a": lambda a, b: -a,
+    "a << 1": lambda a, b: a << 1,
+    "a >> 1": lambda a, b: a >> 1,
+}
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_arithmetic(csl: Csl, type: str) -> None:
+    random = Random(type)
+    bits = int(type[1:])
+    pairs = [(wrapped(type, random.getrandbits(bits)), wrapped(type, random.getrandbits(bits)) or 1) for _ in range(4)]
+    pairs.append((wrapped(type, 1 << (bits - 1)), wrapped(type, -1)))
+    results = [wrapped(type, function(a, b)) for a, b in pairs for function in OPERATIONS.values()]
+    asserts = [
+        f"@comptime_assert({name.replace('a', f'@as({type}, {a})').replace('b', f'@as({type}, {b})')} == "
+        f"@as({type}, {wrapped(type, function(a, b))}));"
+        for a, b in pairs
+        for name, function in OPERATIONS.items()
+    ]
+    listed = [", ".join(str(pair[n]) for pair in pairs) for n in (0, 1)]
+    stores = [f"results[{len(OPERATIONS)} * i + {n}] = {name};" for n, name in enumerate(OPERATIONS)]
+    text = f"""
+    var first = [{len(pairs)}]{type} {{ {listed[0]} }};
+    var second = [{len(pairs)}]{type} {{ {listed[1]} }};
+    var results = @zeros([{len(results)}]{type});
+    var low = @zeros([{len(results)}]u32);
+    var high = @zeros([{len(results)}]i32);
+    comptime {{ {" ".join(asserts)} }}
+    fn main() void {{
+      for (@range(u16, {len(pairs)})) |i| {{
+        const a = first[i];
+        const b = second[i];
+        {" ".join(stores)}
+      }}
+      for (@range(u16, {len(results)})) |i| {{
+        low[i] = @as(u32, results[i]);
+        high[i] = @as(i32, @as(i64, results[i]) >> 32);
+      }}
+    }}
+    """
+    out = csl.run(text, {"low": "u32", "high": "i32"})
+    got = [(high << 32) + low for high, low in zip(out["high"].tolist(), out["low"].tolist(), strict=True)]
+    assert got == results
+
+
+def test_conversions(csl: Csl) -> None:
+    text = """
+    out[0] = @as(i32, @as(u3, n));
+    out[1] = @as(i32, @as(i4, n));
+    out[2] = @as(i32, @as(u5, f));
+    out[3] = @as(i32, @as(i5, -f));
+    out[4] = @as(i32, @bitcast(i3, small));
+    out[5] = @as(i32, @bitcast(u3, @bitcast(i3, small)));
+    small += 1;
+    out[6] = @as(i32, small);
+    const wide: i16 = signed;
+    out[7] = @as(i32, wide);
+    out[8] = @as(i32, table[small + 1]);
+    for (@range(u5, 3, 9, 2)) |i| { out[9] += @as(i32, i); }
+    out[10] = @as(i32, @as(f32, signed) * 2.0);
+    """
+    before = """
+    var n: i16 = 1005; var f: f32 = 100.0; var small: u3 = 7; var signed: i6 = -20; const table = [2]i7 { 5, -6 };
+    """
+    expected = [1005 & 7, -3, 31, -16, -1, 7, 0, -20, -6, 3 + 5 + 7, -40]
+    assert csl.compute(text, "i32", count=11, before=before).tolist() == expected
+
+
+def test_packed_fields(csl: Csl) -> None:
+    text = """
+    const flags = packed struct { kind: u3, level: i5, on: u1, rest: u7 };
+    const view = packed union { bits: u16, flags: flags };
+    var f = flags { .kind = 5, .level = -3, .on = 1, .rest = 100 };
+    var n: i16 = 4;
+    var out = @zeros([5]u16);
+    fn main() void {
+      out[0] = @bitcast(u16, f);
+      f.level += @as(i5, n);
+      f.kind = @as(u3, n) + 6;
+      out[1] = @bitcast(u16, f);
+      out[2] = @as(u16, f.level);
+      const v = view { .bits = @as(u16, n) | 0xff00 };
+      out[3] = v.flags.rest;
+      out[4] = v.flags.kind;
+    }
+    """
+    first = 5 | (-3 & 31) << 3 | 1 << 8 | 100 << 9
+    second = 2 | 1 << 3 | 1 << 8 | 100 << 9
+    assert csl.run(text, {"out": "u16"})["out"].tolist() == [first, second, 1, 127, 4]
+
+
+def test_that_differ_from_pe_to_pe(csl: Csl) -> None:
+    text = """
+    param x: i16;
+    const small = @as(i5, x) - 2;
+    var out = @zeros([2]i16);
+    fn main() void { out[0] = small; var copy: i5 = small; copy -= 15; out[1] = copy; }
+    """
+    simulator = csl.start(text, {"out": "i16"}, width=3, params=".x = x")
+    simulator.launch("main")
+    assert simulator.get("out")[0].tolist() == [[-2, 15], [-1, -16], [0, -15]]
+
+
+REFUSED = [
+    ("const x: u5 = «31 + 1»;\ncomptime { _ = x; }", "32 does not fit in 'u5', which holds 0 to 31"),
+    ("const x: i4 = «-8 - 1»;\ncomptime { _ = x; }", "-9 does not fit in 'i4'"),
+    ("const x: «u65» = 1;\ncomptime { _ = x; }", "integers of 65 bits are not supported; use 1 to 64"),
+    ("const x: «i0» = 0;\ncomptime { _ = x; }", "integers of 0 bits are not supported"),
+    ("«export var x: u5»;", "cannot be shared"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_refused(csl: Csl, text: str, message: str) -> None:
+    csl.refuses(text, message)
