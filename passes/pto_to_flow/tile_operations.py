@@ -286,7 +286,9 @@ class TileOperations:
     def load(self, op: LoadScalarOp) -> None:
         """Lower `pto.load_scalar`."""
         view = self._element(op, op.ptr, self.handles.number(op.offset))
-        self.handles.values[op.value] = self.emitter.make(flow.TileGetOp(self.emitter.tile(view)))
+        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view)))
+        value.name_hint = op.value.name_hint
+        self.handles.values[op.value] = value
 
     def store(self, op: StoreScalarOp) -> None:
         """Lower `pto.store_scalar`."""

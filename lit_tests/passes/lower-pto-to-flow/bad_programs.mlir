@@ -1,0 +1,162 @@
+// RUN: loom-opt -p lower-pto-to-flow --split-input-file --verify-diagnostics %s | filecheck %s
+// What has no counterpart in flow is an error that names it, never dropped.
+
+// CHECK: error: the module has no kernel; give a function the attribute pto.kernel_kind or pto.entry
+func.func @nothing() {
+  return
+}
+
+// -----
+
+func.func @other_dialect() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'memref.alloc' op has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf
+  %m = memref.alloc() : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_address() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.alloc_tile' op has no address; run pto-place-tiles before lower-pto-to-flow
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  return
+}
+
+// -----
+
+func.func @out_of_reach() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %at = arith.constant 0 : i64
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.alloc_tile' op is a tile with loc=mat, which the vector cores cannot reach
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<mat, 16x16xf32>
+  return
+}
+
+// -----
+
+func.func @one_end(%buffer: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.initialize_l2l_pipe' op has no other end: no kernel of the cube core opens this pipe; open it there
+  %pipe = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 2, flag_base = 0, nosplit = true}(%buffer : i32) -> !pto.pipe
+  return
+}
+
+// -----
+
+func.func @no_flags(%buffer: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.initialize_l2l_pipe' op has no flags; run pto-resolve-reserved-buffers before lower-pto-to-flow
+  %pipe = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 2}(%buffer : i32) -> !pto.pipe
+  return
+}
+
+// -----
+
+func.func @not_bound() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %t = pto.declare_tile -> !pto.tile_buf<vec, 16x16xf32>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %t that has no place here; let a pipe bind it before, or give it its own place with pto.alloc_tile
+  pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32>)
+  return
+}
+
+// -----
+
+func.func @changed_in_a_loop(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %at = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  scf.for %i = %c0 to %n step %c1 {
+    pto.set_validshape %t, %i, %i : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  }
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses what pto.set_validshape at {{.*}}bad_programs.mlir:[[# @LINE - 2]]:5 changes in a loop or branch, which cannot be followed out of it; change it again before this use, or move the use there
+  pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+  return
+}
+
+// -----
+
+func.func @changed_by_the_trip_before(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %at = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: bad_programs.mlir:[[# @LINE + 1]]:5: error: 'pto.tprint' op uses what pto.set_validshape at {{.*}} changes in a loop or branch
+    pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+    pto.set_validshape %t, %i, %i : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  }
+  return
+}
+
+// -----
+
+func.func @different_tiles(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c = arith.cmpi eq, %n, %c0 : index
+  %at = arith.constant 0 : i64
+  %behind = arith.constant 1024 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
+  %u = pto.alloc_tile addr = %behind : !pto.tile_buf<vec, 16x16xf32>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'scf.if' op yields different tiles or tensors, which cannot be followed to `flow`; yield their offsets
+  %x = scf.if %c -> (!pto.tile_buf<vec, 16x16xf32>) {
+    scf.yield %t : !pto.tile_buf<vec, 16x16xf32>
+  } else {
+    scf.yield %u : !pto.tile_buf<vec, 16x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @calls_itself() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  func.call @again() : () -> ()
+  return
+}
+func.func private @again() {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'func.call' op calls @again from itself; write a loop instead
+  func.call @again() : () -> ()
+  return
+}
+
+// -----
+
+func.func private @elsewhere()
+func.func @calls_elsewhere() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'func.call' op calls @elsewhere, which has no body here; define it in the module
+  func.call @elsewhere() : () -> ()
+  return
+}
+
+// -----
+
+func.func @rounds_to_odd() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %at = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
+  %h = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf16>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tcvt' op rounds by ODD, which has no counterpart in `flow`; use RINT
+  pto.tcvt ins(%t {rmode = #pto<round_mode ODD>} : !pto.tile_buf<vec, 16x16xf32>) outs(%h : !pto.tile_buf<vec, 16x16xf16>)
+  return
+}
+
+// -----
+
+func.func @waits_for_vector_cores() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %lane = pto.get_subblock_idx
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.syncall' op waits for vector cores alone, which `flow` cannot yet; use core type mix, or one lane
+  pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
+  return
+}
+
+// -----
+
+// CHECK: bad_programs.mlir:[[# @LINE + 1]]:1: error: 'func.func' op takes %view of type !pto.tensor_view<16x16xf32>, which a host cannot pass; take a pointer, and make the view in the kernel
+func.func @takes_a_view(%view: !pto.tensor_view<16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  return
+}
+
+// -----
+
+func.func @boxes_in_global_memory(%p: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c1 = arith.constant 1 : index
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op lies in global memory as nz, which has no counterpart in `flow`; use nd or dn
+  %v = pto.make_tensor_view %p, shape = [%c1], strides = [%c1] {layout = #pto.layout<nz>} : !pto.tensor_view<?xf32>
+  return
+}
