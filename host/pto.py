@@ -165,22 +165,29 @@ def launch(
 ) -> Result:
     """Run a program that is lowered already; see `run`."""
     machine = program.machine(order=order)
-    bound = _bind(program, machine, arguments)
+    bound = bind(program, machine, arguments)
     for _ in range(repeat):
-        for kernel, parameters in program.kernels:
-            machine.launch(kernel, [bound[parameter.name].value for parameter in parameters])
+        start(program, machine, bound)
         machine.run(step_limit)
     return _result(program, machine, bound)
 
 
+def start(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> None:
+    """Have every kernel start when the machine runs next."""
+    for kernel, parameters in program.kernels:
+        machine.launch(kernel, [bound[parameter.name].value for parameter in parameters])
+
+
 @dataclass
-class _Bound:
+class Bound:
+    """An argument as the kernels get it: a number, or the address of an array in global memory."""
+
     value: int | float
     array: Array | None = None
     """What the caller gave, or zeros."""
 
 
-def _bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, _Bound]:
+def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, Bound]:
     """Put arrays into global memory; gives what the kernels are launched with."""
     parameters = program.parameters
     for name in arguments:
@@ -188,7 +195,7 @@ def _bind(program: Program, machine: Machine, arguments: Mapping[str, Argument])
             known = ", ".join(parameters) or "none"
             raise LoomError(f"the kernels take no argument '{name}'; they take: {known}")
     memory = machine.spaces["gm"]
-    bound: dict[str, _Bound] = {}
+    bound: dict[str, Bound] = {}
     for name, parameter in parameters.items():
         given = arguments.get(name)
         if parameter.pointed is None:
@@ -196,7 +203,7 @@ def _bind(program: Program, machine: Machine, arguments: Mapping[str, Argument])
                 raise LoomError(f"argument '{name}' is a number that is not given; give it")
             if isinstance(given, np.ndarray) and given.ndim > 0:
                 raise LoomError(f"argument '{name}' is a number, not an array of shape {list(given.shape)}")
-            bound[name] = _Bound(given if isinstance(given, int | float) else given.item())
+            bound[name] = Bound(given if isinstance(given, int | float) else given.item())
             continue
         dtype = element_dtype(parameter.pointed)
         assert dtype is not None
@@ -224,11 +231,11 @@ def _bind(program: Program, machine: Machine, arguments: Mapping[str, Argument])
                 )
         address = memory.extend(array.nbytes)
         memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)
-        bound[name] = _Bound(address, array)
+        bound[name] = Bound(address, array)
     return bound
 
 
-def _result(program: Program, machine: Machine, bound: Mapping[str, _Bound]) -> Result:
+def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> Result:
     memory = machine.spaces["gm"]
     arrays: dict[str, Array] = {}
     for name, argument in bound.items():
