@@ -40,8 +40,8 @@ class Rows:
     """
 
     __slots__ = (
-        "acquired", "committed", "consumed", "credits", "granted", "issued", "ready", "released", "rows", "safe",
-        "waited", "waiters", "written",
+        "acquired", "committed", "consumed", "credits", "granted", "issued", "left", "ready", "released", "rows",
+        "safe", "waited", "waiters", "written",
     )  # fmt: skip
 
     def __init__(self, rows: range, producers: int, consumers: int, lanes: int, seed: int):
@@ -61,6 +61,8 @@ class Rows:
         self.safe = [0] * lanes
         """What the credits taken so far guarantee to have been released."""
         self.waiters: list[Waiter] = []
+        self.left = False
+        """Whether its rows have parted, and others hold their state."""
 
     def part(self, rows: range) -> Rows:
         """The same state for some of the rows; who waits is left to the caller."""
@@ -71,6 +73,7 @@ class Rows:
             setattr(copy, name, list(getattr(self, name)))
         copy.granted = [deque(credits) for credits in self.granted]
         copy.waiters = []
+        copy.left = False
         return copy
 
     def renew(self, seed: int, *, keep: bool) -> None:
@@ -183,6 +186,7 @@ class Channel:
         """Rows of a group go their own way from now on."""
         rest = [row for row in group.rows if row not in rows]
         self.groups.remove(group)
+        group.left = True
         parts = [group.part(rows), *(group.part(run) for run in _runs(rest))]
         self.groups += parts
         self.places.clear()
@@ -245,13 +249,14 @@ class Channel:
                     if credits[lane] < 1:
                         return None
                 for lane in lanes:
-                    self._take(group, lane)
-            self._check_slot(group, members, lanes, number, where)
+                    self.take(group, lane)
+            self.check_slot(group, lanes, number, where)
         for member in members:
             acquired[member] = number + 1
         return number
 
-    def _take(self, group: Rows, lane: int) -> None:
+    def take(self, group: Rows, lane: int) -> None:
+        """Take a credit of a lane, and what it guarantees."""
         group.credits[lane] -= 1
         group.consumed[lane] += 1
         granted = group.granted[lane]
@@ -260,7 +265,7 @@ class Channel:
             if safe > group.safe[lane]:
                 group.safe[lane] = safe
 
-    def _check_slot(self, group: Rows, members: range, lanes: range, number: int, where: str | None) -> None:
+    def check_slot(self, group: Rows, lanes: range, number: int, where: str | None) -> None:
         """Whether the entry whose slot is used again has been released, and is sure to have been."""
         old = number - self.depth
         for lane in lanes:
@@ -311,13 +316,19 @@ class Channel:
             )
             self.machine.findings.add("warning", code, f"{self.name}", where, text)
 
-    def commit(self, warp: Warp) -> Rows | None:
+    def commit(self, warp: Warp, where: str | None) -> Rows | None:
         """The producer's entry is complete; None if the units have to part."""
         place = self.places.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
         group, members, lanes = place
         for member in members:
+            if group.written[member] < group.committed[member]:
+                self.machine.findings.add(
+                    "error", "pushed-unwritten", self.name, where,
+                    f"entry {group.committed[member]} of channel @{self.name} is pushed, but nothing has been written "
+                    "to its slot; store the data before the push",
+                )  # fmt: skip
             group.committed[member] += 1
         ready = group.ready
         for lane in lanes:
@@ -340,15 +351,22 @@ class Channel:
                 return None
         for lane in lanes:
             ready[lane] -= 1
-            if group.committed[lane if self.many_produce else 0] <= number:
-                self.machine.findings.add(
-                    "error", "read-before-written", f"{self.name} {lane}", where,
-                    f"entry {number} of channel @{self.name} is taken before it is complete: an earlier launch has "
-                    "left its signal behind; push and pop equally often in every launch",
-                )  # fmt: skip
+        if not self.complete(group, lanes, number):
+            self.machine.findings.add(
+                "error", "read-before-written", self.name, where,
+                f"entry {number} of channel @{self.name} is taken before it is complete: an earlier launch has left "
+                "its signal behind; push and pop equally often in every launch",
+            )  # fmt: skip
         for member in members:
             waited[member] = number + 1
         return number
+
+    def complete(self, group: Rows, lanes: range, number: int) -> bool:
+        """Whether the producers of some lanes have committed an entry."""
+        committed = group.committed
+        if not self.many_produce:
+            return committed[0] > number
+        return all(committed[lane] > number for lane in lanes)
 
     def release(self, warp: Warp, where: str | None) -> Rows | None:
         """The consumer is done with an entry; None if the units have to part."""
@@ -356,31 +374,37 @@ class Channel:
         if place is None:
             return None
         group, members, lanes = place
-        waited = group.waited[members.start]
-        if len(members) > 1 and any(group.waited[member] != waited for member in members):
+        waited = group.waited
+        if len(members) > 1 and any(waited[member] != waited[members.start] for member in members):
             return None
-        for member in members:
-            group.released[member] += 1
-            if group.released[member] > waited:
-                self.machine.findings.add(
-                    "error", "released-twice", f"{self.name}", where,
-                    f"channel @{self.name} has {group.released[member]} releases for {waited} entries taken; free each "
-                    "entry once",
-                )  # fmt: skip
-        if waited % self.period == 0:
-            for lane in lanes:
-                group.credits[lane] += 1
-                group.issued[lane] += 1
-                released = group.released[lane if self.many_consume else 0]
-                group.granted[lane].append(min(released, waited))
-                if group.issued[lane] > waited // self.period:
-                    self.machine.findings.add(
-                        "error", "credit-doubled", f"{self.name} {lane}", where,
-                        f"channel @{self.name} has given {group.issued[lane]} credits for {waited} entries taken, "
-                        f"{self.period} to a credit: a release counts by the entries waited for, so releases that come "
-                        "together give one credit each (H3, H6); release each entry before the next is waited for",
-                    )  # fmt: skip
+        self.give(group, members, lanes, where)
         return group
+
+    def give(self, group: Rows, members: range, lanes: range, where: str | None) -> None:
+        """Some consumers, which have waited for equally many entries, are done with one."""
+        waited, released = group.waited[members.start], group.released
+        for member in members:
+            released[member] += 1
+            if released[member] > waited:
+                self.machine.findings.add(
+                    "error", "released-twice", self.name, where,
+                    f"channel @{self.name} has {released[member]} releases for {waited} entries taken; free each entry "
+                    "once",
+                )  # fmt: skip
+        if waited % self.period:
+            return
+        due = waited // self.period
+        for lane in lanes:
+            group.credits[lane] += 1
+            group.issued[lane] += 1
+            group.granted[lane].append(min(released[lane if self.many_consume else 0], waited))
+            if group.issued[lane] > due:
+                self.machine.findings.add(
+                    "error", "credit-doubled", f"{self.name} {lane}", where,
+                    f"channel @{self.name} has given {group.issued[lane]} credits for {waited} entries taken, "
+                    f"{self.period} to a credit: a release counts by the entries waited for, so releases that come "
+                    "together give one credit each (H3, H6); release each entry before the next is waited for",
+                )  # fmt: skip
 
     def still_to_come(self, group: Rows, lane: int, pushes: int) -> int:
         """Credits that are given for so many entries and that no push has taken."""
@@ -400,7 +424,7 @@ class Channel:
             return False
         for lane, count in wanted.items():
             for _ in range(count):
-                self._take(group, lane)
+                self.take(group, lane)
         return True
 
     # Waiting
@@ -412,6 +436,13 @@ class Channel:
         warp.pc, warp.stop = here, -1
         self.machine.scheduler.suspend(warp)
         place.rows.waiters.append(Waiter(warp, action, place.members, where))
+        return SUSPENDED
+
+    def let_others(self, warp: Warp, following: int) -> int:
+        """The units of a warp go on at an instruction when nobody else can."""
+        warp.pc, warp.stop = following, -1
+        self.machine.scheduler.suspend(warp)
+        self.machine.scheduler.paused.append(warp)
         return SUSPENDED
 
     def wake(self, group: Rows) -> bool:

@@ -42,6 +42,8 @@ from .registers import Held, behind
 from .resources import Resource
 from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show, show_index
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
+from .tile_entries import entry as compile_entry
+from .tile_entries import entry_at
 from .tile_program import HANDLERS as TILE_HANDLERS
 from .units import Array, UnitSet, every, from_mask, some
 from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
@@ -269,9 +271,14 @@ class Body:
                 position = end
             else:
                 stop = max(end, position + 1)
-                for op in ops[position:stop]:
-                    self.operation(op)
-                position = stop
+                while position < stop:
+                    entry = entry_at(ops, position)
+                    if entry:
+                        compile_entry(self, entry)
+                        position += len(entry)
+                    else:
+                        self.operation(ops[position])
+                        position += 1
 
     def generated(self, ops: Sequence[Operation]) -> None:
         """A run of scalar operations, as generated code for single units and as instructions for the rest."""

@@ -20,7 +20,7 @@ from .channels import Channel
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
 from .units import Array, UnitSet, select
-from .warp import SUSPENDED, Warp
+from .warp import Warp
 
 if TYPE_CHECKING:
     from .program import Body
@@ -284,7 +284,8 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     add = channel.machine.findings.add
     if role == "written":
         if writes:
-            group.written[member] = max(group.written[member], number)
+            for each in place.members:
+                group.written[each] = max(group.written[each], number)
         if group.committed[member] > number:
             add(
                 "error", "used-after-push", channel.name, where,
@@ -407,9 +408,9 @@ def wait(body: Body, op: flow.WaitOp) -> None:
 
 def commit(body: Body, op: flow.CommitOp) -> None:
     """An entry is complete."""
-    channel = _channel(body, op.channel, op)
+    channel, where = _channel(body, op.channel, op), location_of(op)
     _belongs(body, op, channel, producing=True)
-    _give(body, channel, channel.commit, producing=True)
+    _give(body, channel, lambda warp: channel.commit(warp, where), producing=True)
 
 
 def release(body: Body, op: flow.ReleaseOp) -> None:
@@ -430,10 +431,7 @@ def _give(body: Body, channel: Channel, give: Callable[[Warp], Any], *, producin
         if group.waiters:
             channel.wake(group)
         if machine.prompt and producing:
-            warp.pc, warp.stop = here + 1, -1
-            machine.scheduler.suspend(warp)
-            machine.scheduler.paused.append(warp)
-            return SUSPENDED
+            return channel.let_others(warp, here + 1)
         return None
 
     body.emit(instruction)

@@ -1,0 +1,294 @@
+"""A whole entry of a channel as one instruction: taken, copied into or out of, and handed on.
+
+What a push or a pop of a tile becomes stands together in the code: wait for the entry, make tiles of its slot, copy,
+tell the other side. Where all units of a warp do so in step, nothing of it depends on more than the number of the
+entry, and the views that are copied come round with the slots; so they are kept, and an entry costs a look at counters.
+Everything else, waiting included, is left to the instructions of the single operations, which stand behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ..diagnostics import location_of
+from ..dialects import flow
+from .channels import Channel, Rows
+from .tiles import Tile
+from .units import Array, UnitSet
+from .warp import Warp
+
+if TYPE_CHECKING:
+    from .program import Body
+
+MAX_ROUND = 256
+"""Entries after which all slots come round at the latest; more views are not kept."""
+
+MAX_REBUILT = 64
+"""How often the views of one set of units are made anew before that is given up."""
+
+
+def entry_at(ops: Sequence[Operation], position: int) -> Sequence[Operation]:
+    """The operations of one entry that begin at a position, none if nothing is to be gained there."""
+    first = ops[position]
+    if not isinstance(first, flow.AcquireOp | flow.WaitOp):
+        return ()
+    channel, producing = first.channel, isinstance(first, flow.AcquireOp)
+    last = position + 1
+    while last < len(ops):
+        op = ops[last]
+        if isinstance(op, flow.TileOp):
+            slot = op.slot
+            if slot is not None and slot.index is not first.result:
+                break
+        elif isinstance(op, flow.TileApplyOp):
+            if op.function.data != "copy" or op.attributes.keys() - {"loc"}:
+                break
+            source, destination = op.sources[0].type, op.destination.type
+            if source != destination:
+                break
+        elif isinstance(op, flow.CommitOp if producing else flow.ReleaseOp):
+            return ops[position : last + 1] if op.channel == channel else ()
+        else:
+            break
+        last += 1
+    copied = max((k for k in range(position, last) if isinstance(ops[k], flow.TileApplyOp)), default=None)
+    # Without its end a pop is worth it as far as its last copy; a push is not yet complete.
+    return () if copied is None or producing else ops[position : copied + 1]
+
+
+class _Views:
+    """What an entry copies, for one set of units, by the number of the entry in a round."""
+
+    __slots__ = ("copies", "group", "inputs", "lanes", "members", "rebuilt", "tiles")
+
+    def __init__(self, group: Rows, members: range, lanes: range, inputs: list[Any], round_: int, rebuilt: int):
+        self.group = group
+        self.members = members
+        self.lanes = lanes
+        self.inputs = inputs
+        self.copies: list[tuple[tuple[Array, Array], ...] | None] = [None] * round_
+        self.tiles: list[tuple[Tile, ...]] = [()] * round_
+        self.rebuilt = rebuilt
+
+
+def entry(body: Body, ops: Sequence[Operation]) -> None:
+    """Compile the operations of an entry, and an instruction before them that does it all where it can."""
+    place = body.emit(_nothing)
+    makers: list[tuple[Operation, int]] = []
+    for op in ops:
+        makers.append((op, body.here))
+        body.operation(op)
+    instructions = body.code.instructions
+    first, last = ops[0], ops[-1]
+    assert isinstance(first, flow.AcquireOp | flow.WaitOp)
+    channel = body.machine.channels[first.channel.root_reference.data]
+    round_ = lcm(*(op.slot.count for op in ops if isinstance(op, flow.TileOp) and op.slot is not None))
+    if round_ > MAX_ROUND:
+        return
+    made = {result for op in ops for result in op.results}
+    inputs = sorted({body.use(value) for op in ops for value in op.operands if value not in made} - body.known)
+    make = [
+        instructions[start]
+        for op, start in makers
+        if isinstance(op, flow.TileOp) and body.use(op.result) not in body.known
+    ]
+    copies = [
+        (body.use(op.destination), body.use(op.sources[0]), location_of(op))
+        for op in ops
+        if isinstance(op, flow.TileApplyOp)
+    ]
+    number_slot = body.use(first.result)
+    outside = [
+        body.use(result)
+        for op in ops
+        for result in op.results
+        if isinstance(op, flow.TileOp) and body.use(result) not in body.known and _used_outside(result, ops)
+    ]
+    number_outside = _used_outside(first.result, ops)
+    run = _Entry(
+        channel, location_of(first), location_of(last), body.here, round_, inputs, make, copies, outside, number_slot,
+        producing=isinstance(first, flow.AcquireOp), ends=isinstance(last, flow.CommitOp | flow.ReleaseOp),
+        keeps_number=number_outside,
+    )  # fmt: skip
+    instructions[place] = run.push if run.producing else run.pop
+
+
+def _used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
+    return any(use.operation not in ops for use in value.uses)
+
+
+def _nothing(warp: Warp) -> None:
+    return None
+
+
+class _Entry:
+    """One entry as an instruction; see `entry`."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        where: str | None,
+        where_last: str | None,
+        after: int,
+        round_: int,
+        inputs: list[int],
+        make: list[Callable[[Warp], Any]],
+        copies: list[tuple[int, int, str | None]],
+        outside: list[int],
+        number: int,
+        *,
+        producing: bool,
+        ends: bool,
+        keeps_number: bool,
+    ):
+        self.channel = channel
+        self.where = where
+        self.where_last = where_last
+        self.after = after
+        self.round = round_
+        self.inputs = inputs
+        self.make = make
+        self.copies = copies
+        self.outside = outside
+        self.number = number
+        self.producing = producing
+        self.ends = ends
+        self.keeps_number = keeps_number
+        self.views: dict[UnitSet, _Views | None] = {}
+
+    def push(self, warp: Warp) -> int | None:
+        """The producer's entry; None leaves it to the instructions behind."""
+        found = self.views.get(warp.units)
+        slots = warp.slots
+        if found is None or found.group.left or not self._current(found, slots):
+            found = self._renew(warp)
+            if found is None:
+                return None
+        channel, group = self.channel, found.group
+        acquired, lanes = group.acquired, found.lanes
+        number = acquired[found.members.start]
+        members = found.members
+        if len(members) > 1 and not _even(acquired, members):
+            return None
+        if number >= channel.depth:
+            if number % channel.period == 0:
+                credits = group.credits
+                for lane in lanes:
+                    if credits[lane] < 1:
+                        return None
+        copies = found.copies[number % self.round] or self._build(warp, found, number)
+        if copies is None:
+            self.views[warp.units] = None
+            return None
+        if number >= channel.depth:
+            if number % channel.period == 0:
+                for lane in lanes:
+                    channel.take(group, lane)
+            channel.check_slot(group, lanes, number, self.where)
+        for member in members:
+            acquired[member] = number + 1
+            group.committed[member] += 1
+            group.written[member] = number
+        for destination, source in copies:
+            np.copyto(destination, source)
+        ready = group.ready
+        for lane in lanes:
+            ready[lane] += 1
+        if group.waiters:
+            channel.wake(group)
+        if channel.machine.prompt:
+            return channel.let_others(warp, self.after)
+        return self.after
+
+    def pop(self, warp: Warp) -> int | None:
+        """The consumer's entry, as far as it is one; None leaves it to the instructions behind."""
+        found = self.views.get(warp.units)
+        slots = warp.slots
+        if found is None or found.group.left or not self._current(found, slots):
+            found = self._renew(warp)
+            if found is None:
+                return None
+        group, members, lanes = found.group, found.members, found.lanes
+        waited, ready = group.waited, group.ready
+        number = waited[members.start]
+        if len(members) > 1 and not _even(waited, members):
+            return None
+        for lane in lanes:
+            if ready[lane] < 1:
+                return None
+        at = number % self.round
+        copies = found.copies[at] or self._build(warp, found, number)
+        if copies is None or not self.channel.complete(group, lanes, number):
+            self.views[warp.units] = None
+            return None
+        for lane in lanes:
+            ready[lane] -= 1
+        for member in members:
+            waited[member] = number + 1
+        for destination, source in copies:
+            np.copyto(destination, source)
+        if self.keeps_number:
+            slots[self.number] = number
+        for slot, tile in zip(self.outside, found.tiles[at], strict=True):
+            slots[slot] = tile if tile.channel is None else Tile(tile.walk, tile.channel, number, tile.role, tile.count)
+        if self.ends:
+            self.channel.give(group, members, lanes, self.where_last)
+            if group.waiters:
+                self.channel.wake(group)
+        return self.after
+
+    # Views
+
+    def _current(self, found: _Views, slots: list[Any]) -> bool:
+        for slot, value in zip(self.inputs, found.inputs, strict=True):
+            given = slots[slot]
+            if given is not value and (type(given) is not int or given != value):
+                return False
+        return True
+
+    def _renew(self, warp: Warp) -> _Views | None:
+        """Views to be filled for the units and inputs of a warp; None if it cannot be done for them all at once."""
+        units = warp.units
+        old = self.views.get(units)
+        rebuilt = 0 if old is None else old.rebuilt + 1
+        if rebuilt > MAX_REBUILT or (old is None and units in self.views):
+            self.views[units] = None
+            return None
+        place = self.channel.place(warp, producing=self.producing)
+        if place is None:
+            return None
+        inputs = [warp.slots[slot] for slot in self.inputs]
+        found = _Views(place.rows, place.members, place.lanes, inputs, self.round, rebuilt)
+        self.views[units] = found
+        return found
+
+    def _build(self, warp: Warp, found: _Views, number: int) -> tuple[tuple[Array, Array], ...] | None:
+        """The views of an entry, of which the instructions behind make the tiles; None if there are none in common."""
+        slots = warp.slots
+        slots[self.number] = number
+        for make in self.make:
+            make(warp)
+        copies: list[tuple[Array, Array]] = []
+        for destination_slot, source_slot, where in self.copies:
+            destination, source = slots[destination_slot], slots[source_slot]
+            for tile in (destination, source):
+                if tile.channel is not None and tile.channel is not self.channel:
+                    return None
+            views = destination.walk.view(warp.units, where), source.walk.view(warp.units, where)
+            if views[0] is None or views[1] is None or views[0].shape != views[1].shape:
+                return None
+            copies.append((views[0], views[1]))
+        at = number % self.round
+        found.copies[at] = tuple(copies)
+        found.tiles[at] = tuple(slots[slot] for slot in self.outside)
+        return found.copies[at]
+
+
+def _even(counts: list[int], members: range) -> bool:
+    first = counts[members.start]
+    return all(counts[member] == first for member in members)
