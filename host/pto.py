@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
+from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
 from ..diagnostics import LoomError
-from ..dialects import flow
+from ..dialects import context, flow
 from ..dialects.pto.findings import Finding
 from ..dialects.pto.protocol import Behaviour
 from ..runtime import Machine
@@ -88,6 +89,8 @@ class Program:
         self.sizes = pointed_bytes(module, blocks)
         """Bytes of pointers as far as the text says, by name."""
         prepare(module, chip, lower={"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes}))
+        # What is the same for every entry is computed once, and the engine sees that it is.
+        LoopInvariantCodeMotionPass().apply(context(), module)
         self.module = module
         exports = {op.visible_name.data: op for op in module.walk() if isinstance(op, flow.ExportOp)}
         self.kernels = [(name, _parameters(op)) for name, op in exports.items()]

@@ -161,6 +161,8 @@ class Body:
         """What a unit knows of itself."""
         self.subroutines: dict[str, _Subroutine] = {}
         self.inside_generated = False
+        self.entry: int | None = None
+        """The instruction of a whole entry, while its first operation is compiled: what waits tries that again."""
         self.whole: tuple[Sequence[Operation], Generated] | None = None
 
     # Slots

@@ -80,9 +80,11 @@ def entry(body: Body, ops: Sequence[Operation]) -> None:
     """Compile the operations of an entry, and an instruction before them that does it all where it can."""
     place = body.emit(_nothing)
     makers: list[tuple[Operation, int]] = []
+    body.entry = place
     for op in ops:
         makers.append((op, body.here))
         body.operation(op)
+        body.entry = None
     instructions = body.code.instructions
     first, last = ops[0], ops[-1]
     assert isinstance(first, flow.AcquireOp | flow.WaitOp)

@@ -372,6 +372,7 @@ def acquire(body: Body, op: flow.AcquireOp) -> None:
     _belongs(body, op, channel, producing=True)
     result = body.define(op.result)
     here = body.here
+    again = here if body.entry is None else body.entry
     channel_acquire = channel.acquire
 
     def instruction(warp: Warp) -> int | None:
@@ -379,7 +380,7 @@ def acquire(body: Body, op: flow.AcquireOp) -> None:
         if number is None:
             if channel.place(warp, producing=True) is None or channel.uneven(warp, producing=True):
                 return channel.apart(warp, here, producing=True)
-            return channel.suspend(warp, here, "acquire", where, producing=True)
+            return channel.suspend(warp, again, "acquire", where, producing=True)
         warp.slots[result] = number
         return None
 
@@ -392,6 +393,7 @@ def wait(body: Body, op: flow.WaitOp) -> None:
     _belongs(body, op, channel, producing=False)
     result = body.define(op.result)
     here = body.here
+    again = here if body.entry is None else body.entry
     channel_wait = channel.wait
 
     def instruction(warp: Warp) -> int | None:
@@ -399,7 +401,7 @@ def wait(body: Body, op: flow.WaitOp) -> None:
         if number is None:
             if channel.place(warp, producing=False) is None or channel.uneven(warp, producing=False):
                 return channel.apart(warp, here, producing=False)
-            return channel.suspend(warp, here, "wait", where, producing=False)
+            return channel.suspend(warp, again, "wait", where, producing=False)
         warp.slots[result] = number
         return None
 
