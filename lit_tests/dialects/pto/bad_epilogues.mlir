@@ -456,3 +456,42 @@ func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>}(c2v_consumer_buf = %a : i32)
   return
 }
+// -----
+// CHECK: error: 'pto.aiv_initialize_pipe' op expects fixpipe consumer tpop result to be !pto.tile_buf
+module {
+  func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %a = pto.import_reserved_buffer {name = "b", peer_func = @vec} -> i32
+    pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>}(c2v_consumer_buf = %a : i32)
+    return
+  }
+  func.func @vec() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %a = pto.reserve_buffer {name = "b", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
+    pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>}(c2v_consumer_buf = %a : i32)
+    %t = pto.tpop_from_aic {split = 0} -> !pto.tensor_view<16x16xf32>
+    return
+  }
+}
+
+// -----
+// CHECK: error: 'pto.set_quant_vector' op expects 'scaling_tile' to be a tile type
+func.func @f(%a: i32, %s: !pto.tensor_view<1x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  pto.set_quant_vector(%s : !pto.tensor_view<1x16xf32>) {id = 0}
+  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = deqf16_vec, relu = no_relu>}(c2v_consumer_buf = %a : i32)
+  return
+}
+
+// -----
+// CHECK: error: 'pto.tpush_to_aiv' op expects fixpipe TPUSH source tile to be a tile type
+func.func @f(%a: i32, %s: !pto.tensor_view<16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  pto.tpush_to_aiv(%s : !pto.tensor_view<16x16xf32>) {split = 0}
+  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>}(gm_slot_tensor = %s : !pto.tensor_view<16x16xf32>, c2v_consumer_buf = %a : i32)
+  return
+}
+
+// -----
+// CHECK: error: 'pto.tpop_from_aic' op expects fixpipe TPOP result to be a tile type
+func.func @f(%a: i32, %s: !pto.tensor_view<16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %t = pto.tpop_from_aic {split = 0} -> !pto.tensor_view<16x16xf32>
+  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>}(gm_slot_tensor = %s : !pto.tensor_view<16x16xf32>, c2v_consumer_buf = %a : i32)
+  return
+}

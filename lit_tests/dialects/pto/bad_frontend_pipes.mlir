@@ -356,3 +356,10 @@ func.func @f(%a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) attributes {pto.kernel_
   pto.tpush_to_aiv(%t : !pto.tile_buf<acc, 16x16xf32>) {split = 0} {stPhase = 1 : i32}
   return
 }
+// -----
+// CHECK: error: 'pto.tpop_from_aic' op expects valid_row and valid_col operands to be provided together
+func.func @f(%a: i32, %m: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024}(c2v_consumer_buf = %a : i32)
+  %t = "pto.tpop_from_aic"(%m) <{split = 0 : i8, operandSegmentSizes = array<i32: 1, 0, 0>}> : (index) -> !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  return
+}

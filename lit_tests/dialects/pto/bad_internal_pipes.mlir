@@ -199,3 +199,9 @@ func.func @f(%p: !pto.pipe) attributes {pto.kernel_kind = #pto.kernel_kind<vecto
   pto.tfree(%p : !pto.pipe) {split = 0}
   return
 }
+// -----
+// CHECK: error: 'pto.initialize_l2g2l_pipe' op 'peer_local_addr' requires 'local_addr'
+func.func @f(%gm: !pto.ptr<f32>, %a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %p = "pto.initialize_l2g2l_pipe"(%gm, %a) <{dir_mask = 3 : i8, slot_size = 1024 : i32, slot_num = 8 : i32, operandSegmentSizes = array<i32: 1, 0, 1>}> : (!pto.ptr<f32>, i32) -> !pto.pipe
+  return
+}

@@ -118,3 +118,67 @@ func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>) {
 func.func @f(%a: i32) {
   pto.tdrain(%a : i32)
 }
+// -----
+// CHECK: 1 to 2 addresses are expected, not 0
+func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8}() -> !pto.pipe
+}
+
+// -----
+// CHECK: 1 to 3 addresses are expected, not 4
+func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8}(%a : i32, %a : i32, %a : i32, %a : i32) -> !pto.pipe
+}
+
+// -----
+// CHECK: a workspace and a number of cores are all syncall takes
+func.func @f(%p: !pto.ptr<i32>, %n: i32) {
+  pto.syncall(%p, %n, %n : !pto.ptr<i32>, i32, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>
+}
+
+// -----
+// CHECK: valid takes rows and columns: valid [%m, %n]
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
+  %s = pto.subview %t[%i, %i] sizes [8, 8] valid [%i] : !pto.tile_buf<vec, 16x16xf32>
+}
+
+// -----
+// CHECK: a part is taken of a !pto.tile_buf<...>, with two sizes
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
+  %s = pto.subview %t[%i] sizes [8] : !pto.tile_buf<vec, 16x16xf32>
+}
+
+// -----
+// CHECK: a tile of factors or an i64 is expected
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: i32) {
+  pto.tmov ins(%t : !pto.tile_buf<vec, 16x16xf32>, %n : i32) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+}
+
+// -----
+// CHECK: a tile, a row and a column are expected, and perhaps an i64
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: index) {
+  pto.textract ins(%t, %n : !pto.tile_buf<vec, 16x16xf32>, index) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+}
+
+// -----
+// CHECK: a tile is expected, and perhaps one for intermediate results
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>) {
+  pto.tcvt ins(%t, %t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+}
+
+// -----
+// CHECK: a tile is expected, and perhaps memory to print it by
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>) {
+  pto.tprint ins(%t, %t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>)
+}
+// -----
+// PTO-021: control tiles belong to a direction that the text does not have.
+// CHECK: unknown loc: ctrl; use one of mat, left, right, acc, vec, bias, scaling
+func.func private @f(!pto.tile_buf<ctrl, 1x1xi32>)
+
+// -----
+// PTO-015: the text has no EN_UNIT_FLAG; it is false.
+// CHECK: unexpected keyword 'en_unit_flag'; use one of id, dir_mask, slot_size, slot_num, local_slot_num, nosplit, acc_push_epilogue
+func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, en_unit_flag = true}(c2v_consumer_buf = %a : i32)
+}

@@ -229,3 +229,16 @@ func.func @f(%t: !pto.tile_buf<vec, 16x32xf32>) {
   %s = pto.treshape %t : !pto.tile_buf<vec, 16x32xf32> -> !pto.tile_buf<mat, 16x32xf32>
   return
 }
+// -----
+// CHECK: error: 'pto.subview' op expects sizes greater than 0; it takes 0 rows
+func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
+  %s = pto.subview %t[%i, %i] sizes [0, 16] : !pto.tile_buf<vec, 16x16xf32> -> !pto.tile_buf<vec, 16x16xf32>
+  return
+}
+
+// -----
+// CHECK: error: 'pto.tprint' op expects a tile or a part of a tensor, not i32
+func.func @f(%n: i32) {
+  pto.tprint ins(%n : i32)
+  return
+}

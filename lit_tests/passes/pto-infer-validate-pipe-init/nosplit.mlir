@@ -30,7 +30,7 @@ func.func @vec(%other: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vecto
   %buffer = pto.reserve_buffer {name = "fifo", size = 4096, location = #pto.address_space<vec>, auto = true} -> i32
   // CHECK: pto.initialize_l2l_pipe {dir_mask = 3, slot_size = 1024, slot_num = 4, nosplit = false}
   %pipe = pto.initialize_l2l_pipe {dir_mask = 3, slot_size = 1024, slot_num = 4}(%buffer : i32, %other : i32) -> !pto.pipe
-  // Nothing goes through this one, and nothing is known of its other end.
+  // Nothing goes through this one, and nothing is known of its other end (PTO-014).
   // CHECK: pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 512, slot_num = 4, flag_base = 4, nosplit = false}
   %idle = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 512, slot_num = 4, flag_base = 4}(%other : i32) -> !pto.pipe
   // CHECK: pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 256, slot_num = 4, flag_base = 6, nosplit = true}

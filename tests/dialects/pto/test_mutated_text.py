@@ -1,35 +1,57 @@
-"""Truncated and mutated text of the pto dialect gives one error each, never a traceback."""
+"""Truncated and mutated kernels give one error each, or none, never a traceback: parser, verifier, check and passes.
+
+LOOMIR_MUTATIONS is how many texts are made, 1500 if it is not set; LOOMIR_MUTATION_SEED begins another sequence.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from pathlib import Path
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 
-from loomir.diagnostics import LoomError
-from loomir.dialects import get_all_dialects
+from loomir.diagnostics import LoomError, report
+from loomir.dialects import context as loom_context
 from loomir.frontend.ir_text import parse_ir
-from loomir.passes.pto_hazards import find_hazards
+from loomir.host.pto_check import REJECTED, check
 from loomir.verification import verify
 
-LIT_TESTS = Path(__file__).parents[3] / "lit_tests" / "dialects" / "pto"
-MUTATIONS = 400
-"""For each lit test: some thousands together, in seconds."""
+ROOT = Path(__file__).parents[3]
+MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", "1500"))
+SEED = os.environ.get("LOOMIR_MUTATION_SEED", "")
+PARTS = 10
+"""Tests that the mutations are spread over, so that they can be run side by side."""
 
-_TOKEN = re.compile(r"\s+|//[^\n]*|[%@!#][\w.$]*|\w+|\"[^\"]*\"|.", re.DOTALL)
+_TOKEN = re.compile(r"\s+|//[^\n]*|[%@!#][\w.$]*|-?\w+|\"[^\"]*\"|.", re.DOTALL)
+_NUMBER = re.compile(r"-?[0-9]+")
+
+NUMBERS = (
+    "0", "-1", "1", "3", "255", "4096", "2147483647", "2147483648", "-9223372036854775809", "99999999999999999999999",
+    "1e400", "0x10",
+)  # fmt: skip
+
+REPLACEMENTS = (
+    *NUMBERS, "?", "x", "{", "}", "(", ")", "<", ">", "[", "]", ",", "=", ":", "->", "i32", "i64", "index", "f32",
+    "f16", "%z", "%0", "@nobody", "true", "false", '""', '"é\\u0000"', "ß", "\u202e", "🙂", "\x00", "vec", "mat", "acc",
+    "!pto.pipe", "!pto.ptr<f32>", "!pto.tile_buf<vec, 16x16xf32>", "!pto.tensor_view<16x16xf32>",
+    "#pto.address_space<gm>", "return", "scf.yield", "^bb0:", "loc(unknown)", "module {", "}", "func.func @f() {",
+    "pto.section.vector {",
+)  # fmt: skip
 
 
-def pieces() -> dict[str, list[str]]:
-    """The texts of each lit test, without comments."""
-    found: dict[str, list[str]] = {}
-    for path in sorted(LIT_TESTS.glob("*.mlir")):
+def sources() -> list[str]:
+    """Kernels as short as they come: the pieces of lit tests and the functions of examples."""
+    found: list[str] = []
+    lit = ROOT / "lit_tests"
+    paths = [*lit.glob("dialects/pto/*.mlir"), *lit.glob("passes/pto-*/*.mlir"), *ROOT.glob("examples/pto/**/*.pto")]
+    for path in sorted(paths):
         text = re.sub(r"^ *//(?! -----).*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        parts = text.split("// -----") if "// -----" in text else functions(text)
-        found[path.stem] = [part.strip() + "\n" for part in parts]
+        for part in text.split("// -----"):
+            whole = "attributes {pto.target_arch" in part or len(part) < 4000
+            found += [part.strip() + "\n"] if whole else functions(part)
     return found
 
 
@@ -41,11 +63,12 @@ def functions(text: str) -> list[str]:
 
 
 def mutated(text: str, chance: random.Random) -> str:
-    """`text` with a token or a few deleted, doubled, exchanged, replaced, or everything behind one cut off."""
+    """`text` with tokens deleted, doubled, exchanged, replaced or nested, or everything behind one cut off."""
     tokens = _TOKEN.findall(text)
     for _ in range(chance.randint(1, 3)):
         place, other = chance.randrange(len(tokens)), chance.randrange(len(tokens))
-        match chance.randrange(6):
+        numbers = [index for index, token in enumerate(tokens) if _NUMBER.fullmatch(token)]
+        match chance.randrange(10):
             case 0:
                 del tokens[place]
             case 1:
@@ -54,61 +77,109 @@ def mutated(text: str, chance: random.Random) -> str:
                 tokens[place], tokens[other] = tokens[other], tokens[place]
             case 3:
                 tokens[place] = tokens[other]
-            case 4:
-                replacements = ["0", "-1", "99999999999999999999", "?", "x", "{", "}", "(", ")", "<", ">", "i32", "%z"]
-                tokens[place] = chance.choice(replacements)
+            case 4 | 5:
+                tokens[place] = chance.choice(REPLACEMENTS)
+            case 6 if numbers:
+                one, two = chance.choice(numbers), chance.choice(numbers)
+                tokens[one], tokens[two] = tokens[two], tokens[one]
+            case 7 if numbers:
+                tokens[chance.choice(numbers)] = chance.choice(NUMBERS)
+            case 8:
+                lines = "".join(tokens).splitlines(keepends=True)
+                lines.insert(chance.randrange(len(lines) + 1), chance.choice(lines))
+                tokens = _TOKEN.findall("".join(lines))
             case _:
                 tokens = tokens[: max(place, 1)]
         tokens = tokens or ["}"]
     return "".join(tokens)
 
 
-def check(context: Context, text: str) -> str | None:
-    """Parse and check; the error, if there is one."""
+def told(context: Context, text: str) -> str | None:
+    """What is said of a text that is wrong: parsed, verified, checked on all chips and taken through the passes."""
     try:
         module = parse_ir(context, text, "mutated.pto")
+    except LoomError as error:
+        return one_line(error, text)
+    for arch in ("ideal", "a2a3", "a5"):
+        for finding in check(module, arch):
+            assert "\n" not in str(finding), text
+            if finding.code == REJECTED and finding.location is None:
+                # What the whole program is told has no place in it.
+                assert "kernel" in finding.message or "no operation" in finding.message, (finding, text)
+    try:
         verify(module)
     except LoomError as error:
-        return str(error)
-    find_hazards(module)
+        return one_line(error, text)
     return None
+
+
+def one_line(error: LoomError, text: str) -> str:
+    """The error as the tool shows it."""
+    message = report(error)
+    assert "\n" not in message and "internal error" not in message, text
+    assert error.location is not None, (message, text)
+    return message
 
 
 @pytest.fixture(scope="module")
 def context() -> Context:
-    context = Context()
-    for dialects in (get_xdsl_dialects(), get_all_dialects()):
-        for name, load in dialects.items():
-            context.register_dialect(name, load)
-    return context
+    return loom_context()
 
 
-@pytest.mark.parametrize("name", ["round_trip", "memory", "tiles"])
-def test_texts_are_right_before_they_are_mutated(context: Context, name: str) -> None:
-    for text in pieces()[name]:
-        assert check(context, text) is None
-
-
-@pytest.mark.parametrize("name", sorted(pieces()))
-def test_mutated_text_gives_an_error_or_none(context: Context, name: str) -> None:
-    chance = random.Random(name)
-    texts = pieces()[name]
+@pytest.mark.parametrize("part", range(PARTS))
+def test_mutated_text_gives_an_error_or_none(context: Context, part: int) -> None:
+    chance = random.Random(f"{SEED}{part}")
+    texts = sources()
+    count = MUTATIONS // PARTS
     errors = 0
-    for _ in range(MUTATIONS):
+    for _ in range(count):
         text = mutated(chance.choice(texts), chance)
-        error = check(context, text)
-        if error is not None:
-            errors += 1
-            assert "\n" not in error, text
-    # A mutation that changes nothing tests nothing.
-    assert errors > MUTATIONS // 2
+        try:
+            errors += told(context, text) is not None
+        except Exception as error:
+            raise AssertionError(f"{type(error).__name__}: {error}\n{text}") from error
+    # Mutations that change nothing test nothing.
+    assert errors > count // 2
 
 
 @pytest.mark.parametrize("name", ["round_trip", "memory", "tiles"])
 def test_every_truncation_gives_an_error_or_none(context: Context, name: str) -> None:
-    for text in pieces()[name]:
-        tokens = _TOKEN.findall(text)
-        step = max(1, len(tokens) // 60)
-        for end in range(1, len(tokens), step):
-            error = check(context, "".join(tokens[:end]))
-            assert error is None or "\n" not in error, error
+    text = (ROOT / "lit_tests" / "dialects" / "pto" / f"{name}.mlir").read_text(encoding="utf-8")
+    for part in functions(re.sub(r"^ *//.*\n", "", text, flags=re.MULTILINE)):
+        tokens = _TOKEN.findall(part)
+        for end in range(1, len(tokens), max(1, len(tokens) // 40)):
+            told(context, "".join(tokens[:end]))
+
+
+NESTED = {
+    "regions": ("scf.if %c {\n", "}\n"),
+    "loops": ("scf.for %i = %n to %n step %n {\n", "}\n"),
+    "sections": ("pto.section.vector {\n", "}\n"),
+    "modules": ("module {\n", "}\n"),
+}
+
+
+@pytest.mark.parametrize("depth", [30, 300, 3000])
+@pytest.mark.parametrize("kind", NESTED)
+def test_deep_nesting(context: Context, kind: str, depth: int) -> None:
+    before, after = NESTED[kind]
+    begun = "".join(before.replace("%i", f"%i{place}") for place in range(depth))
+    free = "pto.tfree_from_aic {split = 0}\n"
+    opened = "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024}(c2v_consumer_buf = %a : i32)\n"
+    head = "func.func @f(%a: i32, %c: i1, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+    if kind == "modules":
+        text = begun + head + opened + free + "return\n}\n" + after * depth
+    else:
+        text = head + opened + begun + free + after * depth + "return\n}\n"
+    error = told(context, text)
+    assert error is None or "nested too deeply" in error
+
+
+def test_long_chains_of_values(context: Context) -> None:
+    """A bound that follows from thousands of additions."""
+    lines = ["%n0 = arith.constant 1 : index"]
+    lines += [f"%n{place} = arith.addi %n{place - 1}, %n{place - 1} : index" for place in range(1, 3000)]
+    opened = "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024}(c2v_consumer_buf = %a : i32)\n"
+    loop = "scf.for %i = %n0 to %n2999 step %n0 {\npto.tfree_from_aic {split = 0}\n}\n"
+    head = "func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+    assert told(context, head + opened + "\n".join(lines) + "\n" + loop + "return\n}\n") is None
