@@ -18,7 +18,7 @@ from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.kernels import architecture_of
 from ..dialects.traversal import walk
-from .analysis.pipe_tokens import MOST_SLOTS, NoSlotNumber, Periods, Trade, smallest_slots, trade
+from .analysis.pipe_tokens import MOST_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
 from .pto_entries import entry_bytes
 from .pto_events import Program, Ring, programs_of, rings_of
 from .pto_pipes import refusal
@@ -136,7 +136,11 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
     try:
         found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
     except NoSlotNumber as error:
-        reason = f"up to {MOST_SLOTS} overwrite" if error.deadlock is None else f"{error.deadlock}"
+        reason = (
+            f"up to {MOST_SLOTS}, slots are used again before they are free"
+            if error.deadlock is None
+            else str(error.deadlock)
+        )
         raise refusal(
             members[0].ends[0],
             f"opens a pipe that no number of slots keeps from a deadlock or from overwriting: {reason}; take entries "
@@ -181,6 +185,15 @@ def slot_trades(program: Program, names: Sequence[str], slots: Sequence[int] | N
     return trade(program.cores, tokens, names, pipe.entry_bytes, counts, _periods(program))
 
 
+def longest_period(program: Program, names: Sequence[str]) -> int | None:
+    """The largest number that divides the slots of a pipe after which waiting and freeing is safe in a program.
+
+    The fewer waits, the less a push costs; the chips' own period is half the slots (PTO-024).
+    """
+    tokens = program.tokens(seeded=False)
+    return largest_period(program.cores, tokens, names, program.rings[names[0]].pipe.depth)
+
+
 def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
     for pipe in pipes:
         first = pipe.opened[0]
@@ -194,6 +207,9 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
         for row in slot_trades(program, pipe.names(program)):
             own = " (the pipe's)" if row.slots == first.depth else ""
             sys.stderr.write(f"{prefix}: {row}{own}\n")
+        period = longest_period(program, pipe.names(program))
+        found = "no sync period is safe" if period is None else f"the longest sync period that is safe is {period}"
+        sys.stderr.write(f"{prefix}: with slot_num = {first.depth}, {found}\n")
 
 
 def _undecided(pipe: _Pipe) -> str:

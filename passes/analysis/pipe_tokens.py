@@ -28,7 +28,7 @@ entry out, be done with the oldest that was taken; at the end, wait for what is 
 DEFAULT_SLOTS = 2
 """Slots of a pipe that needs no more: one is filled while the other is read."""
 
-MOST_SLOTS = 1024
+MOST_SLOTS = 64
 """Slots above which none are tried."""
 
 
@@ -61,6 +61,9 @@ in each, and so do all that take entries out."""
 
 _Node: TypeAlias = tuple[str, int]
 """An event: its core, and its place there."""
+
+_Clock: TypeAlias = tuple[int, ...]
+"""How many events of each core have happened."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,11 @@ class EventGraph:
         self._needs: dict[tuple[_Node, _Node], None] = {}
         for ring, uses in self._uses.items():
             self._connect(ring, uses)
+        self._index = {core: place for place, core in enumerate(self._events)}
+        self._known = self._run()
+        reached = Counter(core for core, _ in self._known)
+        self._fronts = {core: reached[core] for core, events in self._events.items() if reached[core] < len(events)}
+        """Where cores stand that do not come to their ends."""
 
     def _note(self, core: str, place: int, event: Event) -> None:
         ring, use = self._rings[event.ring], self._uses[event.ring].setdefault(core, _Use())
@@ -173,26 +181,16 @@ class EventGraph:
         else:
             self._never.append(node)
 
-    def _graph(self) -> nx.DiGraph[_Node]:
-        import networkx as nx
-
-        graph: nx.DiGraph[_Node] = nx.DiGraph()
-        for core, events in self._events.items():
-            graph.add_nodes_from((core, place) for place in range(len(events)))
-            graph.add_edges_from(((core, place), (core, place + 1)) for place in range(len(events) - 1))
-        graph.add_edges_from(self._needs)
-        return graph
-
     def deadlock(self) -> Deadlock | None:
         """Why the cores do not come to their ends; None if they do.
 
         Of several reasons it is one that comes first: where cores stand when none can go on.
         """
-        import networkx as nx
-
-        fronts = {core: place for core, place in self._reached().items() if place < len(self._events[core])}
+        fronts = self._fronts
         if not fronts:
             return None
+        import networkx as nx
+
         # Who stands waits for events that have not happened, which come behind where their cores stand.
         waiting: nx.DiGraph[str] = nx.DiGraph()
         needed: dict[tuple[str, str], _Node] = {}
@@ -218,42 +216,41 @@ class EventGraph:
             )
         )
 
-    def _reached(self) -> dict[str, int]:
-        """How many of its events each core does, if each goes on as far as it can."""
-        unmet = Counter(later for _, later in self._needs) + Counter(self._never)
+    def _run(self) -> dict[_Node, _Clock]:
+        """How far each core must have come when each event has happened, of events that happen at all."""
+        unmet = Counter(self._never)
+        needs: dict[_Node, list[_Node]] = {}
         following: dict[_Node, list[_Node]] = {}
         for earlier, later in self._needs:
+            unmet[later] += 1
+            needs.setdefault(later, []).append(earlier)
             following.setdefault(earlier, []).append(later)
+        known: dict[_Node, _Clock] = {}
+        clocks = {core: [0] * len(self._events) for core in self._events}
         reached = dict.fromkeys(self._events, 0)
         pending = list(self._events)
         while pending:
             core = pending.pop()
-            while reached[core] < len(self._events[core]) and not unmet[core, reached[core]]:
+            clock, count = clocks[core], len(self._events[core])
+            while reached[core] < count and not unmet[core, reached[core]]:
                 node = core, reached[core]
+                for earlier in needs.get(node, ()):
+                    clock[:] = map(max, clock, known[earlier])
                 reached[core] += 1
+                clock[self._index[core]] = reached[core]
+                known[node] = tuple(clock)
                 for later in following.get(node, ()):
                     unmet[later] -= 1
                     pending.append(later[0])
-        return reached
+        return known
 
     def overwriting(self) -> dict[str, int]:
         """For each ring, the first push that may come before its slot's last entry is done with, if there is one.
 
         Raises ValueError if the cores wait for each other forever.
         """
-        import networkx as nx
-
-        graph = self._graph()
-        index = {core: place for place, core in enumerate(self._events)}
-        known: dict[_Node, tuple[int, ...]] = {}
-        if any(place < len(self._events[core]) for core, place in self._reached().items()):
+        if self._fronts:
             raise ValueError("cores that wait forever do not come to an end")
-        for node in nx.topological_sort(graph):
-            core, place = node
-            before = [known[earlier] for earlier in graph.predecessors(node)]
-            clock = [max(counts) for counts in zip(*before, strict=True)] or [0] * len(index)
-            clock[index[core]] = place + 1
-            known[node] = tuple(clock)
         found: dict[str, int] = {}
         for ring, uses in self._uses.items():
             numbers = self._rings[ring]
@@ -262,7 +259,7 @@ class EventGraph:
                 for push, place in enumerate(use.acquires[numbers.slots :], numbers.slots):
                     entry = push - numbers.slots
                     late = any(
-                        entry >= len(places) or known[core, place][index[consumer]] <= places[entry]
+                        entry >= len(places) or self._known[core, place][self._index[consumer]] <= places[entry]
                         for consumer, places in done.items()
                     )
                     if late:
