@@ -39,7 +39,8 @@ def extremes(data: Any) -> tuple[Any, Any]:
 def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     """`value` with another type, where the language converts by itself. Raises CslError where it does not."""
     source = value.type
-    if source == type or source is types.UNDEFINED:
+    # Types of different classes are never equal, which takes longer to find out by ==.
+    if source is type or (source.__class__ is type.__class__ and source == type) or source is types.UNDEFINED:
         return value
     rule = _COERCIONS.get(type.__class__)
     converted = None if rule is None else rule(ev, value, type, node)
@@ -187,20 +188,22 @@ def extend(ev: Evaluator, data: Any, source: types.Int, bits: int) -> Any:
 
 def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> tuple[Value, Value]:
     """Two operands with their common type. Raises CslError if they have none."""
-    if left.type == right.type:
+    if left.type is right.type:
         return left, right
     type = common_type(ev, left, right, node)
     if type is None:
         return left, right
-    return ev.coerce(left, type, node), ev.coerce(right, type, node)
+    return coerce(ev, left, type, node), coerce(ev, right, type, node)
 
 
 def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Type | None:
-    """The type that two values of different types both convert to; None for pointers, which are taken as they are.
+    """The type that two values both convert to; None for pointers, which are taken as they are.
 
     Raises CslError if there is none.
     """
     a, b = left.type, right.type
+    if a.__class__ is b.__class__ and a == b:
+        return a
     if types.is_integer(a) and types.is_integer(b):
         if a is types.COMPTIME_INT or b is types.COMPTIME_INT:
             return b if a is types.COMPTIME_INT else a

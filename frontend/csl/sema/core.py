@@ -267,7 +267,7 @@ class Evaluator:
 
     def coerce(self, value: Value, type: Type, node: syntax.Node) -> Value:
         """The value with another type, where the language converts by itself."""
-        if value.type == type:
+        if value.type is type:
             return value
         from .conversion import coerce
 
