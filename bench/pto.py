@@ -1,8 +1,8 @@
 """Tiles a second through a pipe: pushed, popped and freed, between one cube core and its vector cores.
 
-The eight workloads of the C++ simulator of the instruction set, whose rates on two cores of a machine like this one stand in
-`PEER`, with one block and with 24. Every workload first runs with a kernel that also stores each tile it pops, and what
-it stored is compared with what was pushed; then the same kernel without the store is timed.
+The eight workloads on which the C++ simulator of the instruction set was measured, on two cores of a machine like this
+one (g++ 12 -O2, two or three threads), with one block and with 24. Every workload first runs with a kernel that also
+stores each tile it pops, and what it stored is compared with what was pushed; then the kernel without the store is timed.
 
     python bench/pto.py [--blocks 1 24] [--seconds 1.0]
 """
@@ -17,8 +17,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from loomir.frontend.ir_text import parse_ir
 from loomir.dialects import context
+from loomir.frontend.ir_text import parse_ir
 from loomir.host import pto
 
 
@@ -51,12 +51,13 @@ WORKLOADS = (
     Workload(16, 16, 8, False, 1, 126_000),
     Workload(128, 128, 8, False, 1, 27_400),
 )
-"""Rates: /shared facts, measured with g++ 12 -O2, two or three threads, on 2 cores."""
 
 
 def kernels(work: Workload, *, store: bool) -> str:
-    """The text: the cube core makes two tiles and pushes them in turn, `n` times; with `store` the vector cores write what
-    they pop to `out`, one tile under the other, a block under the other."""
+    """The text: the cube core makes two tiles and pushes them in turn, `n` times.
+
+    With `store` the vector cores write what they pop to `out`, one tile under the other, block by block.
+    """
     rows, columns, depth = work.rows, work.columns, work.depth
     half = rows // 2 if work.split else rows
     size = rows * columns * 4
@@ -144,7 +145,8 @@ def kernels(work: Workload, *, store: bool) -> str:
     %half = arith.constant {half} : index
     %columns = arith.constant {columns} : index
     {mine}
-    %fifo = pto.reserve_buffer {{name = "fifo", size = {reserved}, location = #pto.address_space<vec>, auto = true}} -> i32
+    %fifo = pto.reserve_buffer {{name = "fifo", size = {reserved}, location = #pto.address_space<vec>, auto = true}}
+      -> i32
     pto.aiv_initialize_pipe {pipe}({slots}c2v_consumer_buf = %fifo : i32, v2c_consumer_buf = %zero : i32)
     %k0 = arith.constant 0 : index
     %k1 = arith.constant 1 : index
@@ -182,7 +184,8 @@ def check(work: Workload, blocks: int) -> None:
     result = pto.launch(program(work, blocks, store=True), arguments)
     assert not result.findings, str(result.findings[0])
     expected = np.stack([left @ right[:16], left @ right[16:]])
-    np.testing.assert_array_equal(result.arrays["out"].reshape(-1, *expected.shape), np.tile(expected, (tiles // 2, 1, 1, 1)))
+    stored = result.arrays["out"].reshape(-1, *expected.shape)
+    np.testing.assert_array_equal(stored, np.broadcast_to(expected, stored.shape))
 
 
 def program(work: Workload, blocks: int, *, store: bool) -> pto.Program:
