@@ -232,7 +232,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                 raise LoomError(
                     f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; give a larger array"
                 )
-        address = memory.extend(array.nbytes)
+        address = memory.extend(array.nbytes, name)
         memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)
         bound[name] = Bound(address, array)
     return bound

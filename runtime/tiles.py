@@ -54,12 +54,18 @@ class Space:
         """Rows and columns of the class; None for a memory that is shared."""
         units = 1 if shape is None else shape[0] * shape[1]
         self.bytes: Array = np.zeros(units * size, np.uint8)
+        self.arrays: list[tuple[int, int, str]] = []
+        """What the host has put into a shared memory: first byte, the one behind the last, and a name."""
         self.row_pitch = 0 if shape is None else shape[1] * size
         self.column_pitch = 0 if shape is None else size
 
-    def extend(self, count: int, alignment: int = 512) -> int:
-        """Address of `count` more bytes of a shared memory, zero; views made before are of the old memory."""
+    def extend(self, count: int, name: str = "", alignment: int = 512) -> int:
+        """Address of `count` more bytes of a shared memory, zero, that tiles must not reach beyond.
+
+        `name` is what errors call them. Views made before are of the old memory.
+        """
         address = -(-self.size // alignment) * alignment
+        self.arrays.append((address, address + count, name))
         self.bytes = np.concatenate([self.bytes, np.zeros(address + count - self.size, np.uint8)])
         self.size = address + count
         return address
@@ -143,12 +149,9 @@ class Walk:
             address = first
         else:
             low = high = address
-        if low < 0 or high + (reach + 1) * itemsize > space.size:
-            raise LoomError(
-                f"a tile of {' x '.join(map(str, self.extents))} elements at byte {low if low < 0 else high} reaches "
-                f"outside memory @{space.name}, which has {space.size} bytes; check its address and its shape",
-                where,
-            )
+        end = high + (reach + 1) * itemsize
+        if low < 0 or end > space.size or space.arrays:
+            self._guard(low, end, where)
         if self.owner is not None:
             column, column_step = int(self.lane), 0
         else:
@@ -160,9 +163,23 @@ class Walk:
         outer = (rows.step * space.row_pitch + down, column_step * space.column_pitch + across)
         return np.ndarray((*units.shape, *self.extents), self.dtype, space.bytes.data, offset, (*outer, *inner))
 
-    def reach(self, units: UnitSet) -> int:
-        """Elements of the tile of a single unit."""
-        return int(np.prod([int(extent) for extent in self.extents], dtype=np.int64))
+    def _guard(self, low: int, end: int, where: str | None) -> None:
+        """Raise LoomError for a tile whose bytes from `low` to `end` are not in its memory, or not in one array."""
+        space = self.space
+        shape = " x ".join(map(str, self.extents))
+        first, last, name = next((array for array in reversed(space.arrays) if array[0] <= low), (0, space.size, ""))
+        if name and end > last:
+            raise LoomError(
+                f"a tile of {shape} elements at byte {low - first} of '{name}' ends {end - last} bytes behind it, where "
+                f"it has {last - first}; check the shape of the tile, or give a larger array",
+                where,
+            )
+        if low < 0 or end > space.size:
+            raise LoomError(
+                f"a tile of {shape} elements at byte {low} reaches outside memory @{space.name}, which has "
+                f"{space.size} bytes; check its address and its shape",
+                where,
+            )
 
 
 class Tile:

@@ -1,0 +1,190 @@
+"""`loomir.pto`: arguments by name, what a run gives back, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from loomir import pto
+from loomir.diagnostics import LoomError
+from loomir.host.pto import Printed, Result, differences
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pto"
+
+DOUBLE = """
+func.func @double(%source: !pto.ptr<TYPE>, %result: !pto.ptr<TYPE>, %scale: f32)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %from = pto.make_tensor_view %source, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<4x8xTYPE>
+  %to = pto.make_tensor_view %result, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<4x8xTYPE>
+  %part = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c4, %c8]
+    : !pto.tensor_view<4x8xTYPE> -> !pto.partition_tensor_view<4x8xTYPE>
+  %whole = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c4, %c8]
+    : !pto.tensor_view<4x8xTYPE> -> !pto.partition_tensor_view<4x8xTYPE>
+  %tile = pto.alloc_tile : !pto.tile_buf<vec, 4x8xTYPE>
+  pto.tload ins(%part : !pto.partition_tensor_view<4x8xTYPE>) outs(%tile : !pto.tile_buf<vec, 4x8xTYPE>)
+  pto.tadd ins(%tile, %tile : !pto.tile_buf<vec, 4x8xTYPE>, !pto.tile_buf<vec, 4x8xTYPE>)
+    outs(%tile : !pto.tile_buf<vec, 4x8xTYPE>)
+  pto.tstore ins(%tile : !pto.tile_buf<vec, 4x8xTYPE>) outs(%whole : !pto.partition_tensor_view<4x8xTYPE>)
+  return
+}
+"""
+"""One vector kernel that doubles 4 x 8 elements."""
+
+
+@pytest.fixture
+def double(tmp_path: Path) -> Path:
+    path = tmp_path / "double.pto"
+    path.write_text(DOUBLE.replace("TYPE", "f32"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("type", "dtype"),
+    [
+        ("f32", np.float32),
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("i32", np.int32),
+        ("i8", np.int8),
+    ],
+)
+def test_element_types(tmp_path: Path, type: str, dtype: Any) -> None:
+    path = tmp_path / "double.pto"
+    path.write_text(DOUBLE.replace("TYPE", type))
+    source = np.arange(32).reshape(4, 8).astype(dtype)
+    result = pto.run(path, arguments={"source": source, "scale": 1.0})
+    assert result.arrays["result"].dtype == dtype
+    np.testing.assert_array_equal(result.arrays["result"].reshape(4, 8), source + source)
+    np.testing.assert_array_equal(result.arrays["source"], source)
+
+
+def test_arguments_keep_their_shape_and_are_not_changed(double: Path) -> None:
+    given = np.full((2, 16), 3, np.float32)
+    out = np.zeros((2, 2, 8), np.float32)
+    result = pto.run(double, arguments={"source": given, "result": out, "scale": 0})
+    assert result.arrays["result"].shape == (2, 2, 8)
+    assert result.arrays["result"].max() == 6
+    assert out.max() == 0
+
+
+def test_larger_arrays_are_left_alone_behind(double: Path) -> None:
+    out = np.full(40, -1, np.float32)
+    result = pto.run(double, arguments={"source": np.ones(32, np.float32), "result": out, "scale": 0})
+    assert result.arrays["result"].tolist() == [2.0] * 32 + [-1.0] * 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"wrong": 1}, "the kernels take no argument 'wrong'; they take: source, result, scale"),
+        ({}, "argument 'scale' is a number that is not given; give it"),
+        ({"scale": np.ones(3)}, r"argument 'scale' is a number, not an array of shape \[3\]"),
+        ({"scale": 1, "source": 4.0}, "argument 'source' is a pointer to f32; give an array"),
+        (
+            {"scale": 1, "source": np.ones(32)},
+            "argument 'source' points to f32, and an array of float64 has elements of another width; convert it",
+        ),
+        (
+            {"scale": 1, "source": np.ones(31, np.float32)},
+            "argument 'source' has 124 bytes, but the kernels use 128; give a larger array",
+        ),
+    ],
+)
+def test_wrong_arguments(double: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(LoomError, match=message):
+        pto.run(double, arguments=arguments)
+
+
+def test_size_that_the_text_does_not_say(tmp_path: Path) -> None:
+    path = tmp_path / "open.pto"
+    path.write_text(DOUBLE.replace("TYPE", "f32").replace("shape = [%c4, %c8], strides = [%c8, %c1]", "X", 1).replace(
+        "X", "shape = [%n, %c8], strides = [%c8, %c1]"
+    ).replace("tensor_view<4x8xf32>\n  %to", "tensor_view<?x8xf32>\n  %to").replace(
+        "%scale: f32", "%scale: f32, %n: index"
+    ).replace("    : !pto.tensor_view<4x8xf32> -> !pto.partition_tensor_view<4x8xf32>\n  %whole",
+              "    : !pto.tensor_view<?x8xf32> -> !pto.partition_tensor_view<4x8xf32>\n  %whole"))  # fmt: skip
+    with pytest.raises(LoomError, match="argument 'source' points to f32, and the text does not say to how many"):
+        pto.run(path, arguments={"scale": 1, "n": 4})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"blocks": 0}, "a launch has at least one block, not 0"),
+        ({"order": "last"}, "order is 'last'; use eager or prompt"),
+        ({"lanes": 3}, "lanes 1 or 2"),
+    ],
+)
+def test_wrong_options(double: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LoomError, match=message):
+        pto.run(double, arguments={"scale": 1}, **options)
+
+
+def test_a_tile_outside_an_array_is_located(tmp_path: Path) -> None:
+    """Arrays are kept apart, whatever lies behind them."""
+    path = tmp_path / "far.pto"
+    moved = DOUBLE.replace("TYPE", "f32").replace(
+        "  %to =", "  %two = arith.constant 2 : index\n  %result2 = pto.addptr %result, %two : <f32> -> <f32>\n  %to ="
+    )
+    path.write_text(moved.replace("make_tensor_view %result,", "make_tensor_view %result2,"))
+    out = np.zeros(32, np.float32)
+    message = r"far\.pto:\d+:\d+.* at byte 8 of 'result' ends 8 bytes behind it, where it has 128"
+    with pytest.raises(LoomError, match=message):
+        pto.run(path, arguments={"scale": 1, "result": out})
+
+
+@pytest.mark.parametrize("arch", ["ideal", "a2a3", "a5"])
+def test_printed_tiles_and_repeats(arch: Any) -> None:
+    """Every launch prints again; on a2a3 both vector cores take part."""
+    a = np.arange(256, dtype=np.float32).reshape(16, 16)
+    result = pto.run(
+        EXAMPLES / "matmul_print.pto", arch=arch, arguments={"a": a, "b": np.eye(16, dtype=np.float32)}, repeat=2
+    )
+    cores = ["AIV0", "AIV1"] if arch == "a2a3" else ["AIV0"]
+    assert [(p.block, p.core) for p in result.prints] == [(0, core) for core in cores] * 2
+    for printed in result.prints:
+        np.testing.assert_array_equal(printed.array, a)
+    assert "block 0 AIV0" in str(result.prints[0])
+    assert result.statistics["arch"] == arch
+
+
+def test_blocks_keep_apart() -> None:
+    """blocks.pto scales 32 rows in each block."""
+    generator = np.random.default_rng(5)
+    blocks = 5
+    a = generator.integers(-4, 5, (32 * blocks, 32)).astype(ml_dtypes.bfloat16)
+    b = generator.integers(-4, 5, (32, 32)).astype(ml_dtypes.bfloat16)
+    arguments = {
+        "a": a, "b": b, "out": np.zeros((32 * blocks, 32), np.float32), "slots": np.zeros(1024 * blocks, np.float32),
+    }  # fmt: skip
+    for arch in ("ideal", "a2a3"):
+        result = pto.run(EXAMPLES / "blocks.pto", arch=arch, blocks=blocks, arguments=arguments)
+        np.testing.assert_array_equal(result.arrays["out"], 0.5 * (a.astype(np.float32) @ b.astype(np.float32)))
+        assert not result.findings
+
+
+def test_differences() -> None:
+    """What differs is told with the first place and both values."""
+    one = Result({"x": np.array([[1, 2], [3, 4]])}, [Printed(0, "AIV0", "t", np.zeros(2))])
+    same = Result({"x": np.array([[1, 2], [3, 4]])}, [Printed(0, "AIV0", "t", np.zeros(2))])
+    other = Result({"x": np.array([[1, 9], [3, 9]])}, [Printed(0, "AIV0", "t", np.ones(2))])
+    assert differences([("ideal", one), ("a5", same)]) == []
+    assert differences([("ideal", one), ("a5", other)]) == [
+        "argument x differs in 2 of 4 elements between ideal and a5: the first, [0, 1], is 2 and 9",
+        "the tile printed by block 0 AIV0 (t) differs in 2 of 2 elements between ideal and a5: the first, [0], is 0.0 "
+        "and 1.0",
+    ]
+    fails = LoomError("x")
+    assert differences([("ideal", one), ("a5", fails)]) == ["on a5 the program fails, on ideal it comes to its end"]
+    assert differences([("ideal", one), ("a5", Result({"x": np.ones((2, 2))}))]) == [
+        "argument x differs in 3 of 4 elements between ideal and a5: the first, [0, 1], is 2 and 1.0",
+        "ideal prints 1 tiles, a5 0",
+    ]
