@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, i8, i32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
@@ -36,6 +36,7 @@ from ..dialects.pto.internal_pipes import (
     TFreeOp,
     TPopOp,
     TPushOp,
+    peer_attributes,
 )
 from ..dialects.pto.kernels import Architecture, architecture_of, function_of
 from ..dialects.pto.memory import DeclareGlobalOp, DeclareTileOp, SetValidShapeOp
@@ -213,15 +214,11 @@ def _declaration(entry: Attribute) -> tuple[list[Operation], SSAValue]:
 
 
 def _peer_attributes(op: OpenPipeOp) -> dict[str, Attribute]:
-    """How both ends of a pipe with an epilogue say which it is: `internal_pipes.lowered_pipe` reads this."""
+    """How both ends of a pipe with an epilogue say which it is."""
     if op.acc_push_epilogue is None or op.direction != protocol.C2V or op.c2v_consumer_buf is None:
         return {}
     reserved = reservation_of(op.c2v_consumer_buf)
     function = None if reserved is None else function_of(reserved)
     if reserved is None or function is None:
         return {}
-    return {
-        "__pto.peer_owner_func": SymbolRefAttr(function.sym_name.data),
-        "__pto.peer_reserve_name": StringAttr(reserved.key),
-        "__pto.peer_dir_mask": IntegerAttr(protocol.C2V, i8),
-    }
+    return peer_attributes(function, reserved.key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i8, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -324,15 +324,21 @@ class InitializeL2G2LPipeOp(InitializePipeOp):
         self.verify_peer_address(self.peer_local_addr)
 
 
+def peer_attributes(function: FuncOp, buffer: str) -> dict[str, Attribute]:
+    """What marks both ends of a lowered C2V pipe with an epilogue: its consumer, and the name of its buffer there."""
+    return {
+        _PEER_FUNCTION: SymbolRefAttr(function.sym_name.data),
+        _PEER_BUFFER: StringAttr(buffer),
+        _PEER_DIRECTION: IntegerAttr(protocol.C2V, i8),
+    }
+
+
 def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
     """Whether `op` makes what was a front-end pipe into `buffer` of `function`, with an epilogue."""
     return (
         isinstance(op, InitializePipeOp)
         and op.acc_push_epilogue is not None
-        and op.attributes.get(_PEER_FUNCTION) == SymbolRefAttr(function.sym_name.data)
-        and op.attributes.get(_PEER_BUFFER) == StringAttr(buffer)
-        and (direction := op.attributes.get(_PEER_DIRECTION)) is not None
-        and number(direction) == protocol.C2V
+        and peer_attributes(function, buffer).items() <= op.attributes.items()
     )
 
 

@@ -1,6 +1,6 @@
 // RUN: loom-opt %s | filecheck %s
 // A push takes a pipe, what goes through it and how vector cores share that; there is one for tiles and one for slots
-// (PTO-002 to PTO-004). The text is that of the public compiler, not of the instruction set's manual (PTO-036).
+// (PTO-002, PTO-003, PTO-004). The text is that of the public compiler, not of the instruction set's manual (PTO-036).
 
 // CHECK-LABEL: func.func @tiles(
 func.func @tiles(%a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {

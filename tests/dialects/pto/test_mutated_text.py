@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
 from loomir.diagnostics import LoomError, report
 from loomir.dialects import context as loom_context
 from loomir.frontend.ir_text import parse_ir
-from loomir.host.pto_check import REJECTED, check
+from loomir.host.pto_check import REJECTED, check, chips_of, prepare
+from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 from loomir.verification import verify
 
 ROOT = Path(__file__).parents[3]
@@ -110,7 +112,21 @@ def told(context: Context, text: str) -> str | None:
         verify(module)
     except LoomError as error:
         return one_line(error, text)
+    for passes in (infer_slots, lower):
+        try:
+            passes(context, module.clone())
+        except LoomError as error:
+            assert "\n" not in str(error), text
     return None
+
+
+def infer_slots(context: Context, module: ModuleOp) -> None:
+    PtoInferSlotsPass(slot_num="infer", slot_size="infer").apply(context, module)
+    verify(module)
+
+
+def lower(context: Context, module: ModuleOp) -> None:
+    prepare(module, chips_of(module)[0], lower={"protocol": "ideal", "blocks": 2})
 
 
 def one_line(error: LoomError, text: str) -> str:
