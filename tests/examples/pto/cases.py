@@ -40,7 +40,7 @@ FLOAT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Case:
-    """One program with its data. `arrays` and `golden` are those of one block; `golden` of one vector core."""
+    """One program with its data. `arrays` and `golden` are those of one block."""
 
     text: Callable[[Chip], str]
     arrays: Callable[[np.random.Generator, Chip], dict[str, Array]]
@@ -48,7 +48,7 @@ class Case:
     tolerance: float = 0.0
     chips: tuple[Chip, ...] = BOTH_CHIPS
     per_lane: tuple[str, ...] = ()
-    """Arrays with a part for each vector core, all of which get the same."""
+    """Arrays with a part for each vector core. One that takes no part in a pipe pops zeros."""
     repeat: int = 1
     overfreed_on_a5: bool = False
     """Whether a5 gives more credits than slots become free: several entries are freed after a later pop (H3)."""
@@ -110,7 +110,7 @@ def exact_exchange(exchange: Exchange, step: int = 1000, **more: Any) -> Case:
         dtype = DTYPES[exchange.element]
         found: dict[str, Array] = {}
         if "cube_in" in given:
-            exact = given["cube_in"].astype(np.int64) @ given["matrix"].astype(np.int64)
+            exact = given["cube_in"].astype(np.float64) @ given["matrix"].astype(np.float64)
             found["vector_out"] = exact.astype(dtype)
         if "vector_in" in given:
             found["cube_out"] = given["vector_in"]

@@ -1,0 +1,231 @@
+"""The programs in examples/pto: what the check says of them, and that they compute what their comments say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from loomir.host import pto
+from loomir.host.pto_check import check
+from loomir.runtime import Deadlock
+
+Arch: TypeAlias = Literal["ideal", "a2a3", "a5"]
+Arrays: TypeAlias = Mapping[str, "np.ndarray[Any, np.dtype[Any]]"]
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "pto"
+HAZARDS = EXAMPLES / "hazards"
+ALL: tuple[Arch, ...] = ("ideal", "a2a3", "a5")
+OLDER: tuple[Arch, ...] = ("ideal", "a2a3")
+NEWER: tuple[Arch, ...] = ("ideal", "a5")
+
+
+@dataclass(frozen=True)
+class Example:
+    """How a program is run: on what, with arrays of which shapes, and what has to be in `out` (f32)."""
+
+    archs: tuple[Arch, ...]
+    arguments: Mapping[str, tuple[Any, ...]]
+    """Shape, then type if it is not f32."""
+    golden: Callable[[Arrays], Any]
+    numbers: Mapping[str, int] = field(default_factory=dict[str, int])
+    blocks: int = 1
+    slots: int = 0
+    """Bytes of `slots`, if the text does not say how many."""
+
+
+def wide(array: Any) -> Any:
+    return array.astype(np.float64)
+
+
+PROGRAMS: Mapping[str, Example] = {
+    "rows_split": Example(
+        ALL,
+        {"a": (64, 32, np.float16), "b": (32, 32, np.float16), "bias": (64, 32)},
+        lambda x: wide(x["a"]) @ wide(x["b"]) + x["bias"],
+    ),
+    "dequantize": Example(
+        NEWER,
+        {"a": (16, 256), "b": (256, 32, np.int8), "offset": (256, 1), "scale": (256, 1)},
+        lambda x: wide(x["a"]) @ ((wide(x["b"]) - x["offset"]) * x["scale"]),
+    ),
+    "both_directions": Example(
+        ALL,
+        {"a": (32, 64), "b": (64, 512), "c": (32, 512)},
+        lambda x: wide(x["a"] + 1) @ x["b"] + x["c"],
+    ),
+    "slots_in_parts": Example(
+        ALL,
+        {"a": (128, 128, np.float16), "b": (128, 128, np.float16)},
+        lambda x: np.tile(wide(x["a"]) @ wide(x["b"]), (1, 4)) + 3.14,
+        slots=2 * 128 * 512 * 4,
+    ),
+    "odd_split": Example(
+        OLDER,
+        {"a": (5, 32), "b": (32, 127), "bias": (5, 127)},
+        lambda x: wide(x["a"]) @ x["b"] + x["bias"],
+    ),
+    "dynamic_shapes": Example(
+        ALL,
+        {"a": (43, 32), "b": (32, 32)},
+        lambda x: wide(x["a"]) @ x["b"],
+        numbers={"rows": 43},
+    ),
+    "mixed_tiles": Example(OLDER, {"a": (64, 64), "b": (64, 32)}, lambda x: wide(x["a"]) @ x["b"]),
+    "blocks": Example(
+        ALL,
+        {"a": (24 * 32, 32, ml_dtypes.bfloat16), "b": (32, 32, ml_dtypes.bfloat16)},
+        lambda x: 0.5 * (wide(x["a"]) @ wide(x["b"])),
+        blocks=24,
+        slots=24 * 4096,
+    ),
+    "delayed_free": Example(
+        OLDER,
+        {"a": (128, 32), "b": (32, 32)},
+        lambda x: np.vstack([(wide(x["a"][i + 16 : i + 32]) - x["a"][i : i + 16]) @ x["b"] for i in range(0, 128, 32)]),
+    ),
+}
+
+
+def inputs(shapes: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    random = np.random.default_rng(7)
+    found: dict[str, Any] = {}
+    for name, (rows, columns, *dtype) in shapes.items():
+        numbers = random.uniform(-2, 2, (rows, columns))
+        found[name] = (numbers * 30 if dtype == [np.int8] else numbers).astype(dtype[0] if dtype else np.float32)
+    return found
+
+
+def test_every_program_is_tested() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.pto")} == {*PROGRAMS, "matmul_print"}
+    assert {path.stem for path in HAZARDS.glob("*.pto")} == set(FINDINGS)
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "matmul_print"])
+def test_nothing_is_found(name: str) -> None:
+    assert {finding.code for finding in check(EXAMPLES / f"{name}.pto")} <= {"seeded-credits"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arch"), [(name, arch) for name, example in PROGRAMS.items() for arch in example.archs], ids=str
+)
+def test_computes_what_it_says(name: str, arch: Arch) -> None:
+    example = PROGRAMS[name]
+    given = inputs(example.arguments)
+    golden = example.golden(given)
+    arguments = {**given, **example.numbers, "out": np.zeros(golden.shape, np.float32)}
+    if example.slots:
+        arguments["slots"] = np.zeros(example.slots // 4, np.float32)
+    result = pto.run(EXAMPLES / f"{name}.pto", arch=arch, blocks=example.blocks, arguments=arguments)
+    np.testing.assert_allclose(result.arrays["out"], golden, 1e-3, 1e-3)
+    assert [str(finding) for finding in result.findings if arch != "a5" or finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize("arch", ALL)
+def test_prints_the_product(arch: Arch) -> None:
+    given = inputs({"a": (16, 16), "b": (16, 16)})
+    result = pto.run(EXAMPLES / "matmul_print.pto", arch=arch, arguments=given)
+    # On a2 and a3 both vector cores take part, split or not.
+    cores = ["AIV0", "AIV1"] if arch == "a2a3" else ["AIV0"]
+    assert sorted(printed.core for printed in result.prints) == cores
+    for printed in result.prints:
+        np.testing.assert_allclose(printed.array, given["a"] @ given["b"], 1e-3, 1e-3)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 17, 100])
+def test_any_number_of_rows(rows: int) -> None:
+    given = inputs({"a": (rows, 32), "b": (32, 32)})
+    out = np.zeros((rows + 1, 32), np.float32)
+    result = pto.run(EXAMPLES / "dynamic_shapes.pto", arguments={**given, "rows": rows, "out": out})
+    np.testing.assert_allclose(result.arrays["out"][:rows], given["a"] @ given["b"], 1e-3, 1e-3)
+    assert not result.arrays["out"][rows:].any()
+
+
+# ---------------------------------------------------------------------------------------------
+# Wrong programs
+# ---------------------------------------------------------------------------------------------
+
+FINDINGS: Mapping[str, str] = {
+    "h1_odd_slot_number": "unsafe-depth",
+    "h2_seeded_credits": "seeded-credits",
+    "h3_frees_together": "early-credit",
+    "h3_frees_lost": "deadlock",
+    "h4_local_slots": "local-aliasing",
+    "h5_mixed_tiles_in_global_memory": "mixed-tile-sizes",
+    "h6_freed_twice": "freed-twice",
+    "h7_rings_alias": "aliasing-rings",
+    "deadlock": "deadlock",
+}
+"""What the check says of each; others may be true of the same program."""
+
+
+@pytest.mark.parametrize(("name", "code"), FINDINGS.items(), ids=str)
+def test_hazard_is_found(name: str, code: str) -> None:
+    found = check(HAZARDS / f"{name}.pto")
+    assert code in {finding.code for finding in found}
+    assert "rejected" not in {finding.code for finding in found}
+
+
+@pytest.mark.parametrize(("name", "arch"), [("deadlock", "a5"), ("h3_frees_lost", "a2a3")])
+def test_run_ends_with_who_waits_for_whom(name: str, arch: Arch) -> None:
+    with pytest.raises(Deadlock, match="AIC") as told:
+        pto.run(HAZARDS / f"{name}.pto", arch=arch, arguments={} if name == "deadlock" else RING)
+    assert "AIV0" in str(told.value) and "in a circle" in str(told.value)
+
+
+RING = {"slots": np.zeros(16 * 256, np.float32)}
+"""Slots in global memory, more than any program here has."""
+
+
+def first_numbers(name: str, arch: Arch, order: str | None = None) -> tuple[list[float], set[str]]:
+    """The first number of each tile in `out`, which should be 1, 2, 3, ..., and what was told, by its code."""
+    slots = RING if "%slots" in (HAZARDS / f"{name}.pto").read_text(encoding="utf-8") else {}
+    result = pto.run(HAZARDS / f"{name}.pto", arch=arch, order=order, arguments=slots)
+    return list(result.arrays["out"].reshape(-1, 256)[:, 0]), {finding.code for finding in result.findings}
+
+
+@pytest.mark.parametrize(
+    ("name", "arch", "code"),
+    [
+        ("h1_odd_slot_number", "a2a3", "slot-overwritten"),
+        ("h2_seeded_credits", "a5", "slot-overwritten"),
+        ("h3_frees_together", "a5", "slot-overwritten"),
+        ("h3_frees_together", "a5", "credit-doubled"),
+        ("h4_local_slots", "a2a3", "aliasing-local-slots"),
+    ],
+)
+def test_run_tells_of_what_is_overwritten(name: str, arch: Arch, code: str) -> None:
+    """With a producer that runs as far ahead as it may."""
+    found, codes = first_numbers(name, arch, "eager")
+    assert found != [*range(1, len(found) + 1)]
+    assert code in codes
+
+
+@pytest.mark.parametrize("name", ["h1_odd_slot_number", "h2_seeded_credits", "h3_frees_together"])
+def test_ideal_pipes_keep_every_tile(name: str) -> None:
+    for order in ("eager", "prompt"):
+        assert first_numbers(name, "ideal", order) == ([*range(1, 9)], set())
+
+
+@pytest.mark.parametrize("arch", ALL)
+def test_tiles_of_two_sizes_overlap_on_a5(arch: Arch) -> None:
+    given = inputs({"a": (16, 16)})
+    result = pto.run(HAZARDS / "h5_mixed_tiles_in_global_memory.pto", arch=arch, arguments={**given, **RING})
+    square = given["a"] @ given["a"]
+    if arch == "a5":
+        square[8:] = square[:8]
+    np.testing.assert_allclose(result.arrays["out"].reshape(24, 16)[:16], square, 1e-3, 1e-3)
+
+
+@pytest.mark.parametrize("arch", ALL)
+def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
+    given = inputs({"a": (16, 16)})
+    result = pto.run(HAZARDS / "h7_rings_alias.pto", arch=arch, arguments={**given, **RING})
+    to_cube, to_vector = (result.arrays[name].reshape(16, 16) for name in ("to_cube", "to_vector"))
+    kept = [(to_cube == 7).all(), (to_vector == given["a"]).all()]
+    assert kept == [True, True] if arch == "ideal" else not all(kept)
