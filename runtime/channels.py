@@ -283,21 +283,21 @@ class Channel:
         old = number - self.depth
         slot = number % self.depth
         if self.depth % self.period:
-            code = "H1"
+            code = "unsafe-depth"
             cause = (
                 f"{self.depth} slots are not a multiple of the {self.period} entries between two waits, so pushes "
                 f"{self.depth} to {-(-self.depth // self.period) * self.period - 1} do not wait"
             )
             remedy = f"use {self.depth - 1} or {self.depth + 1} slots, or a wait before every push"
         elif self.seed:
-            code = "H2"
+            code = "seeded-credits"
             cause = (
                 f"{self.seed} credits are there from the start beside {self.depth} pushes that do not wait, so the "
                 f"first {self.depth + self.seed * self.period} pushes never wait for the consumer"
             )
             remedy = "let the consumer keep up by itself, for example by an answer on a channel back, or use more slots"
         else:
-            code = "H3"
+            code = "early-credit"
             cause = (
                 "a release gives a credit by the number of entries waited for, not by the number released, so releases "
                 "that come late give credits too early"
@@ -306,9 +306,9 @@ class Channel:
         if severity == "error":
             text = (
                 f"entry {number} of channel @{self.name} overwrites slot {slot}, which holds entry {old}, {how} "
-                f"(rows from {group.rows.start}, lane {lane}): {cause}; {remedy}"
+                f"({_blocks(group.rows)}, lane {lane}): {cause}; {remedy}"
             )
-            self.machine.findings.add("error", "slot-overwritten", f"{code} {lane}", where, text)
+            self.machine.findings.add("error", "early-overwrite", f"{code} {lane}", where, text)
         else:
             text = (
                 f"nothing keeps entry {number} of channel @{self.name} from overwriting slot {slot} before entry {old} "
@@ -325,7 +325,7 @@ class Channel:
         for member in members:
             if group.written[member] < group.committed[member]:
                 self.machine.findings.add(
-                    "error", "pushed-unwritten", self.name, where,
+                    "error", "unwritten-slot", self.name, where,
                     f"entry {group.committed[member]} of channel @{self.name} is pushed, but nothing has been written "
                     "to its slot; store the data before the push",
                 )  # fmt: skip
@@ -353,7 +353,7 @@ class Channel:
             ready[lane] -= 1
         if not self.complete(group, lanes, number):
             self.machine.findings.add(
-                "error", "read-before-written", self.name, where,
+                "error", "stale-entry", self.name, where,
                 f"entry {number} of channel @{self.name} is taken before it is complete: an earlier launch has left "
                 "its signal behind; push and pop equally often in every launch",
             )  # fmt: skip
@@ -387,7 +387,7 @@ class Channel:
             released[member] += 1
             if released[member] > waited:
                 self.machine.findings.add(
-                    "error", "released-twice", self.name, where,
+                    "error", "freed-twice", self.name, where,
                     f"channel @{self.name} has {released[member]} releases for {waited} entries taken; free each entry "
                     "once",
                 )  # fmt: skip
@@ -400,7 +400,7 @@ class Channel:
             group.granted[lane].append(min(released[lane if self.many_consume else 0], waited))
             if group.issued[lane] > due:
                 self.machine.findings.add(
-                    "error", "credit-doubled", f"{self.name} {lane}", where,
+                    "error", "early-credit", f"{self.name} {lane}", where,
                     f"channel @{self.name} has given {group.issued[lane]} credits for {waited} entries taken, "
                     f"{self.period} to a credit: a release counts by the entries waited for, so releases that come "
                     "together give one credit each (H3, H6); release each entry before the next is waited for",
@@ -484,11 +484,11 @@ class Channel:
         """Compare what is left at the end of a launch with what should be, and make ready for the next."""
         add = self.machine.findings.add
         for group in self.groups:
-            rows = f"rows from {group.rows.start}"
+            rows = _blocks(group.rows)
             pushed, popped = min(group.committed), min(group.waited)
             if pushed > popped:
                 add(
-                    "error", "pushes-and-pops", self.name, self.where,
+                    "error", "unbalanced-pipe", self.name, self.where,
                     f"channel @{self.name} ends with {pushed} entries pushed and {popped} popped ({rows}): "
                     f"{pushed - popped} are never taken; pop as often as is pushed",
                 )  # fmt: skip
@@ -498,7 +498,7 @@ class Channel:
                 due = taken // self.period
                 if group.issued[lane] < due:
                     add(
-                        "error", "credit-lost", f"{self.name} {lane}", self.where,
+                        "error", "lost-credit", f"{self.name} {lane}", self.where,
                         f"channel @{self.name} ends with {group.issued[lane]} credits given for {taken} entries taken "
                         f"and {released} released, {self.period} to a credit, where {due} belong: free every entry "
                         "once, before the next is popped (H3)",
@@ -506,12 +506,17 @@ class Channel:
                 elif self.drained and group.credits[lane]:
                     left = group.credits[lane]
                     add(
-                        "warning" if self.seed else "error", "credits-left", f"{self.name} {lane}", self.where,
+                        "warning" if self.seed else "error", "leftover-credits", f"{self.name} {lane}", self.where,
                         f"channel @{self.name} ends with {left} credit{'s' if left != 1 else ''} more than it began "
                         "with: the next launch starts with them and does not wait for its consumer as it should"
                         + (" (H2)" if self.seed else "") + "; free each entry once",
                     )  # fmt: skip
             group.renew(self.seed, keep=self.drained)
+
+
+def _blocks(rows: range) -> str:
+    """Rows of the grid, which are blocks of cores, in words."""
+    return f"block {rows.start}" if len(rows) == 1 else f"blocks {rows.start} to {rows[-1]}"
 
 
 def _runs(rows: list[int]) -> list[range]:

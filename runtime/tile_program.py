@@ -288,20 +288,20 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
                 group.written[each] = max(group.written[each], number)
         if group.committed[member] > number:
             add(
-                "error", "used-after-push", channel.name, where,
+                "error", "store-after-push", channel.name, where,
                 f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
                 "pushed: its consumer may have it already; do so before the push",
             )  # fmt: skip
     elif role == "read":
         if group.released[member] > number:
             add(
-                "error", "used-after-free", channel.name, where,
+                "error", "use-after-free", channel.name, where,
                 f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
                 "freed: its producer may have overwritten it; free it after its last use",
             )  # fmt: skip
     elif group.waited[member] > number + tile.count:
         add(
-            "error", "aliasing-local-slots", channel.name, where,
+            "error", "local-aliasing", channel.name, where,
             f"the tile popped as number {number} from channel @{channel.name} is used after number "
             f"{number + tile.count} has been popped into the same of its {tile.count} local slots (H4); have at most "
             f"{tile.count} tiles in use, or more local slots",
