@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, cycle
 
 import pytest
 from hypothesis import given, settings
@@ -68,10 +68,10 @@ def lines(program: Sequence[Statement], kinds: Sequence[str], numbers: Iterator[
             (into,) = (operand for operand in operands if isinstance(operand, int))
             yield f"pto.texpands ins(%f : f32) outs(%t{into} : {kinds[into]})"
         else:
-            yield f"scf.for %i{next(numbers)} = %c0 to %c3 step %c1 {{" if name == "loop" else "scf.if %cond {"
+            yield f"scf.for %i{next(numbers)} = %c0 to %rounds step %c1 {{" if name == "loop" else "scf.if %cond {"
             for place, body in enumerate(operands):
                 assert isinstance(body, list)
-                if place:
+                if place and body:
                     yield "} else {"
                 yield from lines(body, kinds, numbers)
             yield "}"
@@ -80,8 +80,8 @@ def lines(program: Sequence[Statement], kinds: Sequence[str], numbers: Iterator[
 class Memory:
     """Runs a function on addresses; what is read of a tile must be what was last written to it."""
 
-    def __init__(self, branches: Iterator[bool]):
-        self._branches = branches
+    def __init__(self, choices: Iterator[int]):
+        self._choices = choices
         self._blocks: dict[int, int] = {}
         self._written: dict[AllocTileOp, int] = {}
         self._writes = 0
@@ -89,10 +89,10 @@ class Memory:
     def run(self, block: Block) -> None:
         for op in block.ops:
             if isinstance(op, scf.ForOp):
-                for _ in range(3):
+                for _ in range(next(self._choices)):
                     self.run(op.body.blocks[0])
             elif isinstance(op, scf.IfOp):
-                region = op.true_region if next(self._branches) else op.false_region
+                region = op.true_region if next(self._choices) % 2 else op.false_region
                 for inner in region.blocks:
                     self.run(inner)
             elif op.name in ("pto.tadd", "pto.texpands"):
@@ -115,7 +115,7 @@ class Memory:
         return range(address // BLOCK, (address + tile.result.type.valid_bytes) // BLOCK)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
     # All tiles are of one valid shape but of different sizes, of which some fit into 192 KiB and some do not.
@@ -124,8 +124,8 @@ def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
     program = data.draw(statements(len(sizes)))
     text = "\n".join(
         [
-            f"func.func @kernel(%cond: i1, %f: f32) {VECTOR} {{",
-            *(f"%c{number} = arith.constant {number} : index" for number in (0, 1, 3)),
+            f"func.func @kernel(%cond: i1, %rounds: index, %f: f32) {VECTOR} {{",
+            *(f"%c{number} = arith.constant {number} : index" for number in (0, 1)),
             *(f"%t{tile} = pto.alloc_tile : {kind}" for tile, kind in enumerate(kinds)),
             *lines(program, kinds, count()),
             "return",
@@ -139,8 +139,8 @@ def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
         assert sum(sizes) * KIB > targets.chip("a2a3").vector_bytes
         return
     function = next(iter(module.ops))
-    branches = iter(data.draw(st.lists(st.booleans(), min_size=200, max_size=200)))
-    Memory(branches).run(function.regions[0].blocks[0])
+    choices = cycle(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=12)))
+    Memory(choices).run(function.regions[0].blocks[0])
 
 
 def tile(rows: int) -> str:

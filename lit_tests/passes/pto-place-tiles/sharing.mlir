@@ -82,6 +82,46 @@ func.func @parts(%f: f32, %cond: i1) {
   return
 }
 
+// A branch that is not taken, or a loop without rounds, leaves a tile as it was.
+// CHECK-LABEL: func.func @perhaps(
+func.func @perhaps(%f: f32, %cond: i1) {
+  // CHECK: arith.constant 0 : i64
+  %a = pto.alloc_tile : !t
+  // CHECK: arith.constant 98304 : i64
+  %b = pto.alloc_tile : !t
+  // CHECK: arith.constant 98304 : i64
+  %c = pto.alloc_tile : !t
+  pto.texpands ins(%f : f32) outs(%a : !t)
+  pto.texpands ins(%f : f32) outs(%b : !t)
+  pto.tprint ins(%b : !t)
+  pto.texpands ins(%f : f32) outs(%c : !t)
+  pto.tprint ins(%c : !t)
+  scf.if %cond {
+    pto.texpands ins(%f : f32) outs(%a : !t)
+  }
+  pto.tprint ins(%a : !t)
+  return
+}
+// CHECK-LABEL: func.func @no_rounds(
+func.func @no_rounds(%f: f32, %from: index, %to: index, %step: index) {
+  // CHECK: arith.constant 0 : i64
+  %a = pto.alloc_tile : !t
+  // CHECK: arith.constant 98304 : i64
+  %b = pto.alloc_tile : !t
+  // CHECK: arith.constant 98304 : i64
+  %c = pto.alloc_tile : !t
+  pto.texpands ins(%f : f32) outs(%a : !t)
+  pto.texpands ins(%f : f32) outs(%b : !t)
+  pto.tprint ins(%b : !t)
+  pto.texpands ins(%f : f32) outs(%c : !t)
+  pto.tprint ins(%c : !t)
+  scf.for %i = %from to %to step %step {
+    pto.texpands ins(%f : f32) outs(%a : !t)
+  }
+  pto.tprint ins(%a : !t)
+  return
+}
+
 // Tiles share so that a buffer finds room behind them.
 // CHECK-LABEL: func.func @room_for_a_buffer(
 func.func @room_for_a_buffer(%f: f32) {
