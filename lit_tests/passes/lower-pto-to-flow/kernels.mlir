@@ -52,9 +52,9 @@ func.func private @v(%count: index, %g: f32) attributes {pto.kernel_kind = #pto.
 // CHECK:        flow.func @vec_kernel(%p: i64, %n: i64)
 // CHECK-NEXT:     %[[SIZE:.*]] = arith.constant 4 : i64
 // CHECK-NEXT:     %sum = arith.addi %n, %n : i64
-// CHECK-NEXT:     %[[OFFSET:.*]] = arith.muli %sum, %[[SIZE]] : i64
+// CHECK:          %[[OFFSET:.*]] = arith.muli %sum, %[[SIZE]] : i64
 // CHECK-NEXT:     %[[ADDRESS:.*]] = arith.addi %p, %[[OFFSET]] : i64
-// CHECK-NEXT:     flow.tile @gm[%[[ADDRESS]]]
+// CHECK-NEXT:     flow.tile @gm[%[[ADDRESS]]] extents [1] strides [1] : !flow.tile<i32>
 // CHECK:        flow.export @vec_kernel as "vec"
 // CHECK:      flow.units @vector
 // CHECK:        flow.func @vec_kernel(%p: i64, %n: i64)
