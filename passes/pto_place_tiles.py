@@ -103,6 +103,8 @@ def _state(op: AllocTileOp, address: int) -> None:
         attributes=op.attributes,
     )
     placed.result.name_hint = op.result.name_hint
+    if op.result.name_hint is not None:
+        constant.result.name_hint = f"{op.result.name_hint}_address"
     for made in (constant, placed):
         made.location = op.location
     Rewriter.replace_op(op, [constant, placed])
