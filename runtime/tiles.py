@@ -170,8 +170,8 @@ class Walk:
         first, last, name = next((array for array in reversed(space.arrays) if array[0] <= low), (0, space.size, ""))
         if name and end > last:
             raise LoomError(
-                f"a tile of {shape} elements at byte {low - first} of '{name}' ends {end - last} bytes behind it, where "
-                f"it has {last - first}; check the shape of the tile, or give a larger array",
+                f"a tile of {shape} elements at byte {low - first} of '{name}' ends {end - last} bytes behind it, "
+                f"where it has {last - first}; check the shape of the tile, or give a larger array",
                 where,
             )
         if low < 0 or end > space.size:

@@ -192,11 +192,11 @@ def first_numbers(name: str, arch: Arch, order: str | None = None) -> tuple[list
 @pytest.mark.parametrize(
     ("name", "arch", "code"),
     [
-        ("h1_odd_slot_number", "a2a3", "slot-overwritten"),
-        ("h2_seeded_credits", "a5", "slot-overwritten"),
-        ("h3_frees_together", "a5", "slot-overwritten"),
-        ("h3_frees_together", "a5", "credit-doubled"),
-        ("h4_local_slots", "a2a3", "aliasing-local-slots"),
+        ("h1_odd_slot_number", "a2a3", "early-overwrite"),
+        ("h2_seeded_credits", "a5", "early-overwrite"),
+        ("h3_frees_together", "a5", "early-overwrite"),
+        ("h3_frees_together", "a5", "early-credit"),
+        ("h4_local_slots", "a2a3", "local-aliasing"),
     ],
 )
 def test_run_tells_of_what_is_overwritten(name: str, arch: Arch, code: str) -> None:
