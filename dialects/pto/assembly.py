@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
@@ -177,3 +177,19 @@ def _print_clause(printer: Printer, name: str, value: Attribute) -> None:
         printer.print_string(("true" if given else "false") if integer.type == i1 else str(given))
     else:
         printer.print_attribute(value)
+
+
+def parse_lane(parser: Parser) -> SSAValue | None:
+    """Parse `aiv_subblockid(%lane)`, which vector core's part an entry is, if it is there."""
+    if parser.parse_optional_keyword("aiv_subblockid") is None:
+        return None
+    with parser.in_parens():
+        return parser.parse_operand(i64)
+
+
+def print_lane(printer: Printer, lane: SSAValue | None) -> None:
+    """Print ` aiv_subblockid(%lane)` if there is one."""
+    if lane is not None:
+        printer.print_string(" aiv_subblockid(")
+        printer.print_operand(lane)
+        printer.print_string(")")

@@ -32,8 +32,10 @@ from .assembly import (
     parse_boolean,
     parse_clauses,
     parse_integer,
+    parse_lane,
     parse_typed_operand,
     print_clauses,
+    print_lane,
     print_typed_operands,
 )
 from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
@@ -45,6 +47,7 @@ from .internal_pipes import (
     verify_entry_fits,
     verify_entry_matches,
     verify_lane_operand,
+    verify_numbers,
     verify_odd_entry,
     verify_parity,
     verify_split,
@@ -205,12 +208,7 @@ class OpenPipeOp(FrontendOperation):
         self.verify_id()
         if len(opened_pipes(function, self.pipe_id)) > 1:
             fail(self, "requires 'id' to be unique across frontend initialize_pipe ops in the function; renumber one")
-        if self.direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
-            fail(self, f"expects 'dir_mask' to be 1, 2, or 3, not {self.direction}")
-        if self.entry_bytes <= 0:
-            fail(self, "expects 'slot_size' to be greater than 0; a slot holds one entry")
-        if self.depth <= 0:
-            fail(self, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
+        verify_numbers(self, self.direction, self.entry_bytes, self.depth)
         if self._verify_slots_in_global_memory():
             return
         self._verify_consumer_buffers()
@@ -599,21 +597,6 @@ def _parse_use(parser: Parser) -> dict[str, Attribute]:
     return parse_clauses(parser, _USE_CLAUSES, required=("split",))
 
 
-def _parse_lane(parser: Parser) -> SSAValue | None:
-    """Parse `aiv_subblockid(%lane)` if it is there."""
-    if parser.parse_optional_keyword("aiv_subblockid") is None:
-        return None
-    with parser.in_parens():
-        return parser.parse_operand(i64)
-
-
-def _print_lane(printer: Printer, lane: SSAValue | None) -> None:
-    if lane is not None:
-        printer.print_string(" aiv_subblockid(")
-        printer.print_operand(lane)
-        printer.print_string(")")
-
-
 class AllocSlotOp(PipeUseOp):
     """The next free slot in global memory, as a tensor to be filled and then pushed (PTO-011).
 
@@ -764,7 +747,7 @@ class TPushToAicOp(PushOp):
             tile = parse_typed_operand(parser)
         properties = _parse_use(parser)
         return cls.build(
-            operands=[tile, _parse_lane(parser)],
+            operands=[tile, parse_lane(parser)],
             properties=properties,
             attributes=parser.parse_optional_attr_dict(),
         )
@@ -773,7 +756,7 @@ class TPushToAicOp(PushOp):
         with printer.in_parens():
             print_typed_operands(printer, [self.tile])
         self.print_use(printer)
-        _print_lane(printer, self.aiv_subblockid)
+        print_lane(printer, self.aiv_subblockid)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
@@ -808,7 +791,7 @@ class PopOp(PipeUseOp):
             valid = (rows, parser.parse_operand(_INDEX))
             parser.parse_punctuation(")")
         properties = _parse_use(parser)
-        lane = _parse_lane(parser)
+        lane = parse_lane(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation("->")
         return cls.build(
@@ -823,7 +806,7 @@ class PopOp(PipeUseOp):
             with printer.in_parens():
                 printer.print_list((self.valid_row, self.valid_col), printer.print_operand)
         self.print_use(printer)
-        _print_lane(printer, self.aiv_subblockid)
+        print_lane(printer, self.aiv_subblockid)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" -> ")
         printer.print_attribute(self.tile.type)

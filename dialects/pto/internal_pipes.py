@@ -30,11 +30,13 @@ from .assembly import (
     parse_boolean,
     parse_clauses,
     parse_integer,
+    parse_lane,
     parse_operands,
     parse_typed_operand,
     parse_types_of,
     print_attribute_list,
     print_clauses,
+    print_lane,
     print_typed_operands,
 )
 from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
@@ -101,6 +103,16 @@ def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry:
         fail(op, "does not support 'aiv_subblockid' for !pto.tensor_view pipe entries")
     if not isinstance(entry, TileBufType) or entry.location is not AddressSpace.VEC:
         fail(op, "expects 'aiv_subblockid' only on AIV-side vector tile pipe entries")
+
+
+def verify_numbers(op: Operation, direction: int, slot_size: int, slot_num: int) -> None:
+    """Refuse directions that there are not, and pipes without slots (PTO-023)."""
+    if direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
+        fail(op, f"expects 'dir_mask' to be 1, 2, or 3, not {direction}")
+    if slot_size <= 0:
+        fail(op, "expects 'slot_size' to be greater than 0; a slot holds one entry")
+    if slot_num <= 0:
+        fail(op, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
 
 
 def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int) -> None:
@@ -186,12 +198,7 @@ class InitializePipeOp(IRDLOperation):
 
     def verify_shape(self) -> None:
         """Check the numbers of the pipe."""
-        if self.direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
-            fail(self, f"expects 'dir_mask' to be 1, 2, or 3, not {self.direction}")
-        if self.entry_bytes <= 0:
-            fail(self, "expects 'slot_size' to be greater than 0; a slot holds one entry")
-        if self.depth <= 0:
-            fail(self, "expects 'slot_num' to be greater than 0; a pipe has at least one slot")
+        verify_numbers(self, self.direction, self.entry_bytes, self.depth)
         if self.flag_base is not None:
             base = number(self.flag_base)
             if base < 0:
@@ -446,13 +453,6 @@ def _parse_split(parser: Parser) -> dict[str, Attribute]:
     return parse_clauses(parser, {"split": parse_integer(8)}, required=("split",))
 
 
-def _parse_lane(parser: Parser) -> SSAValue | None:
-    if parser.parse_optional_keyword("aiv_subblockid") is None:
-        return None
-    with parser.in_parens():
-        return parser.parse_operand(i64)
-
-
 class TileThroughPipeOp(BoundPipeOp):
     """A push or a pop: an entry, a pipe, and possibly which vector core's part it is."""
 
@@ -469,7 +469,7 @@ class TileThroughPipeOp(BoundPipeOp):
         tile, pipe = _parse_bound(parser)
         properties = _parse_split(parser)
         return cls.build(
-            operands=[tile, pipe, _parse_lane(parser)],
+            operands=[tile, pipe, parse_lane(parser)],
             properties=properties,
             attributes=parser.parse_optional_attr_dict(),
         )
@@ -478,10 +478,7 @@ class TileThroughPipeOp(BoundPipeOp):
         with printer.in_parens():
             print_typed_operands(printer, [self.tile, self.pipe_handle])
         self.print_split(printer)
-        if self.aiv_subblockid is not None:
-            printer.print_string(" aiv_subblockid(")
-            printer.print_operand(self.aiv_subblockid)
-            printer.print_string(")")
+        print_lane(printer, self.aiv_subblockid)
         printer.print_op_attributes(self.attributes)
 
 
