@@ -498,7 +498,7 @@ def _trip_count(op: Operation) -> int | None:
             lower, upper, step = (constant_value(value) for value in (parent.lb, parent.ub, parent.step))
             if lower is None or upper is None or step is None or step <= 0:
                 return None
-            counts.append(len(range(lower, upper, step)))
+            counts.append(max(0, -((lower - upper) // step)))
         elif isinstance(parent, scf.IfOp | scf.WhileOp):
             return None
         parent = parent.parent_op()

@@ -53,6 +53,9 @@ Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
 ROUNDS = 24
 """How often a loop is run whose bounds are not known: some times round the slots of most pipes."""
 
+MOST_ROUNDS = 2_000
+"""Rounds after which a loop is left, as if its bounds were not known."""
+
 MOST_STEPS = 10_000
 """Steps after which a schedule ends; what is not found until then is left to a run."""
 
@@ -405,16 +408,13 @@ class _Run:
         lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
         known = lower is not None and upper is not None and step is not None and step > 0
         values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
-        if not known:
-            self.schedule.exact = self.schedule.exact and op not in self._plan.around
-        carried: Sequence[SSAValue] = op.iter_args
+        if op in self._plan.around:
+            self.schedule.exact = self.schedule.exact and known and not values[MOST_ROUNDS:]
         body = op.body.blocks[0]
-        self._bind(body.args[1:], carried)
-        for place, value in enumerate(values):
+        self._bind(body.args[1:], op.iter_args)
+        for value in values[: MOST_ROUNDS if op in self._plan.around else 1]:
             self._numbers[body.args[0]] = value if known else None
             self._bind(body.args[1:], self._region(op.body))
-            if place + 1 >= self._rounds(op) and op not in self._plan.around:
-                break
         self._bind(op.results, body.args[1:])
 
     def _if(self, op: scf.IfOp) -> None:

@@ -476,3 +476,12 @@ def test_vector_cores_that_do_the_same_on_different_ways() -> None:
     assert kinds(consumer(condition + same), "a2a3") == []
     split = condition + branches((pop("v", HALF, 1) + FREE).replace("split = 0", "split = 1"), "")
     assert kinds(consumer(split), "a5") == ["unequal-lanes", "unequal-lanes"]
+
+
+@pytest.mark.parametrize("count", [10**6, 2**31, 10**23])
+def test_long_loops_are_counted_and_only_warned_of(count: int) -> None:
+    assert kinds(pair(loop(PUSH, count), loop(TURN, count)), "ideal") == []
+    (hazard,) = hazards(pair(loop(PUSH, count), loop(TURN, count)), "a5")
+    assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
+    (more,) = hazards(pair(loop(PUSH, count + 1), loop(TURN, count)), "ideal")
+    assert f"{count} entries are taken out in @taker, but {count + 1} are put" in more.message

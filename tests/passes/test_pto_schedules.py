@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 
 from loomir.dialects import context
 from loomir.frontend.ir_text import parse_ir
-from loomir.passes.pto_schedules import MOST_WAYS, ROUNDS, Kernel, kernel_of
+from loomir.passes.pto_schedules import MOST_ROUNDS, MOST_WAYS, ROUNDS, Kernel, kernel_of
 from loomir.verification import verify
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
@@ -141,13 +141,19 @@ def test_unknown_bounds_and_conditions() -> None:
     assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MOST_WAYS
 
 
-def test_endless_loops_end() -> None:
-    lines = [
-        "%lo = arith.constant 0 : index", "%hi = arith.constant 1000000000 : index", "%by = arith.constant 1 : index",
-        "scf.for %i = %lo to %hi step %by {", "pto.tfree_from_aic {split = 0}", "}",
-    ]  # fmt: skip
-    ((way,),) = kernel(wrapped(lines)).schedules
-    assert not way.complete and not way.exact
+def test_long_loops_are_left() -> None:
+    def nested(depth: int) -> list[str]:
+        bounds = (
+            "%lo = arith.constant 0 : index\n%hi = arith.constant 1000000000 : index\n%by = arith.constant 1 : index"
+        )
+        loops = [f"scf.for %i{place} = %lo to %hi step %by {{" for place in range(depth)]
+        return [bounds, *loops, "pto.tfree_from_aic {split = 0}", *["}"] * depth]
+
+    ((once,),) = kernel(wrapped(nested(1))).schedules
+    assert once.complete and not once.exact
+    assert len(once.uses) == MOST_ROUNDS
+    ((twice,),) = kernel(wrapped(nested(2))).schedules
+    assert not twice.complete and not twice.exact
 
 
 @pytest.mark.parametrize("lanes", [True, False])
