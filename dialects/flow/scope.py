@@ -81,9 +81,9 @@ class Scope:
     def space_of(self, units: SymbolRefAttr, symbol: SymbolRefAttr) -> SpaceOp:
         """The memory called `symbol` of a class of units; raises VerifyException if there is none."""
         owner = self.units_named(units)
-        for op in owner.body.block.ops:
-            if isinstance(op, SpaceOp) and op.sym_name.data == symbol.string_value():
-                return op
+        for member in owner.body.block.ops:
+            if isinstance(member, SpaceOp) and member.sym_name.data == symbol.string_value():
+                return member
         raise VerifyException(f"{symbol} is no space of {described(owner)}; name one of its spaces")
 
     def channel(self, symbol: SymbolRefAttr) -> ChannelOp:
