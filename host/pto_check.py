@@ -6,7 +6,7 @@ Knows which passes a kernel goes through on its way to values and addresses; run
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..diagnostics import LoomError
+from ..diagnostics import LoomError, location_of
 from ..dialects import context
 from ..dialects.pto.findings import Finding
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
@@ -24,7 +24,11 @@ from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, read_text
 from ..passes import get_all_passes
+from ..passes.analysis.pipe_tokens import Trade
+from ..passes.pto_events import programs_of, rings_of
 from ..passes.pto_hazards import find_hazards
+from ..passes.pto_infer_slots import slot_trades
+from ..passes.pto_schedules import kernel_of
 from ..verification import located, verify
 
 FRONT_END = (
@@ -99,6 +103,35 @@ def _position(finding: Finding) -> tuple[int, int]:
     """Line and column of a finding; what has none comes first."""
     parts = (finding.location or "").rsplit(":", 2)
     return (int(parts[1]), int(parts[2])) if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit() else (0, 0)
+
+
+@dataclass(frozen=True)
+class PipeSlots:
+    """A pipe with the slots it has, and what so many and other numbers cost and gain; empty if that is not known."""
+
+    label: str
+    location: str | None
+    slots: int
+    trades: list[Trade]
+
+
+def slots_of(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[PipeSlots]:
+    """What numbers of slots of each pipe cost and gain; without `arch`, on the first chip the program is for.
+
+    It is known of pipes with one kernel at each end whose schedules follow from constants. Raises LoomError for a
+    program that is not right.
+    """
+    module = parse_kernels(source)
+    verify(module)
+    behaviour = arch or chips_of(module)[0]
+    kernels = [kernel_of(op, behaviour) for op in walk(module) if isinstance(op, FuncOp)]
+    found: list[PipeSlots] = []
+    for program in programs_of(kernels, rings_of(kernels)):
+        for names in program.pipes():
+            pipe = program.rings[names[0]].pipe
+            trades = slot_trades(program, names) if program.exact else []
+            found.append(PipeSlots(" and ".join(names), location_of(pipe), pipe.depth, trades))
+    return found
 
 
 def chips_of(module: ModuleOp) -> list[Architecture]:

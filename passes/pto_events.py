@@ -134,10 +134,16 @@ class Program:
 
     def pipes(self) -> list[list[str]]:
         """The rings of each pipe, one or one for each direction, by their names."""
-        found: dict[Pipe, list[str]] = {}
+        found: list[tuple[set[Pipe], list[str]]] = []
         for name, ring in self.rings.items():
-            found.setdefault(ring.pipe, []).append(name)
-        return list(found.values())
+            opened = {use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses}
+            same = next((group for group in found if group[0] & opened), None)
+            if same is None:
+                found.append((opened, [name]))
+            else:
+                same[0].update(opened)
+                same[1].append(name)
+        return [names for _, names in found]
 
 
 def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:

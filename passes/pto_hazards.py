@@ -558,10 +558,12 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     first = deadlock.needs[0].waiting
     operations = program.operations[first.core]
     pipes, behaviour = program.pipes(), program.kernels[0].behaviour
+    # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
+    rings = {name: replace(ring, drained=behaviour != "a5") for name, ring in program.tokens(seeded=False).items()}
     try:
         slots = smallest_slots(
             program.cores,
-            program.tokens(),
+            rings,
             pipes,
             lambda count: protocol.credit_period(count, behaviour),
             at_least=1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
@@ -60,6 +60,9 @@ def parser() -> Parser:
         "every chip it is written for",
     )
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.add_argument(
+        "--slots", action="store_true", help="also print what other numbers of slots would cost and gain"
+    )
     run = commands.add_parser(
         "run",
         help="run a program",
@@ -92,7 +95,11 @@ def parser() -> Parser:
         metavar="NAME=FILE.npy",
         help="write an argument's array after the run",
     )
-    run.add_argument("--compare", action="store_true", help="run with ideal pipes too, and say what differs")
+    run.add_argument(
+        "--compare",
+        action="store_true",
+        help="run with the other pipes too, ideal and of both chips, and say what differs",
+    )
     run.add_argument(
         "--order",
         choices=("eager", "prompt"),
@@ -105,8 +112,10 @@ def parser() -> Parser:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from ..host.pto_check import check
+    from ..host.pto_check import REJECTED, check, slots_of
 
+    if arguments.json and arguments.slots:
+        raise LoomError("--slots prints text; leave out --json")
     findings = check(arguments.file, arguments.arch)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
@@ -114,6 +123,11 @@ def _check(arguments: argparse.Namespace) -> int:
         for finding in findings:
             print(finding)
         print(f"{arguments.file}: {_summary(findings)}")
+    if arguments.slots and not any(finding.code == REJECTED for finding in findings):
+        for pipe in slots_of(arguments.file, arguments.arch):
+            print(f"{pipe.location}: {pipe.label}:{'' if pipe.trades else ' depends on values'}")
+            for trade in pipe.trades:
+                print(f"  {trade}{' (as it is)' if trade.slots == pipe.slots else ''}")
     return int(any(finding.severity == "error" for finding in findings))
 
 
@@ -126,7 +140,7 @@ def _summary(findings: Sequence[Finding]) -> str:
 def _run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from ..host.pto import differences, run
+    from ..host.pto import run
     from .loom import read_array
 
     with Outputs() as outputs:
@@ -161,7 +175,22 @@ def _run(arguments: argparse.Namespace) -> int:
         for finding in result.findings:
             print(finding)
         if arguments.compare:
-            ideal = on("ideal")
-            for sentence in differences([("ideal", ideal), (arguments.arch, result)]) or ["nothing differs from ideal"]:
-                print(sentence)
+            _compare(arguments.arch, result, on)
     return int(result.has_errors)
+
+
+def _compare(arch: Behaviour, result: Result, on: Callable[[Behaviour], Result]) -> None:
+    """Run on the other chips the program is for, and with ideal pipes, and print where that ends otherwise."""
+    from ..dialects.pto.protocol import Behaviour
+    from ..host.pto import differences
+
+    results: list[tuple[Behaviour, Result | LoomError]] = [(arch, result)]
+    for other in get_args(Behaviour):
+        if other != arch:
+            try:
+                results.append((other, on(other)))
+            except LoomError as error:
+                print(f"on {other}: {error}")
+                results.append((other, error))
+    for sentence in differences(results) or [f"{', '.join(name for name, _ in results)} end alike"]:
+        print(sentence)
