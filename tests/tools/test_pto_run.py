@@ -1,0 +1,96 @@
+"""loom pto run: arrays in and out, what it prints, and what it says about bad flags and programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from .conftest import Run, one_error
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pto"
+
+
+@pytest.fixture
+def arrays(tmp_path: Path) -> dict[str, Path]:
+    """The arguments of rows_split.pto, in files."""
+    chance = np.random.default_rng(1)
+    values = {
+        "a": chance.integers(-4, 5, (64, 32)).astype(np.float16),
+        "b": chance.integers(-4, 5, (32, 32)).astype(np.float16),
+        "bias": chance.integers(-4, 5, (64, 32)).astype(np.float32),
+    }
+    paths = {name: tmp_path / f"{name}.npy" for name in values}
+    for name, value in values.items():
+        np.save(paths[name], value)
+    return paths
+
+
+def given(arrays: dict[str, Path]) -> list[str]:
+    return [part for name, path in arrays.items() for part in ("--set", f"{name}={path}")]
+
+
+@pytest.mark.parametrize("arch", ["ideal", "a2a3"])
+def test_a_product(run_loom: Run, arrays: dict[str, Path], tmp_path: Path, arch: str) -> None:
+    out, stats = tmp_path / "out.npy", tmp_path / "stats.json"
+    program = EXAMPLES / "rows_split.pto"
+    flags = ["--arch", arch, "--get", f"out={out}", "--stats", stats, "--order", "prompt", "--repeat", "2"]
+    outcome = run_loom("pto", "run", program, *given(arrays), *flags)
+    assert (outcome.status, outcome.err) == (0, "")
+    a, b, bias = (np.load(path).astype(np.float32) for path in arrays.values())
+    assert_allclose(np.load(out).reshape(bias.shape), a @ b + bias)
+    assert json.loads(stats.read_text())["arch"] == arch
+
+
+def test_tiles_are_printed(run_loom: Run) -> None:
+    outcome = run_loom("pto", "run", EXAMPLES / "matmul_print.pto")
+    assert outcome.status == 0
+    assert "block 0 AIV0: " in outcome.out
+
+
+def test_all_behaviours_are_compared(run_loom: Run) -> None:
+    outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "h1_odd_slot_number.pto", "--compare")
+    assert outcome.status == 0
+    assert "argument out differs" in outcome.out and "between ideal and a2a3" in outcome.out
+
+
+def test_an_error_in_the_run_is_status_1(run_loom: Run) -> None:
+    outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "h1_odd_slot_number.pto", "--arch", "a2a3")
+    assert outcome.status == 1
+    assert "error: " in outcome.out
+
+
+def test_a_deadlock_is_told_and_leaves_no_output(run_loom: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out.npy"
+    outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "deadlock.pto", "--get", f"out={out}")
+    assert outcome.status == 1
+    assert "Traceback" not in outcome.err and "internal error" not in outcome.err and "error: " in outcome.err
+    assert not out.exists()
+
+
+def test_wrong_flags(run_loom: Run, arrays: dict[str, Path], tmp_path: Path) -> None:
+    program = EXAMPLES / "rows_split.pto"
+    one_error(run_loom("pto", "run", program, "--blocks", "0"), "'0' is not a number above 0")
+    one_error(run_loom("pto", "run", program, "--set", "a"), "'a' is not of the form NAME=VALUE")
+    one_error(run_loom("pto", "run", program, "--set", "a=x"), "argument 'a' is 'x', which is not a number")
+    one_error(run_loom("pto", "run", program, "--set", f"a={tmp_path}/none.npy"), "none.npy: error: cannot be read")
+    one_error(
+        run_loom("pto", "run", program, "--set", "other=1", *given(arrays)), "the kernels take no argument 'other'"
+    )
+    out = f"other={tmp_path}/other.npy"
+    one_error(run_loom("pto", "run", program, "--get", out, *given(arrays)), "the kernels take no array 'other'")
+    assert not (tmp_path / "other.npy").exists()
+    one_error(run_loom("pto", "run", program, "--order", "random"), "invalid choice: 'random'")
+    one_error(run_loom("pto", "run", tmp_path / "none.pto"), "cannot be read")
+
+
+def test_other_numbers_of_slots(run_loom: Run) -> None:
+    outcome = run_loom("pto", "check", EXAMPLES / "rows_split.pto", "--slots", "--arch", "ideal")
+    assert outcome.status == 0
+    lines = outcome.out.splitlines()
+    assert lines[1].endswith("the pipe of 'fifo':")
+    assert "  slot_num = 2: 4096 bytes, sync period 1, 2 of 4 pushes wait, safe (as it is)" in lines
+    one_error(run_loom("pto", "check", EXAMPLES / "rows_split.pto", "--slots", "--json"), "leave out --json")
