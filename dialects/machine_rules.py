@@ -14,10 +14,13 @@ from xdsl.utils.exceptions import VerifyException
 from ..targets import Target
 
 
-def verify_ports(receive: Sequence[str], transmit: Sequence[str]) -> None:
-    """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`."""
+def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
+    """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`.
+
+    The color may end there, by going to no port, only where `ends`.
+    """
     for ports, way in ((receive, "from"), (transmit, "to")):
-        if not ports:
+        if not ports and not (ends and way == "to"):
             raise VerifyException(f"the route leads {way} no port; name at least one")
         if len(set(ports)) != len(ports):
             raise VerifyException(f"the route names a port twice in '{way}'; name it once")

@@ -101,7 +101,7 @@ class _ProgramLowering:
                 case wse.ColorOp():
                     new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data])
                 case wse.RouteOp():
-                    new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports)
+                    new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports, op.switch)
                 case wse.HostStreamOp():
                     new = flow.HostStreamOp(op.color, op.way.data, op.placement.data)
                 case wse.PeOp():
@@ -124,6 +124,21 @@ class _ProgramLowering:
                 if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL and op.id is not None
             }
         wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in colors}
+        switched = {
+            op.color.string_value()
+            for op in self.program.body.block.ops
+            if isinstance(op, wse.RouteOp) and op.switch is not None
+        }
+        # Those with a switch choose first: not every color can have one.
+        fixed = {id for id in wanted.values() if id is not None}
+        choosy = {name: id for name, id in wanted.items() if name in switched}
+        wanted |= number(choosy, self.target.switch_colors, avoid | fixed)
+        if any(wanted[name] is None for name in switched):
+            raise _refuse(
+                next(op for op in colors if op.sym_name.data in switched and wanted[op.sym_name.data] is None),
+                f"a color gets no id: {len(switched)} colors of the program have switches, and {self.target.name} has "
+                f"{len(self.target.switch_colors)} that can; let parts of the program that are far apart share one",
+            )
         numbers = number(wanted, range(self.target.routable_colors), avoid)
         for op in colors:
             if op.sym_name.data not in numbers:
@@ -682,11 +697,16 @@ class _BodyLowering:
         if op.queue_name is None:
             raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
         # Priority is a matter of the operation in flow, and is read there.
-        unsupported = sorted(op.options.keys() - {"control", "priority", "wavelet_index_offset"})
+        known = {"control", "advance_switch", "priority", "wavelet_index_offset"}
+        if flow.element_words(op.element_type) == 2:
+            # A wavelet holds one such element in every SIMD mode.
+            known.add("simd")
+        unsupported = sorted(op.options.keys() - known)
         if unsupported:
             raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
         extent = self._number(op, op.extent, unsigned=True)
-        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, control="control" in op.options))
+        flags = {name: name in op.options for name in ("control", "advance_switch")}
+        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, **flags))
 
     def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:
         stream = self._value(op, op.descriptor)

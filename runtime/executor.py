@@ -27,6 +27,7 @@ from .registers import Held, behind
 from .resources import OPEN
 from .sends import Send
 from .streams import MemoryStream, QueueStream
+from .switches import SwitchedColor, switched_parts
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
 from .warp import CLOCK, SUSPENDED, Warp, merged
@@ -247,8 +248,9 @@ class Executor:
                 raw = self.compute(warp.cls, units, application, destination, sources, 0, count, {})
                 assert raw is not None
             self.transmit(
-                application, destination, units, raw, issued + timing.inject, per_element, owned=owned, send=send
-            )
+                application, destination, units, raw, issued + timing.inject, per_element, owned=owned, send=send,
+                last=True,
+            )  # fmt: skip
         if application.is_async:
             warp.elapsed += timing.async_issue
             if send is not None:
@@ -322,11 +324,13 @@ class Executor:
         rate: int,
         *,
         owned: bool,
+        last: bool,
         send: Send | None = None,
     ) -> None:
         """Send `payload` of `units` out of a queue; wavelet k leaves at `first + k * rate`.
 
-        `send` is told when the receivers have made room for the wavelets.
+        `last` tells that the operation sends no more. `send` is told when the receivers have made room for the
+        wavelets; those of a color with switches wait in its routers, and hold no sender back.
         """
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
@@ -355,7 +359,21 @@ class Executor:
                         message.send, message.delivery, message.threshold = send, delivery, threshold
                         send.expect(delivery, receivers, origin)
                 outgoing.append((delivery.receiver, message))
+        if queue.switched:
+            kept = payload if owned else payload.copy()
+            for color, part in switched_parts(queue, units):
+                color.send(
+                    queue.cls.placement, part, select_vector(units, part, kept), select(units, part, first), rate,
+                    control=stream.control, advance=stream.advance and last,
+                )  # fmt: skip
+                outgoing += color.settle()
         for receiver, message in outgoing:
+            self.arrive(receiver, message)
+
+    def decide(self, color: SwitchedColor, limit: int) -> None:
+        """Let the routers of a color decide between wavelets that came to several ports before a time."""
+        color.decide(limit)
+        for receiver, message in color.settle():
             self.arrive(receiver, message)
 
     def _covered(self, application: Application, queue: OutputQueue, units: UnitSet) -> None:
@@ -803,8 +821,9 @@ class Executor:
                 self._leave_in(fifo.reading, pushed)
             elif result is not None:
                 self.transmit(
-                    application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True
-                )
+                    application, transfer.destination, units, result, begin + self.timing.inject, rate, owned=True,
+                    last=low + count == transfer.count,
+                )  # fmt: skip
         for source in transfer.sources:
             if type(source) is FifoStream:
                 places = source.fifo.places(units, count, begin + transfer.rate, rate)

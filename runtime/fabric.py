@@ -20,11 +20,16 @@ from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_
 
 RAMP, NORTH, EAST, SOUTH, WEST = range(5)
 PORTS = ("ramp", "north", "east", "south", "west")
-_OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
-_STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
+OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
+STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
 
 MAX_DISPLACEMENTS = 16
 """More distinct displacements than this on one color and the table lists pairs of units instead."""
+
+
+def port_mask(ports: Iterable[str]) -> int:
+    """The bit mask of some ports."""
+    return sum(1 << PORTS.index(port) for port in set(ports))
 
 
 @dataclass
@@ -42,8 +47,7 @@ class Color:
         self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]
     ) -> None:
         """Configure the routers of regions (columns, rows)."""
-        receive_mask = sum(1 << PORTS.index(port) for port in set(receive))
-        transmit_mask = sum(1 << PORTS.index(port) for port in set(transmit))
+        receive_mask, transmit_mask = port_mask(receive), port_mask(transmit)
         for columns, rows in regions:
             if columns and rows:
                 index = rectangle(rows, columns).index
@@ -97,9 +101,9 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
             if not goes.any():
                 continue
             stays &= ~goes
-            dy, dx = _STEP[out]
+            dy, dx = STEP[out]
             ny, nx = y[goes] + dy, x[goes] + dx
-            turned = (port[goes] != RAMP) & (port[goes] != _OPPOSITE[out])
+            turned = (port[goes] != RAMP) & (port[goes] != OPPOSITE[out])
             cost = latency[goes] + timing.hop + timing.turn * turned
             inside = (ny >= 0) & (ny < height) & (nx >= 0) & (nx < width)
             if not inside.all():
@@ -108,7 +112,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
             following.append(
                 (
                     ny[inside], nx[inside], sy[goes][inside], sx[goes][inside],
-                    np.full(int(inside.sum()), _OPPOSITE[out]), cost[inside],
+                    np.full(int(inside.sum()), OPPOSITE[out]), cost[inside],
                 )
             )  # fmt: skip
         if stays.any():

@@ -26,6 +26,7 @@ from .queues import InputQueue, OutputQueue
 from .resources import Resource
 from .scalars import kind_of, normalize
 from .streams import Buffer
+from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .tiles import Space
 from .unit_class import UnitClass
@@ -71,12 +72,17 @@ class Loader:
                 name = op.sym_name.data
                 ports = np.zeros((2, *shape), np.uint8)
                 self.machine.colors[name] = Color(name, op.color.value.data, ports[0], ports[1], location_of(op))
+        numbers = {name: number for number, name in enumerate(self.machine.colors)}
+        for op in self.machine.op.body.block.ops:
+            if isinstance(op, flow.RouteOp) and op.switch is not None:
+                color = self._color(op, op.color.root_reference.data)
+                if color.name not in self.machine.switched:
+                    self.machine.switched[color.name] = SwitchedColor(
+                        color, numbers[color.name], self.machine.target.timing
+                    )
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.RouteOp):
-                self._color(op, op.color.root_reference.data).set_route(
-                    _ranges(self.machine, op.regions_attr), [port.data for port in op.receive],
-                    [port.data for port in op.transmit],
-                )  # fmt: skip
+                self._load_route(op)
             elif isinstance(op, flow.HostStreamOp):
                 self._load_host_stream(op, shape)
             elif isinstance(op, flow.UnitsOp):
@@ -124,6 +130,15 @@ class Loader:
             self.machine, name, producer, consumer, depth=op.depth.value.data, period=op.period.value.data,
             lanes=op.lanes.value.data, seed=op.seed.value.data, where=location_of(op),
         )  # fmt: skip
+
+    def _load_route(self, op: flow.RouteOp) -> None:
+        color = self._color(op, op.color.root_reference.data)
+        regions = _ranges(self.machine, op.regions_attr)
+        receive, transmit = [port.data for port in op.receive], [port.data for port in op.transmit]
+        color.set_route(regions, receive, transmit)
+        switched = self.machine.switched.get(color.name)
+        if switched is not None:
+            switched.set_route(regions, receive, transmit, op.switch)
 
     def _load_host_stream(self, op: flow.HostStreamOp, shape: tuple[int, int]) -> None:
         name = self._color(op, op.color.root_reference.data).name
@@ -347,6 +362,10 @@ class Loader:
                     if mask.any():
                         outputs.append((queue, mask))
             self._from_host(color, readers.get(number, []), number, counts)
+            switched = self.machine.switched.get(color.name)
+            if switched is not None:
+                self._connect_switched(switched, outputs, readers.get(number, []), counts)
+                continue
             if not outputs:
                 continue
             senders = np.logical_or.reduce([mask for _, mask in outputs])
@@ -387,6 +406,25 @@ class Loader:
             queue.room = min(queue.room, reader.room)
         for reader, tally in counts.items():
             reader.senders = int(tally.max())
+
+    def _connect_switched(
+        self,
+        color: SwitchedColor,
+        outputs: list[tuple[OutputQueue, Array]],
+        readers: list[InputQueue],
+        counts: dict[InputQueue, Array],
+    ) -> None:
+        """Hang a color with switches on the queues that send it, and the queues that read it on the color."""
+        for queue, mask in outputs:
+            color.add_sender(mask)
+            queue.switched.append((color, queue.cls.placement.from_grid(mask)))
+        for queue in readers:
+            mask = queue.cls.placement.on_grid(queue.colors == color.number)
+            color.readers.append((queue, mask))
+            tally = counts.setdefault(queue, np.zeros(queue.cls.shape[0] * queue.cls.shape[1], np.int64))
+            # The router puts the wavelets of all senders into one order.
+            tally += queue.cls.placement.from_grid(mask).ravel()
+        color.join()
 
     def _to_fabric(self, queue: OutputQueue, color: Color, senders: Array) -> Array:
         """Of the units that send a color by a queue those whose routers have a route; of the others the host may be

@@ -26,6 +26,7 @@ from .leftovers import Unread, unread
 from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
+from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .tile_program import Printed
 from .tiles import Space
@@ -71,6 +72,8 @@ class Machine:
         """The places in the program that a warning has been given of."""
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
+        self.switched: dict[str, SwitchedColor] = {}
+        """Those whose routes have switches, by name."""
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
         self.spaces: dict[str, Space] = {}

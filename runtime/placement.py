@@ -14,7 +14,7 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from ..dialects.region import indices_text
-from .units import Array, Rectangle, UnitSet, cells, rectangle
+from .units import Array, Cells, Rectangle, UnitSet, cells, rectangle
 
 NARROW = 64
 """A class fewer units wide than this is transposed if it is taller than wide."""
@@ -87,6 +87,43 @@ class Placement:
         across = (points[:, 1] - self.across.start) // self.across.step
         return np.stack([across, down] if self.transposed else [down, across], 1)
 
+    def to_grid(self, units: UnitSet, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
+        """Units of the class, their wavelets [rows, count, columns] and a number or an array [rows, columns], as they
+        are on the grid."""
+        if isinstance(units, Rectangle):
+            rows, columns = (units.columns, units.rows) if self.transposed else (units.rows, units.columns)
+            places = rectangle(_compose(self.down, rows), _compose(self.across, columns))
+            return (places, *self._turned(payload, first))
+        rows, columns = (units.columns, units.rows) if self.transposed else (units.rows, units.columns)
+        return self._sorted(
+            self.down.start + rows * self.down.step, self.across.start + columns * self.across.step, payload, first
+        )
+
+    def to_class(self, places: UnitSet, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
+        """The inverse of `to_grid`, for places of units of the class."""
+        if isinstance(places, Rectangle):
+            rows, columns = _positions(self.down, places.rows), _positions(self.across, places.columns)
+            units = rectangle(columns, rows) if self.transposed else rectangle(rows, columns)
+            return (units, *self._turned(payload, first))
+        rows = (places.rows - self.down.start) // self.down.step
+        columns = (places.columns - self.across.start) // self.across.step
+        return self._sorted(columns, rows, payload, first) if self.transposed else self._sorted(
+            rows, columns, payload, first
+        )
+
+    def _turned(self, payload: Array, first: Any) -> tuple[Array, Any]:
+        if not self.transposed:
+            return payload, first
+        return payload.transpose(2, 1, 0), first.T if isinstance(first, np.ndarray) else first
+
+    def _sorted(self, rows: Array, columns: Array, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
+        """Values of cells in the order of cells."""
+        if not self.transposed:
+            return Cells(rows, columns), payload, first
+        order = np.lexsort((columns, rows))
+        when = first[order] if isinstance(first, np.ndarray) else first
+        return Cells(rows[order], columns[order]), payload[order], when
+
     def position(self, row: int, column: int) -> tuple[int, int]:
         """(x, y) in the grid of a unit of the class."""
         if self.transposed:
@@ -98,3 +135,14 @@ class Placement:
         values = np.asarray(self.across if axis == "x" else self.down, dtype)
         along_columns = (axis == "x") != self.transposed
         return np.broadcast_to(values[None, :] if along_columns else values[:, None], self.shape)
+
+
+def _compose(outer: range, inner: range) -> range:
+    """The members of `outer` at the positions `inner`."""
+    return outer[inner.start : inner[-1] + 1 : inner.step]
+
+
+def _positions(outer: range, inner: range) -> range:
+    """The positions in `outer` of its members `inner`."""
+    first, last = outer.index(inner[0]), outer.index(inner[-1])
+    return range(first, last + 1, (last - first) // (len(inner) - 1) if len(inner) > 1 else 1)

@@ -949,17 +949,18 @@ class Body:
         if queue is None:
             raise LoomError(f"@{name} is no queue of {self.cls.name}", location_of(op))
         kind = kind_of(op.result.type.element_type) or "i32"
-        control = op.control is not None
+        control, advance = op.control is not None, op.advance_switch is not None
         (extent,) = self.mixed([op.static_extent.value.data], [op.extent] if op.extent else [])
         if extent in self.known:
-            self.define_known(op.result, QueueStream(queue, kind, self.code.template[extent] & 0xFFFF, control))
+            count = self.code.template[extent] & 0xFFFF
+            self.define_known(op.result, QueueStream(queue, kind, count, control, advance=advance))
             return
         self.uniform([extent])
         result = self.define(op.result)
         self.pending += self.timing.instruction
 
         def make(warp: Warp) -> None:
-            warp.slots[result] = QueueStream(queue, kind, warp.slots[extent] & 0xFFFF, control)
+            warp.slots[result] = QueueStream(queue, kind, warp.slots[extent] & 0xFFFF, control, advance=advance)
 
         self.emit(make)
 
@@ -1004,7 +1005,7 @@ class Body:
     def resize(self, op: flow.ResizeOp) -> None:
         def resized(stream: Any, count: int) -> Any:
             if type(stream) is QueueStream:
-                return QueueStream(stream.queue, stream.kind, count & 0xFFFF, stream.control, stream.index)
+                return stream.resized(count & 0xFFFF)
             if type(stream) is not MemoryStream or len(stream.extents) != 1:
                 return None
             return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & 0xFFFF,))
@@ -1031,7 +1032,7 @@ class Body:
 
     def indexed(self, op: flow.IndexedOp) -> None:
         def marked(stream: Any, index: Any) -> Any:
-            return QueueStream(stream.queue, stream.kind, stream.count, stream.control, index)
+            return stream.marked(index)
 
         self.update(op, marked, shape=False)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .fifos import Side
     from .program import Application
     from .registers import Held
+    from .switches import SwitchedColor
     from .tasks import Task
     from .unit_class import UnitClass
 
@@ -274,6 +275,8 @@ class OutputQueue:
     colors: Array
     resource: Resource
     deliveries: list[Delivery] = field(default_factory=list[Delivery])
+    switched: list[tuple[SwitchedColor, Array]] = field(default_factory=list["tuple[SwitchedColor, Array]"])
+    """Colors with switches, and the units that send them, [rows, columns]."""
     room: int = 1 << 16
     """Wavelets of one send that every receiver's queue is sure to hold."""
     covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])

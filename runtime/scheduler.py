@@ -443,10 +443,18 @@ class Scheduler:
             earliest = min(earliest, int(np.min(message.head_time)))
         for _, times in self.polls.values():
             earliest = min(earliest, int(np.min(times)))
+        crowded = [color for color in self.machine.switched.values() if color.is_crowded]
+        undecided = min([color.earliest() for color in crowded], default=NEVER)
+        earliest = min(earliest, undecided)
         if earliest >= NEVER:
             self.stalled.clear()
             return False
         horizon = earliest + self.lookahead
+        if undecided <= horizon:
+            # What routers let pass now is at another one a hop later, and what tasks send after the horizon.
+            for color in crowded:
+                self.machine.executor.decide(color, min(undecided + self.timing.hop, horizon + 1))
+            return True
         held, self.held = self.held, []
         due: dict[InputQueue, list[Message]] = {}
         for queue, message in held:

@@ -94,23 +94,41 @@ class MemoryStream:
 class QueueStream:
     """A run of `count` wavelets of an input or output queue.
 
-    `control` marks them as control wavelets; `index` is what they carry in their high half, a number or an array
+    `control` marks them as control wavelets, `advance` tells to move the switch on behind them; `index` is what they carry in their high half, a number or an array
     [rows, columns], None for nothing.
     """
 
-    __slots__ = ("control", "count", "index", "kind", "queue")
+    __slots__ = ("advance", "control", "count", "index", "kind", "queue")
 
-    def __init__(self, queue: InputQueue | OutputQueue, kind: str, count: int, control: bool, index: Any = None):
+    def __init__(
+        self,
+        queue: InputQueue | OutputQueue,
+        kind: str,
+        count: int,
+        control: bool,
+        index: Any = None,
+        *,
+        advance: bool = False,
+    ):
         self.queue = queue
         self.kind = kind
         self.count = count
         self.control = control
         self.index = index
+        self.advance = advance
+
+    def resized(self, count: int) -> QueueStream:
+        """The same for another number of wavelets."""
+        return QueueStream(self.queue, self.kind, count, self.control, self.index, advance=self.advance)
+
+    def marked(self, index: Any) -> QueueStream:
+        """The same with what the wavelets carry in their high half."""
+        return QueueStream(self.queue, self.kind, self.count, self.control, index, advance=self.advance)
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> QueueStream:
         if type(self.index) is not np.ndarray:
             return self
-        return QueueStream(self.queue, self.kind, self.count, self.control, select(outer, inner, self.index))
+        return self.marked(select(outer, inner, self.index))
 
     @staticmethod
     def merge(units: UnitSet, parts: Parts) -> Mixed:

@@ -74,6 +74,11 @@ class Target:
     memory_bytes: int
     """Memory of one PE, code and data together."""
     routable_colors: int
+    switch_colors: tuple[int, ...]
+    """Colors whose routes can have switch positions."""
+    switch_changes_both_ways: bool
+    """A switch position can change where a color comes from and where it goes, and send it to any number of ports;
+    otherwise it changes one of them, to one port."""
     local_task_ids: range
     reserved_local_task_ids: tuple[int, ...]
     """Inside `local_task_ids`, but kept by the system."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
 from xdsl.ir import Block, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
@@ -20,13 +20,14 @@ from ...targets import FABRICS
 from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
 from ..machine_rules import verify_ports, verify_stream_way
 from ..region import RegionAttr, parse_region_list, print_region_list
+from ..switches import PORT_NAMES, SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from .symbols import SymbolUser
 
 if TYPE_CHECKING:
     from .scope import Scope
 
 
-DIRECTIONS = ("ramp", "north", "east", "south", "west")
+DIRECTIONS = PORT_NAMES
 """Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
 
 
@@ -122,13 +123,15 @@ class ColorOp(IRDLOperation):
 @irdl_op_definition
 class RouteOp(SymbolUser):
     """Sets the router of every unit of a region for one color: wavelets from any port of `from` leave by every
-    port of `to`. Where two routes of a color meet, the later one holds."""
+    port of `to`. Where two routes of a color meet, the later one holds. A `switch` gives the route further positions,
+    as in `wse.route`: where any route of a color has one, its wavelets go from router to router."""
 
     name = "flow.route"
     color = prop_def(SymbolRefAttr)
     regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
     receive = prop_def(ArrayAttr[StringAttr])
     transmit = prop_def(ArrayAttr[StringAttr])
+    switch = opt_prop_def(SwitchAttr)
     traits = traits_def(HasParent(FabricOp))
 
     def __init__(
@@ -137,11 +140,13 @@ class RouteOp(SymbolUser):
         regions: Sequence[RegionAttr],
         receive: Sequence[str],
         transmit: Sequence[str],
+        switch: SwitchAttr | None = None,
     ):
         super().__init__(
             properties={
                 "color": SymbolRefAttr(color) if isinstance(color, str) else color,
                 "regions": ArrayAttr(regions),
+                "switch": switch,
                 "receive": ArrayAttr([StringAttr(port) for port in receive]),
                 "transmit": ArrayAttr([StringAttr(port) for port in transmit]),
             }
@@ -159,7 +164,9 @@ class RouteOp(SymbolUser):
                 parser.Delimiter.SQUARE, lambda: parser.parse_keyword_in(DIRECTIONS)
             )
 
-        op = cls(color, regions.data, ports("from"), ports("to"))
+        receive, transmit = ports("from"), ports("to")
+        switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
+        op = cls(color, regions.data, receive, transmit, switch)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -170,6 +177,8 @@ class RouteOp(SymbolUser):
         print_region_list(printer, self.regions_attr)
         for keyword, ports in (("from", self.receive), ("to", self.transmit)):
             printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
+        if self.switch is not None:
+            printer.print_string(f" switch {switch_text(self.switch)}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
@@ -177,10 +186,15 @@ class RouteOp(SymbolUser):
         for port in (*receive, *transmit):
             if port not in DIRECTIONS:
                 raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
-        verify_ports(receive, transmit)
+        if self.switch is None:
+            verify_ports(receive, transmit)
+        else:
+            verify_switch(receive, transmit, self.switch)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.color(self.color)
+        color = scope.color(self.color)
+        if self.switch is not None:
+            verify_switch_on(scope.target, self.switch, color.sym_name.data, color.color.value.data)
 
 
 @irdl_op_definition

@@ -176,23 +176,34 @@ class StreamOp(SymbolUser):
 
 @irdl_op_definition
 class QueueStreamOp(SymbolUser):
-    """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets."""
+    """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets, and `advance_switch` moves
+    the switch of the sender's router on behind the last one (DSD-252)."""
 
     name = "flow.queue_stream"
     queue = prop_def(SymbolRefAttr)
     static_extent = prop_def(IntegerAttr)
     control = opt_prop_def(UnitAttr)
+    advance_switch = opt_prop_def(UnitAttr)
     extent = opt_operand_def(IntegerType(16))
     result = result_def(StreamType)
     traits = traits_def(Pure())
 
-    def __init__(self, queue: str, extent: int | SSAValue, type: Attribute, *, control: bool = False):
+    def __init__(
+        self,
+        queue: str,
+        extent: int | SSAValue,
+        type: Attribute,
+        *,
+        control: bool = False,
+        advance_switch: bool = False,
+    ):
         super().__init__(
             operands=[[extent] if isinstance(extent, SSAValue) else []],
             properties={
                 "queue": SymbolRefAttr(queue),
                 "static_extent": IntegerAttr(static_part(extent), i64),
                 "control": UnitAttr() if control else None,
+                "advance_switch": UnitAttr() if advance_switch else None,
             },
             result_types=[StreamType(type)],
         )
@@ -204,6 +215,7 @@ class QueueStreamOp(SymbolUser):
         parser.parse_keyword("extent")
         extent = Integers.parse_one(parser, group)
         control = parser.parse_optional_keyword("control") is not None
+        advance_switch = parser.parse_optional_keyword("advance_switch") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -211,7 +223,8 @@ class QueueStreamOp(SymbolUser):
         if not isinstance(type, StreamType):
             parser.raise_error("flow.queue_stream makes a value of type !flow.stream", position)
         values = parser.resolve_operands(group, [i16] * len(group), parser.pos)
-        op = cls(queue, values[0] if values else extent, type.element_type, control=control)
+        length = values[0] if values else extent
+        op = cls(queue, length, type.element_type, control=control, advance_switch=advance_switch)
         op.attributes.update(attributes)
         return op
 
@@ -222,6 +235,8 @@ class QueueStreamOp(SymbolUser):
         Integers.print(printer, [self.static_extent.value.data], [self.extent] if self.extent else [])
         if self.control is not None:
             printer.print_string(" control")
+        if self.advance_switch is not None:
+            printer.print_string(" advance_switch")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -236,6 +251,8 @@ class QueueStreamOp(SymbolUser):
                 f"{described(queue)} receives control wavelets and data alike; only a stream of an output queue is "
                 "control"
             )
+        if self.advance_switch is not None and queue.is_input:
+            raise VerifyException(f"{described(queue)} sends nothing; only a stream of an output queue moves a switch on")
 
 
 @irdl_op_definition

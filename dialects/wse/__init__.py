@@ -14,6 +14,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from ..region import RegionAttr
+from ..switches import Position, PositionAttr, SwitchAttr
 from .attributes import (
     EVERYWHERE,
     Axis,
@@ -83,7 +84,7 @@ Wse = Dialect(
         PrintOp,
         TimestampOp,
     ],
-    [DirectionAttr, TaskKindAttr, AxisAttr, QueueColorAttr, RegionAttr],
+    [DirectionAttr, TaskKindAttr, AxisAttr, QueueColorAttr, RegionAttr, PositionAttr, SwitchAttr],
 )
 
 __all__ = [
@@ -114,6 +115,8 @@ __all__ = [
     "OutputQueueOp",
     "ParamOp",
     "PeOp",
+    "Position",
+    "PositionAttr",
     "PrintOp",
     "ProgramOp",
     "QueueColorAttr",
@@ -123,6 +126,7 @@ __all__ = [
     "RouteOp",
     "Scope",
     "StreamWay",
+    "SwitchAttr",
     "SymbolUser",
     "TaskKind",
     "TaskKindAttr",

@@ -18,6 +18,7 @@ from xdsl.traits import HasParent, SymbolOpInterface
 from ..assembly import parse_attributes, print_attributes
 from ..machine_rules import verify_ports, verify_stream_way
 from ..region import RegionAttr, parse_region_list, print_region_list
+from ..switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from .attributes import EVERYWHERE, Direction, DirectionAttr, StreamWay
 from .program import ProgramOp
 from .symbols import SymbolUser
@@ -83,12 +84,22 @@ class ColorOp(IRDLOperation):
 
 @irdl_op_definition
 class RouteOp(SymbolUser):
-    """How the routers of a region pass on one color, from some ports to some ports.
+    """How the routers of a region pass on one color, from some ports to some ports, until control wavelets move them.
 
     ```
     wse.route @east0 on [::2, :] from [ramp] to [east]
     wse.route @down on [1, 1:] + [3, 1:] from [north] to [ramp, south]
+    wse.route @turn on [1, 1] from [ramp] to [north] switch [to [west], to [east], to [south]] at 1 ring
+    wse.route @line on [1:, 0] from [west] to [east] switch [from [ramp] to [ramp], invalid] always_pop
     ```
+
+    A `switch` lists up to three more positions, each of which changes where the color comes from (one port) or where
+    it goes, and leaves the other as the position before has it; at an `invalid` one the switch never stands. A control
+    wavelet moves the switch after it has passed: on to the next position if that is valid, else back to the route
+    itself (position 0) if the switch is a `ring`, and else not at all. `at` is the position at the start. The pop
+    mode says when the router takes the first command off a passing control wavelet, so that the next router obeys the
+    next one: never, `always_pop`, `pop_on_advance` (if the command has moved the switch on), or `pop_on_advance_nop`
+    (that, or if it is no command). Where the ports to go to are `[]`, wavelets end.
     """
 
     name = "wse.route"
@@ -96,6 +107,7 @@ class RouteOp(SymbolUser):
     placement = prop_def(ArrayAttr[RegionAttr])
     inputs = prop_def(ArrayAttr[DirectionAttr])
     outputs = prop_def(ArrayAttr[DirectionAttr])
+    switch = opt_prop_def(SwitchAttr)
     traits = traits_def(HasParent(ProgramOp))
 
     def __init__(
@@ -104,6 +116,7 @@ class RouteOp(SymbolUser):
         placement: ArrayAttr[RegionAttr],
         inputs: Sequence[Direction],
         outputs: Sequence[Direction],
+        switch: SwitchAttr | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ):
         super().__init__(
@@ -112,6 +125,7 @@ class RouteOp(SymbolUser):
                 "placement": placement,
                 "inputs": ArrayAttr(DirectionAttr(port) for port in inputs),
                 "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
+                "switch": switch,
             },
             attributes=attributes or {},
         )
@@ -135,11 +149,13 @@ class RouteOp(SymbolUser):
         inputs = _parse_directions(parser)
         parser.parse_keyword("to")
         outputs = _parse_directions(parser)
+        switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
         return cls(
             color,
             placement,
             [port.data for port in inputs],
             [port.data for port in outputs],
+            switch,
             parse_attributes(parser),
         )
 
@@ -152,13 +168,21 @@ class RouteOp(SymbolUser):
         _print_directions(printer, self.inputs)
         printer.print_string(" to ")
         _print_directions(printer, self.outputs)
+        if self.switch is not None:
+            printer.print_string(f" switch {switch_text(self.switch)}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
-        verify_ports(self.input_ports, self.output_ports)
+        if self.switch is None:
+            verify_ports(self.input_ports, self.output_ports)
+        else:
+            verify_switch(self.input_ports, self.output_ports, self.switch)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.color(self.color)
+        color = scope.color(self.color)
+        if self.switch is not None:
+            number = None if color.id is None else color.id.value.data
+            verify_switch_on(scope.target, self.switch, color.sym_name.data, number)
 
 
 @irdl_op_definition
