@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...dialects import wse
 from ...dialects.region_overlap import first_common
+from ...dialects.switches import POP_MODES
 from ...frontend.csl import syntax
 from ...frontend.csl.source import Source
 from ...frontend.csl.syntax import Declaration, Expression, Statement
@@ -247,13 +248,40 @@ class Layout:
         def ports(directions: Sequence[wse.Direction]) -> Expression:
             return tree.sequence(tree.name(port.name) for port in directions)
 
-        routes = tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})
+        config = {"routes": tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})}
+        if op.switch is not None:
+            config["switches"] = _switches(op.switch)
 
         def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
             color = tree.name(self._colors[op.color.string_value()])
-            return [tree.builtin("set_color_config", x, y, color, tree.structure({"routes": routes}))]
+            return [tree.builtin("set_color_config", x, y, color, tree.structure(config))]
 
         return over(resolved(op.placement, self.size), body)
+
+
+def _switches(switch: wse.SwitchAttr) -> Expression:
+    """The fields of `.switches`."""
+
+    def ports(names: Sequence[str]) -> Expression:
+        found = [tree.name(name.upper()) for name in names]
+        return found[0] if len(found) == 1 else tree.sequence(found)
+
+    fields: dict[str, Expression] = {}
+    for number, attribute in enumerate(switch.positions):
+        position = attribute.position
+        if not position.is_valid:
+            continue
+        ways = {"rx": position.receive, "tx": position.transmit}
+        fields[f"pos{number + 1}"] = tree.structure(
+            {way: ports(names) for way, names in ways.items() if names is not None}
+        )
+    if switch.current.data:
+        fields["current_switch_pos"] = tree.integer(switch.current.data)
+    if switch.is_ring:
+        fields["ring_mode"] = tree.name("true")
+    if switch.pop_mode.data != POP_MODES[0]:
+        fields["pop_mode"] = tree.structure({switch.pop_mode.data: tree.name("true")})
+    return tree.structure(fields)
 
 
 def _color(name: str, number: int) -> syntax.Variable:

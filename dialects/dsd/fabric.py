@@ -18,7 +18,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..wse import InputQueueOp, OutputQueueOp, Scope, SymbolUser
-from .attributes import PriorityAttr, SimdModeAttr, ZeroedSourceAttr
+from .attributes import PriorityAttr, SimdMode, SimdModeAttr, ZeroedSourceAttr
 from .fields import (
     EXTENTS,
     FoldsConstantFields,
@@ -143,9 +143,10 @@ class FabricDescriptorOp(SymbolUser, ABC):
         verify_field("extent", self.extent_value, self.extent_attr, EXTENTS, needed=True)
         if self.queue is None and self.color is None:
             raise VerifyException(f"{self.name} has neither a queue nor a color; name one")
-        if self.element_type in (f32, i32) and self.simd is not None:
+        if self.element_type in (f32, i32) and self.simd is not None and self.simd.data is SimdMode.SIMD_32:
+            # The other modes also say how many wavelets are awaited, whatever is in them (DSD-241, DSD-242).
             raise VerifyException(
-                f"simd packs 16-bit values into wavelets, but the values are {self.element_type}; remove it"
+                f"simd_32 packs 16-bit values into wavelets, but the values are {self.element_type}; remove it"
             )
 
     @abstractmethod
@@ -176,7 +177,7 @@ class FabinOp(FabricDescriptorOp):
     ```
 
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options: `priority` (WSE-3,
-    DSD-100), `simd` on 16-bit values (DSD-238), `control_transform` (DSD-253). Refused are: a symbol that is
+    DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253). Refused are: a symbol that is
     no input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
     """
 

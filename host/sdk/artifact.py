@@ -186,6 +186,7 @@ def read_program(artifact: Artifact) -> ModuleOp:
     """
     from ...dialects import context
     from ...dialects.region import RegionAttr
+    from ...dialects.switches import PositionAttr, SwitchAttr
     from ...frontend.ir_table import MalformedTable, module_of
     from ...frontend.ir_text import decode_text, parse_ir
     from ...verification import verify
@@ -202,8 +203,9 @@ def read_program(artifact: Artifact) -> ModuleOp:
         if _digest(table) != artifact.digests[TABLE]:
             raise MalformedTable("it was changed")
         ctx = context()
-        # The attribute belongs to wse, of which flow needs nothing else: to load all of it takes as long as to read.
-        ctx.load_attr_or_type(RegionAttr)
+        # These attributes belong to wse, of which flow needs nothing else: to load all of it takes as long as to read.
+        for attribute in (RegionAttr, PositionAttr, SwitchAttr):
+            ctx.load_attr_or_type(attribute)
         return module_of(ctx, json.loads(table))
     except ValueError as error:
         raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.wse import Direction
+from ....dialects.switches import MOST_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
+from ....dialects.wse import Direction, SwitchAttr
 from .. import syntax
 from . import types
 from .core import Effect, Evaluator, builtin
@@ -26,6 +28,7 @@ class ColorConfig:
     color: int
     inputs: tuple[Direction, ...]
     outputs: tuple[Direction, ...]
+    switch: SwitchAttr | None = None
 
 
 @dataclass
@@ -150,8 +153,8 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         ev.fail(color, f"this must be a color, not '{value.type}'")
     number = ev.data(value, color, "the color")
     fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
-    routes = fields.take("routes")
-    for later in ("switches", "filter", "teardown"):
+    routes, switches = fields.take("routes"), fields.take("switches")
+    for later in ("filter", "teardown"):
         if fields.take(later) is not None:
             ev.fail(node, f"'.{later}' of a color is not supported yet")
     fields.end()
@@ -159,16 +162,69 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         ev.fail(node, "the configuration of a color needs '.routes'; '.routes = .{}' leaves the router as it is")
     parts = Fields(ev, routes, node, "'.routes'")
     rx, tx = parts.take("rx"), parts.take("tx")
-    for later in ("color_swap_x", "color_swap_y", "pos1", "pos2", "pos3"):
-        value = parts.take(later)
+    for swap in ("color_swap_x", "color_swap_y"):
+        value = parts.take(swap)
         if value is not None and value.data is not False:
-            ev.fail(node, f"'.{later}' of a color is not supported yet")
+            ev.fail(node, f"'.{swap}' of a color is not supported yet")
+    # Where earlier releases had them.
+    early = {name: value for name in (*_POSITIONS, "ring_mode", "pop_mode") if (value := parts.take(name)) is not None}
     parts.end()
+    if early and switches is not None:
+        ev.fail(node, f"'.{next(iter(early))}' stands in '.routes', and there are '.switches' too; move it there")
     inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
-    if bool(inputs) != bool(outputs):
-        missing = "rx" if not inputs else "tx"
-        ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
-    return ColorConfig(number, inputs, outputs)
+    members = Fields(ev, switches, node, "'.switches'") if switches is not None else None
+    if members is None and early:
+        members = Fields(ev, routes, node, "'.switches'")
+        members.members = early
+    switch = None if members is None else _switch(ev, members, node)
+    if switch is not None and not inputs and not outputs and not switch.positions.data:
+        switch = None
+    if switch is None:
+        if bool(inputs) != bool(outputs):
+            missing = "rx" if not inputs else "tx"
+            ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
+        return ColorConfig(number, inputs, outputs)
+    try:
+        verify_switch(inputs, outputs, switch)
+        verify_switch_on(ev.session.target, switch, f"color_{number}", number)
+    except VerifyException as error:
+        ev.fail(node, f"this configuration of a color is not possible: {error}")
+    return ColorConfig(number, inputs, outputs, switch)
+
+
+_POSITIONS = tuple(f"pos{number + 1}" for number in range(MOST_POSITIONS))
+
+
+def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
+    """The switch that `.switches` describes."""
+    positions = [_position(ev, name, fields.take(name), node) for name in _POSITIONS]
+    current = fields.number("current_switch_pos") or 0
+    ring = fields.flag("ring_mode")
+    pop_mode = fields.choice("pop_mode") or POP_MODES[0]
+    fields.end()
+    if pop_mode not in POP_MODES:
+        ev.fail(node, f"there is no pop mode '.{pop_mode}'; the modes are {', '.join(POP_MODES)}")
+    if not 0 <= current <= MOST_POSITIONS:
+        ev.fail(node, f"'.current_switch_pos' is 0 to {MOST_POSITIONS}, not {current}")
+    if current and not positions[current - 1].is_valid:
+        ev.fail(node, f"'.current_switch_pos' is {current}, but there is no '.pos{current}'")
+    return SwitchAttr.get(positions, current, ring=ring, pop_mode=pop_mode)
+
+
+def _position(ev: Evaluator, name: str, value: Value | None, node: syntax.Node) -> Position:
+    if value is None:
+        return Position()
+    parts = Fields(ev, value, node, f"'.{name}'")
+    rx, tx = parts.take("rx"), parts.take("tx")
+    invalid = parts.flag("invalid")
+    parts.end()
+    if invalid and (rx is not None or tx is not None):
+        ev.fail(node, f"'.{name}' is '.invalid' and has directions; leave one out")
+    if not invalid and rx is None and tx is None:
+        ev.fail(node, f"'.{name}' changes nothing; give it '.rx' or '.tx', or '.invalid = true'")
+    return Position(
+        None if rx is None else _directions(ev, rx, node), None if tx is None else _directions(ev, tx, node)
+    )
 
 
 def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[Direction, ...]:

@@ -94,7 +94,7 @@ class Routers:
         complaint = f"is given two configurations of color {config.color}"
         taken = self._taken.setdefault(config.color, _Taken(*self.session.rectangle, complaint))
         taken.add(effect, columns, rows)
-        if config.inputs:
+        if config.inputs or config.outputs:
             self._routes.setdefault(config, (effect, []))[1].append((columns, rows))
 
     def colors(self) -> set[int]:
@@ -104,7 +104,7 @@ class Routers:
         """The routes."""
         found: list[Operation] = []
         for config, (effect, places) in self._routes.items():
-            op = wse.RouteOp(color_symbol(config.color), placement(places), config.inputs, config.outputs)
+            op = wse.RouteOp(color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch)
             op.location = location(effect.source, effect.node)
             found.append(op)
         return found

@@ -155,7 +155,7 @@
 %d = dsd.mem1d %A extent 4 {control_transform} : memref<8xf32>
 // -----
 // AMB-24
-// CHECK: error: simd packs 16-bit values into wavelets, but the values are f32; remove it{{$}}
+// CHECK: error: simd_32 packs 16-bit values into wavelets, but the values are f32; remove it{{$}}
 %i = dsd.fabin @q extent 4 {simd = simd_32} : !dsd.fabin<f32>
 // -----
 // AMB-26
