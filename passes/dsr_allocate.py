@@ -60,8 +60,15 @@ def _allocate(pe: wse.PeOp) -> None:
     reserved = _number_open_registers(pe, sizes)
     operations = [op for op in walk(pe) if isinstance(op, dsd.DescriptorOperation)]
     demands = {op: [demand for _, demand in _demands(op)] for op in operations}
+    microthreads = {
+        op: op.settings.microthread
+        for op in operations
+        if isinstance(op, dsd.DsdOperation) and op.settings is not None and op.settings.microthread is not None
+    }
     try:
-        plan = plan_registers(skeleton_of(pe), demands, sizes, reserved=reserved, is_invariant=_is_invariant)
+        plan = plan_registers(
+            skeleton_of(pe), demands, sizes, reserved=reserved, is_invariant=_is_invariant, microthreads=microthreads
+        )
     except OutOfRegisters as error:
         needing = cast(dsd.DsdOperation, error.operation)
         holding = ", ".join(described(cast(dsd.DsdOperation, op)) for op in error.live)

@@ -77,10 +77,12 @@ def plan_registers(
     *,
     reserved: Iterable[Register] = (),
     is_invariant: Callable[[Hashable, Hashable], bool] = lambda loop, descriptor: False,
+    microthreads: Mapping[Any, int] | None = None,
 ) -> Plan:
     """Registers for the `demands` of every operation of `program`, whose position is their index.
 
-    `reserved` registers are never taken. `is_invariant(loop, descriptor)` tells whether a descriptor is known before
+    Asynchronous operations with the same of the `microthreads` never run at the same time, whatever the program's
+    order leaves open: what breaks that is refused when it happens. `reserved` registers are never taken. `is_invariant(loop, descriptor)` tells whether a descriptor is known before
     the loop with that key. Raises OutOfRegisters.
     """
     concurrency = Concurrency(program)
@@ -88,7 +90,7 @@ def plan_registers(
     files: dict[File, list[int]] = {
         file: [number for number in range(size) if (file, number) not in set(reserved)] for file, size in sizes.items()
     }
-    held = _registers_of_asynchronous(operations, demands, files, concurrency)
+    held = _registers_of_asynchronous(operations, demands, files, concurrency, microthreads or {})
     planner = _Planner(demands, files, held, concurrency, is_invariant)
     for body in program.bodies():
         planner.body(body)
@@ -103,6 +105,7 @@ def _registers_of_asynchronous(
     demands: Mapping[Any, Sequence[Demand]],
     files: Mapping[File, list[int]],
     concurrency: Concurrency,
+    microthreads: Mapping[Any, int],
 ) -> _Held:
     """The registers of every asynchronous operation: for each of its demands those of its units."""
     asynchronous = [operation.key for operation in operations if operation.asynchronous]
@@ -120,7 +123,8 @@ def _registers_of_asynchronous(
         edges = [pair for key in asynchronous for pair in combinations(units[key], 2)]
         for key in asynchronous:
             for other in concurrency.overlapping(key):
-                if other in units and other != key:
+                one, two = microthreads.get(key), microthreads.get(other)
+                if other in units and other != key and (one is None or one != two):
                     edges += product(units[key], units[other])
         graph = graph_of((unit for key in asynchronous for unit in units[key]), edges)
         try:
