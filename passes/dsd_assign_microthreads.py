@@ -27,7 +27,8 @@ class DsdAssignMicrothreadsPass(ModulePass):
     On WSE-2 the microthread is the id of the outgoing queue, or else of the first incoming one (DSD-223). On WSE-3
     numbers that are given are kept (DSD-224); an operation without one gets the id of the queue of its first fabric
     operand, destination before sources (AMB-14), unless an operation that may run at the same time has that one,
-    and then another.
+    and then another. What reads or writes one queue does not run at the same time unless the program's order leaves
+    no other way.
 
     Two operations on one microthread of which one is always started before the other can have ended are an error
     (DSD-209), and so is a program that needs more microthreads than there are.
@@ -51,6 +52,7 @@ def _assign(pe: wse.PeOp) -> None:
     concurrency = Concurrency(skeleton)
     ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
     defaults = {op: _queue_id(op, ids) for op in operations}
+    queues = {op: set(queues_of(op)) for op in operations}
     fixed = {op: number for op in operations if (number := _microthread(op)) is not None}
     if target.microthread_of_queue:
         for op, number in fixed.items():
@@ -63,11 +65,13 @@ def _assign(pe: wse.PeOp) -> None:
         fixed = defaults
     _check_given(operations, fixed, concurrency)
     edges = [
-        (first, cast(dsd.DsdOperation, second))
+        (first, second)
         for first in operations
-        for second in concurrency.overlapping(first)
+        for second in cast("tuple[dsd.DsdOperation, ...]", concurrency.overlapping(first))
         # Two given numbers are checked by themselves: what is merely possible is not an error.
         if second in defaults and second is not first and not (first in fixed and second in fixed)
+        # Nor does a program do what is merely possible if no queue allows it (DSD-208).
+        and not (queues[first] & queues[second] and not concurrency.certainly_overlap(first, second))
     ]
     try:
         numbers = colour(

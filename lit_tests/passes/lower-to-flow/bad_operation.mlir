@@ -51,8 +51,8 @@ wse.program @option target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
     wse.output_queue @out color @c id 0
     wse.func @f() {
-      // CHECK: dsd.fabout has option 'advance_switch', which flow cannot express yet; remove it
-      %o = dsd.fabout @out extent 5 {control, advance_switch} : !dsd.fabout<f32>
+      // CHECK: dsd.fabout has option 'control_transform', which flow cannot express yet; remove it
+      %o = dsd.fabout @out extent 5 {control, control_transform} : !dsd.fabout<f32>
       wse.return
     }
   }
