@@ -284,46 +284,42 @@ class SwitchedColor:
         """Whether some router takes wavelets from several ports at once."""
         return self._crowded is not None
 
-    def _undecided(self) -> list[tuple[int, Run, Array]]:
-        """What waits where time decides: port, run, and a mask of its routers."""
-        found: list[tuple[int, Run, Array]] = []
-        if self._crowded is not None:
-            for port, runs in enumerate(self.waiting):
-                for run in runs:
-                    mask = self._current(self._crowded, run.units)
-                    mask = mask & ((self._current(self.receive, run.units) >> port) & 1 == 1)
-                    if some(mask):
-                        found.append((port, run, mask))
+    def _heads(self) -> Array | None:
+        """When the first wavelet came to each port of each router for which time decides, NEVER where there is none;
+        None if there is none at all."""
+        found: Array | None = None
+        for port, runs in enumerate(self.waiting if self._crowded is not None else ()):
+            for run in runs:
+                units = run.units
+                mask = self._current(self._crowded, units)  # pyright: ignore[reportArgumentType]
+                mask = mask & ((self._current(self.receive, units) >> port) & 1 == 1)
+                if not some(mask):
+                    continue
+                if found is None:
+                    found = np.full(self.backlog.shape, NEVER, np.int64)
+                known = found[port][units.index]
+                # A link keeps its order; what several queues of a PE send goes by time.
+                mask = mask & ((known == NEVER) | (port == RAMP))
+                found[port][units.index] = np.where(mask, np.minimum(known, run.first), known)
         return found
 
     def earliest(self) -> int:
         """When the first of the wavelets that time decides for came to its router; NEVER if there are none."""
-        return min(
-            [
-                int(np.broadcast_to(np.asarray(run.first), run.units.shape)[mask].min())
-                for _, run, mask in self._undecided()
-            ],
-            default=NEVER,
-        )
+        heads = self._heads()
+        return NEVER if heads is None else int(heads.min())
 
     def decide(self, limit: int) -> None:
         """Nothing more can come to a router before `limit`: let what is there pass in the order of time, and among
         wavelets of one time in that of ports."""
-        while True:
-            heads: dict[tuple[int, int], tuple[int, int, int]] = {}
-            for number, (port, run, mask) in enumerate(self._undecided()):
-                rows, columns = run.units.cells()
-                times = np.broadcast_to(np.asarray(run.first), run.units.shape)
-                early = mask & (times < limit)
-                for row, column, time in zip(
-                    rows[early].tolist(), columns[early].tolist(), times[early].tolist(), strict=True
-                ):
-                    mine = (time, port, number)
-                    heads[row, column] = min(heads.get((row, column), mine), mine)
-            if not heads:
+        while (heads := self._heads()) is not None:
+            times = heads.min(axis=0)
+            ports = heads.argmin(axis=0)
+            places = np.argwhere(times < limit).tolist()
+            if not places:
                 return
-            for (row, column), (time, port, _) in heads.items():
-                self._decide_one(port, rectangle(range(row, row + 1), range(column, column + 1)), time)
+            for row, column in places:
+                unit = rectangle(range(row, row + 1), range(column, column + 1))
+                self._decide_one(int(ports[row, column]), unit, int(times[row, column]))
 
     def _decide_one(self, port: int, unit: UnitSet, time: int) -> None:
         """Let the first wavelet pass that came to a port of one router at a time."""
