@@ -69,7 +69,9 @@ def _assign(pe: wse.PeOp) -> None:
         for first in operations
         for second in cast("tuple[dsd.DsdOperation, ...]", concurrency.overlapping(first))
         # Two given numbers are checked by themselves: what is merely possible is not an error.
-        if second in defaults and second is not first and not (first in fixed and second in fixed)
+        if second in defaults
+        and second is not first
+        and not (first in fixed and second in fixed)
         # Nor does a program do what is merely possible if no queue allows it (DSD-208).
         and not (queues[first] & queues[second] and not concurrency.certainly_overlap(first, second))
     ]

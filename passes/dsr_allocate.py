@@ -63,7 +63,7 @@ def _allocate(pe: wse.PeOp) -> None:
     microthreads = {
         op: op.settings.microthread
         for op in operations
-        if isinstance(op, dsd.DsdOperation) and op.settings is not None and op.settings.microthread is not None
+        if op.settings is not None and op.settings.microthread is not None
     }
     try:
         plan = plan_registers(

@@ -302,6 +302,8 @@ def _silent(machine: Machine, waits: list[Wait]) -> str | None:
         cls, units, queue = wait.cls, wait.units, wait.queue
         if queue is None:
             continue
+        if any(reader is queue for color in machine.switched.values() for reader, _ in color.readers):
+            return None  # The wavelets that wait at routers are told below.
         if not _senders(machine, queue):
             return f"no route leads to input queue @{queue.name}; add one from a PE that sends"
         return (

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .fabric import PORTS
+
 if TYPE_CHECKING:
     from .machine import Machine
     from .queues import InputQueue
+    from .switches import SwitchedColor
 
 
 class Unread(NamedTuple):
@@ -22,10 +25,14 @@ class Unread(NamedTuple):
     """The input queue they wait in; None where the PE has no queue for the color."""
     sender: tuple[int, int] | None
     """A PE that sent some of them, where that is known."""
+    router: str | None = None
+    """Of a color with switches: what its router does with them."""
 
     def __str__(self) -> str:
         one = self.wavelets == 1
         noun = f"{self.wavelets} wavelet{'' if one else 's'} of color @{self.color}"
+        if self.router is not None:
+            return f"{noun} {self.router}"
         if self.queue is not None:
             wait, them = ("waits", "it") if one else ("wait", "them")
             return f"{noun} {wait} in input queue @{self.queue} of PE {self.place}: nothing reads {them}"
@@ -46,6 +53,8 @@ def unread(machine: Machine) -> list[Unread]:
                     color = machine.color_name(int(output.colors[row, column]))
                     y, x = output.unread_at[number]
                     found.append(Unread(color, (x, y), count, None, cls.grid_position(row, column)))
+    for color in machine.switched.values():
+        found += _at_routers(color)
     return sorted(found, key=lambda left: (left.color, left.place[::-1]))
 
 
@@ -63,3 +72,26 @@ def _waiting(machine: Machine, queue: InputQueue) -> list[Unread]:
         )
         for y, x in np.argwhere(counts).tolist()
     ]
+
+
+def _at_routers(color: SwitchedColor) -> list[Unread]:
+    """Wavelets of a color with switches that wait at routers, or have gone where nothing reads them."""
+    found: list[Unread] = []
+    for port, row, column, count in color.left_waiting():
+        taken = " or ".join(color.taken_ports(row, column)) or "no port"
+        position = int(color.position[row, column])
+        told = (
+            f"{'waits' if count == 1 else 'wait'} at the router of PE ({column}, {row}), coming from {PORTS[port]}: "
+            f"its switch is at position {position}, where it takes the color from {taken}"
+        )
+        found.append(Unread(color.color.name, (column, row), count, None, None, told))
+    have = {False: "have", True: "has"}
+    for row, column in np.argwhere(color.unread).tolist():
+        count = int(color.unread[row, column])
+        told = f"{have[count == 1]} come to PE ({column}, {row}), which has no input queue for the color"
+        found.append(Unread(color.color.name, (column, row), count, None, None, told))
+    for port, row, column in np.argwhere(color.left_grid).tolist():
+        count = int(color.left_grid[port, row, column])
+        told = f"{have[count == 1]} left the grid to the {PORTS[port]} of PE ({column}, {row})"
+        found.append(Unread(color.color.name, (column, row), count, None, None, told))
+    return found

@@ -107,21 +107,23 @@ class Placement:
             return (units, *self._turned(payload, first))
         rows = (places.rows - self.down.start) // self.down.step
         columns = (places.columns - self.across.start) // self.across.step
-        return self._sorted(columns, rows, payload, first) if self.transposed else self._sorted(
-            rows, columns, payload, first
+        return (
+            self._sorted(columns, rows, payload, first)
+            if self.transposed
+            else self._sorted(rows, columns, payload, first)
         )
 
     def _turned(self, payload: Array, first: Any) -> tuple[Array, Any]:
         if not self.transposed:
             return payload, first
-        return payload.transpose(2, 1, 0), first.T if isinstance(first, np.ndarray) else first
+        return payload.transpose(2, 1, 0), np.transpose(first) if type(first) is np.ndarray else first
 
     def _sorted(self, rows: Array, columns: Array, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
         """Values of cells in the order of cells."""
         if not self.transposed:
             return Cells(rows, columns), payload, first
         order = np.lexsort((columns, rows))
-        when = first[order] if isinstance(first, np.ndarray) else first
+        when: Any = first[order] if type(first) is np.ndarray else first
         return Cells(rows[order], columns[order]), payload[order], when
 
     def position(self, row: int, column: int) -> tuple[int, int]:

@@ -94,8 +94,8 @@ class MemoryStream:
 class QueueStream:
     """A run of `count` wavelets of an input or output queue.
 
-    `control` marks them as control wavelets, `advance` tells to move the switch on behind them; `index` is what they carry in their high half, a number or an array
-    [rows, columns], None for nothing.
+    `control` marks them as control wavelets, `advance` tells to move the switch on behind them; `index` is what they
+    carry in their high half, a number or an array [rows, columns], None for nothing.
     """
 
     __slots__ = ("advance", "control", "count", "index", "kind", "queue")

@@ -447,7 +447,7 @@ class SwitchedColor:
     def _hop(self, port: int, out: int, run: Run) -> None:
         """Send a run to the neighbours on one side."""
         dy, dx = STEP[out]
-        height, width = self.free.shape
+        height, width = self.color.receive.shape
         rows, columns = run.units.cells()
         inside = (rows + dy >= 0) & (rows + dy < height) & (columns + dx >= 0) & (columns + dx < width)
         turned = port not in (RAMP, OPPOSITE[out])

@@ -248,7 +248,9 @@ class Layout:
         def ports(directions: Sequence[wse.Direction]) -> Expression:
             return tree.sequence(tree.name(port.name) for port in directions)
 
-        config = {"routes": tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})}
+        config: dict[str, Expression] = {
+            "routes": tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})
+        }
         if op.switch is not None:
             config["switches"] = _switches(op.switch)
 

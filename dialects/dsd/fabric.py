@@ -177,8 +177,8 @@ class FabinOp(FabricDescriptorOp):
     ```
 
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options: `priority` (WSE-3,
-    DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253). Refused are: a symbol that is
-    no input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
+    DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253). Refused are: a symbol
+    that is no input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
     """
 
     name = "dsd.fabin"

@@ -252,7 +252,9 @@ class QueueStreamOp(SymbolUser):
                 "control"
             )
         if self.advance_switch is not None and queue.is_input:
-            raise VerifyException(f"{described(queue)} sends nothing; only a stream of an output queue moves a switch on")
+            raise VerifyException(
+                f"{described(queue)} sends nothing; only a stream of an output queue moves a switch on"
+            )
 
 
 @irdl_op_definition

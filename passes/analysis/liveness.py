@@ -82,8 +82,9 @@ def plan_registers(
     """Registers for the `demands` of every operation of `program`, whose position is their index.
 
     Asynchronous operations with the same of the `microthreads` never run at the same time, whatever the program's
-    order leaves open: what breaks that is refused when it happens. `reserved` registers are never taken. `is_invariant(loop, descriptor)` tells whether a descriptor is known before
-    the loop with that key. Raises OutOfRegisters.
+    order leaves open: what breaks that is refused when it happens. `reserved` registers are never taken.
+    `is_invariant(loop, descriptor)` tells whether a descriptor is known before the loop with that key. Raises
+    OutOfRegisters.
     """
     concurrency = Concurrency(program)
     operations = [operation for operation in program.operations() if demands.get(operation.key)]

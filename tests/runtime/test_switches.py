@@ -22,7 +22,7 @@ from loomir.runtime.units import cells
 from .flow_modules import parse
 from .router_model import ORDER, Route, Wavelet, commands, encode, run
 
-CODES = st.sampled_from([0, 1, 1, 1, 2])
+COMMANDS = st.tuples(st.sampled_from([0, 1, 1, 1, 2]), st.booleans())
 FROM = st.sampled_from(["ramp", "ramp", "west", "west", "north"])
 TO = st.lists(st.sampled_from(["ramp", "east", "south"]), min_size=1, max_size=2, unique=True)
 """Wavelets only ever go east and south, so that none runs in a circle; the four sides are alike to a router."""
@@ -52,8 +52,7 @@ def traffic(draw) -> list[tuple[int, int, list[int], bool]]:
         count = draw(st.integers(1, 6))
         if control:
             words = [
-                encode(draw(st.lists(st.tuples(CODES, st.booleans()), min_size=1, max_size=8)), draw(st.integers(0, 63)))
-                for _ in range(count)
+                encode(draw(st.lists(COMMANDS, min_size=1, max_size=8)), draw(st.integers(0, 63))) for _ in range(count)
             ]
         else:
             words = draw(st.lists(st.integers(0, 2**32 - 1), min_size=count, max_size=count))
@@ -71,7 +70,7 @@ def programs(draw, crowded: bool):
     return (width, height), routes, {place: draw(traffic()) for place in places}
 
 
-def network(size, routes) -> tuple[SwitchedColor, list, Placement]:
+def network(size, routes) -> tuple[SwitchedColor, Placement]:
     width, height = size
     masks = np.zeros((2, height, width), np.uint8)
     color = SwitchedColor(Color("c", 0, masks[0], masks[1]), 0, targets.get("wse3").timing)
@@ -90,7 +89,7 @@ def network(size, routes) -> tuple[SwitchedColor, list, Placement]:
     color.readers.append((SimpleNamespace(cls=SimpleNamespace(placement=placement)), everywhere))  # pyright: ignore
     color.add_sender(everywhere)
     color.join()
-    return color, [], placement
+    return color, placement
 
 
 def deliver(color: SwitchedColor, placement: Placement, got: dict) -> None:
@@ -102,14 +101,12 @@ def deliver(color: SwitchedColor, placement: Placement, got: dict) -> None:
             rows.ravel().tolist(), columns.ravel().tolist(), first.ravel().tolist(), flat.tolist(), strict=True
         ):
             place = placement.position(row, column)
-            got[place] += [
-                (time + k * message.rate, Wavelet(word, message.control)) for k, word in enumerate(words)
-            ]
+            got[place] += [(time + k * message.rate, Wavelet(word, message.control)) for k, word in enumerate(words)]
 
 
 def by_engine(size, routes, sent, *, together: bool):
     """What `router_model.run` gives, with senders that send alike in one message if `together`."""
-    color, _, placement = network(size, routes)
+    color, placement = network(size, routes)
     got = {place: [] for place in routes}
     pending = {place: list(messages) for place, messages in sent.items()}
     while any(pending.values()):
@@ -168,3 +165,130 @@ def test_popping(word: int) -> None:
     (after,) = popped(np.array([word], np.uint32)).tolist()
     assert commands(after) == [*commands(word)[1:], (0, True)]
     assert after >> 16 & 0x3F == word >> 16 & 0x3F
+
+
+def machine(width: int, height: int, routes: str, units: str, block_units: int | None = None) -> Machine:
+    text = f"""flow.fabric @grid target "wse3" grid {width} by {height} {{
+      flow.color @c = 4
+      {routes}
+      {units}
+    }}"""
+    return Machine(parse(text), block_units=block_units)
+
+
+def sender(where: str, sends: str) -> str:
+    return f"""flow.units @sender on {where} words 8 {{
+      flow.queue output @out id 2 colors [@c on [:, :]]
+      flow.task local @send id 9 active {{
+        {sends}
+      }}
+    }}"""
+
+
+def send(number: int, word: int, options: str = "") -> str:
+    return f"""%w{number} = arith.constant {word} : i32
+      %o{number} = flow.queue_stream @out extent 1 {options} : !flow.stream<i32>
+      flow.apply mov32 %o{number}, %w{number} : !flow.stream<i32>, i32
+      """
+
+
+def reader(where: str, count: int) -> str:
+    return f"""flow.units @reader on {where} words 16 {{
+      flow.buffer @got at 0 : memref<{count}xi32>
+      flow.queue input @in id 2 colors [@c on [:, :]]
+      flow.export @got as "got"
+      flow.task local @take id 9 active {{
+        %s = flow.stream @got at 0 strides [1] extents [{count}] : !flow.stream<i32>
+        %i = flow.queue_stream @in extent {count} : !flow.stream<i32>
+        flow.apply mov32 %s, %i : !flow.stream<i32>, !flow.stream<i32>
+      }}
+    }}"""
+
+
+ADVANCE = encode([(1, True)], 31)
+TURNS = """flow.route @c on [1, 1] from [ramp] to [north] switch [to [west], to [east], to [south]] at 1 ring
+      flow.route @c on [1, 0] from [south] to [ramp]
+      flow.route @c on [0, 1] from [east] to [ramp]
+      flow.route @c on [2, 1] from [west] to [ramp]
+      flow.route @c on [1, 2] from [north] to [ramp]"""
+
+
+@pytest.mark.parametrize("block_units", [None, 1])
+@pytest.mark.parametrize("by_descriptor", [True, False])
+def test_one_color_to_all_sides(block_units: int | None, by_descriptor: bool) -> None:
+    """A switch goes round by control wavelets, or by itself after each send (DSD-252)."""
+    if by_descriptor:
+        sends = "".join(send(number, 10 * number, "advance_switch") for number in range(4))
+    else:
+        sends = "".join(send(2 * n, 10 * n) + send(2 * n + 1, ADVANCE, "control") for n in range(4))
+    units = sender("[1, 1]", sends) + reader("[1, 0] + [0, 1] + [2, 1] + [1, 2]", 1)
+    engine = machine(3, 3, TURNS, units, block_units)
+    engine.run()
+    got = engine.read_symbol("got")[:, :, 0]
+    assert (got[1, 0], got[1, 2], got[2, 1], got[0, 1]) == (0, 10, 20, 30)
+    assert engine.unread() == []
+
+
+def test_what_never_passes_is_told() -> None:
+    routes = """flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [ramp] to [east] switch [from [west]]
+      flow.route @c on [2, :] from [west] to [ramp]"""
+    units = sender("[0, :]", send(0, 5) + send(1, 6)) + reader("[2, :]", 2)
+    engine = machine(3, 1, routes, units)
+    with pytest.raises(Deadlock) as caught:
+        engine.run()
+    told = "2 wavelets of color @c wait at the router of PE (1, 0), coming from west: its switch is at position 0, "
+    assert f"{told}where it takes the color from ramp" in str(caught.value)
+    assert "no route leads" not in str(caught.value)
+
+
+def test_wavelets_that_nothing_reads_or_that_leave_the_grid() -> None:
+    routes = """flow.route @c on [0, :] from [ramp] to [east, north]
+      flow.route @c on [1, :] from [west] to [ramp] switch [to []]"""
+    engine = machine(2, 1, routes, sender("[0, :]", send(0, 5) + send(1, ADVANCE, "control") + send(2, 7)))
+    engine.run()
+    assert [str(left) for left in engine.unread()] == [
+        "2 wavelets of color @c have left the grid to the north of PE (0, 0)",
+        "1 wavelet of color @c has come to PE (1, 0), which has no input queue for the color",
+    ]
+
+
+def test_control_tasks_and_what_the_engine_ignores() -> None:
+    """The bit of the command that a router obeys decides whether the wavelet goes down its ramp."""
+    routes = """flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1:3, :] from [west] to [ramp, east] switch [] always_pop
+      flow.route @c on [3, :] from [west] to [ramp]"""
+    reads = """flow.units @reader on [1:, :] words 16 {
+      flow.buffer @count at 0 : memref<i32>
+      flow.queue input @in id 2 colors [@c on [:, :]] unblocked
+      flow.export @count as "count"
+      flow.task control @hit id 7 (%word: i32) {
+        %b = flow.stream @count at 0 strides [0] extents [1] : !flow.stream<i32>
+        flow.apply mov32 %b, %word : !flow.stream<i32>, i32
+      }
+    }"""
+    words = encode([(0, True), (0, False), (0, False)], 7)
+    engine = machine(4, 1, routes, sender("[0, :]", send(0, words, "control")) + reads)
+    engine.run()
+    got = engine.read_symbol("count").ravel().view(np.uint32).tolist()
+    assert got[1] == 0
+    # A router that pops gives what is left to its own compute engine too.
+    assert commands(got[2]) == [(0, False)] * 6 + [(0, True)] * 2
+    assert commands(got[3]) == commands(got[2])
+
+
+def test_teardown_is_refused() -> None:
+    routes = "flow.route @c on [0, :] from [ramp] to [ramp] switch [to []]"
+    engine = machine(1, 1, routes, sender("[0, :]", send(0, encode([(3, True)], 31), "control")))
+    with pytest.raises(LoomError, match=r"tells the router of PE \(0, 0\) to tear the color down"):
+        engine.run()
+
+
+def test_a_circle_is_told() -> None:
+    routes = """flow.route @c on [0, 0] from [ramp] to [east] switch [from [south]]
+      flow.route @c on [1, 0] from [west] to [south]
+      flow.route @c on [1, 1] from [north] to [west]
+      flow.route @c on [0, 1] from [east] to [north]"""
+    engine = machine(2, 2, routes, sender("[0, 0]", send(0, ADVANCE, "control") + send(1, 3)))
+    with pytest.raises(LoomError, match="run in a circle"):
+        engine.run()

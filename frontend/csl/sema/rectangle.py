@@ -104,7 +104,9 @@ class Routers:
         """The routes."""
         found: list[Operation] = []
         for config, (effect, places) in self._routes.items():
-            op = wse.RouteOp(color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch)
+            op = wse.RouteOp(
+                color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch
+            )
             op.location = location(effect.source, effect.node)
             found.append(op)
         return found
