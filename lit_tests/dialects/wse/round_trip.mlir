@@ -12,6 +12,12 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
   wse.route @east0 on [::2, :] from [ramp] to [east]
   // CHECK-NEXT: wse.route @east0 on [1::2, :] + [0, -1] from [west, north] to [ramp, south]
   wse.route @east0 on [1::2, :] + [0, -1] from [west, north] to [ramp, south]
+  // CHECK-NEXT: wse.route @east0 on [0, 0] from [ramp] to [north] switch [to [west], to [east, ramp], from [south]] at 1 ring pop_on_advance
+  wse.route @east0 on [0, 0] from [ramp] to [north] switch [to [west], to [east, ramp], from [south]] at 1 ring pop_on_advance
+  // CHECK-NEXT: wse.route @east0 on [0, 0] from [ramp] to [] switch [from [north] to [east], invalid, to [west]]
+  wse.route @east0 on [0, 0] from [ramp] to [] switch [from [north] to [east], invalid, to [west]] no_pop
+  // CHECK-NEXT: wse.route @east0 on [0, 0] from [ramp] to [east] switch [] always_pop
+  wse.route @east0 on [0, 0] from [ramp] to [east] switch [] always_pop
   // CHECK-NEXT: wse.pe @cell on [:, :] attributes {note = "kept"} {
   wse.pe @cell on [:, :] attributes {note = "kept"} {
     // CHECK-NEXT: wse.buffer @u : memref<64xf32>

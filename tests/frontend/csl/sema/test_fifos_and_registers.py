@@ -250,7 +250,7 @@ REFUSED = [
     ("_ = @get_dsr(dsr_dest, «-1»);", "no dest register -1; they are 0 to 15 (DSR-022)"),
     ("_ = «@get_dsr(dsr_dest, src)»;", "a 'dsr_dest' is made from its number; only a register of a FIFO"),
     ("_ = @get_dsr(dsr_fifo_dest, «src»);", "a 'dsr_fifo_dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-025)"),
-    ("_ = @get_xdsr(«8»);", "no xdsr register 8; they are 0 to 7 (DSR-028)"),
+    ("_ = @get_xdsr(«16»);", "no xdsr register 16; they are 0 to 15 (DSR-028)"),
     ("_ = @get_sr(«99»);", "no sr register 99; they are 0 to 15 (DSR-031)"),
     ("_ = @get_sr(«1.5»);", "the number of a register is an integer, not a 'comptime_float'"),
     ("@load_to_dsr(«3», chunk);", "@load_to_dsr loads a DSR, not a value of type 'comptime_int'"),
