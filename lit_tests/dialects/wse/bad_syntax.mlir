@@ -71,7 +71,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: a switch position is written 'from [port]', 'to [port, ...]', both, or 'invalid'{{$}}
+// CHECK: a switch position is written 'from [port]', 'to [port, ...]', both, or 'invalid'{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to [east] switch [west]
