@@ -241,7 +241,7 @@ class TileOperations:
             case "row_reduction":
                 target = replace(target, extents=(rows, 1))
             case "row_expansion":
-                sources[1] = _column(sources[1], rows)
+                sources[1] = _column(sources[1], op.inputs[1].type, rows)
             case "column_expansion":
                 sources[1] = _row(sources[1], columns)
             case "column_copies":
@@ -314,10 +314,11 @@ def _tile(source: View | SSAValue) -> View:
     return source
 
 
-def _column(source: View | SSAValue, rows: Number) -> View:
+def _column(source: View | SSAValue, tile: Attribute, rows: Number) -> View:
     """One element for each row; they may stand in a row themselves."""
+    assert isinstance(tile, TileBufType)
     view = _tile(source)
-    lies_flat = view.extents[0] == 1 and rows != 1
+    lies_flat = tile.rows == 1 and tile.columns > 1
     return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
 
 

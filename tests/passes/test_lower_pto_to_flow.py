@@ -206,6 +206,51 @@ def test_lowering_twice_is_the_same(behaviour: Behaviour) -> None:
     assert not any(op.dialect_name() in ("pto", "func") for op in once.walk())
 
 
+TRANSPOSED = """
+!rows = !pto.tile_buf<mat, 16x32xf32, blayout=col_major, slayout=row_major>
+!columns = !pto.tile_buf<mat, 32x16xf32, blayout=row_major, slayout=col_major>
+!left = !pto.tile_buf<left, 16x32xf32, blayout=col_major, slayout=row_major>
+!right = !pto.tile_buf<right, 32x16xf32, blayout=row_major, slayout=col_major>
+!acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!in = !pto.tensor_view<16x32xf32>
+!out = !pto.tensor_view<16x16xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @k(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %c: !pto.ptr<f32>)
+      attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %one = arith.constant 1 : index
+    %m = arith.constant 16 : index
+    %n = arith.constant 32 : index
+    %zero = arith.constant 0 : i64
+    %behind = arith.constant 2048 : i64
+    %va = pto.make_tensor_view %a, shape = [%m, %n], strides = [%n, %one] : !in
+    %vb = pto.make_tensor_view %b, shape = [%m, %n], strides = [%n, %one] : !in
+    %vc = pto.make_tensor_view %c, shape = [%m, %m], strides = [%m, %one] : !out
+    %ma = pto.alloc_tile addr = %zero : !rows
+    %mb = pto.alloc_tile addr = %behind : !rows
+    %mt = pto.alloc_tile addr = %behind : !columns
+    %l = pto.alloc_tile addr = %zero : !left
+    %r = pto.alloc_tile addr = %zero : !right
+    %s = pto.alloc_tile addr = %zero : !acc
+    pto.tload ins(%va : !in) outs(%ma : !rows)
+    pto.tload ins(%vb : !in) outs(%mb : !rows)
+    pto.tmov ins(%ma : !rows) outs(%l : !left)
+    pto.tmov ins(%mt : !columns) outs(%r : !right)
+    pto.tmatmul ins(%l, %r : !left, !right) outs(%s : !acc)
+    pto.tstore ins(%s : !acc) outs(%vc : !out)
+    return
+  }
+}
+"""
+
+
+def test_a_tile_in_the_place_of_another_is_its_transpose() -> None:
+    """Kernels take the transpose of a tile by a second tile in its place, with the transposed layout."""
+    random = np.random.default_rng(1)
+    a, b = (random.integers(-9, 9, (16, 32)).astype(np.float32) for _ in range(2))
+    result = pto.run(parsed(TRANSPOSED), arguments={"a": a, "b": b, "c": np.zeros((16, 16), np.float32)})
+    np.testing.assert_array_equal(result.arrays["c"], a @ b.T)
+
+
 # ---------------------------------------------------------------------------------------------
 # Public files
 # ---------------------------------------------------------------------------------------------
