@@ -76,14 +76,15 @@ def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[
     """
     if str(arch or "ideal") not in get_args(Behaviour):
         raise LoomError(f"arch is '{arch}'; use one of {', '.join(get_args(Behaviour))}")
+    name = None if isinstance(source, ModuleOp) else str(source)
     if not isinstance(source, ModuleOp):
         read_text(source)
     try:
         module = parse_kernels(source)
     except LoomError as error:
-        return [_rejected(error)]
+        return [_rejected(error, name)]
     archs: list[Behaviour] = [arch] if arch is not None else [*chips_of(module)]
-    by_arch: dict[Behaviour, list[Finding]] = {one: _findings(module, one) for one in archs}
+    by_arch: dict[Behaviour, list[Finding]] = {one: _findings(module, one, name) for one in archs}
     # A program that names no chip is for those whose compilers take it.
     taken: dict[Behaviour, list[Finding]] = {
         one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)
@@ -153,7 +154,7 @@ def chips_of(module: ModuleOp) -> list[Architecture]:
     return chips
 
 
-def _findings(module: ModuleOp, arch: Behaviour) -> list[Finding]:
+def _findings(module: ModuleOp, arch: Behaviour, name: str | None) -> list[Finding]:
     """The findings about a module as on a chip; on ideal pipes, with slots where those of its own chip lie."""
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
@@ -162,11 +163,11 @@ def _findings(module: ModuleOp, arch: Behaviour) -> list[Finding]:
         verify(module)
         found = find_hazards(module, arch)
     except LoomError as error:
-        return [_rejected(error)]
+        return [_rejected(error, name)]
     try:
         prepare(module, chip)
     except LoomError as error:
-        found.append(_rejected(error))
+        found.append(_rejected(error, name))
     return found
 
 
@@ -198,5 +199,6 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
         verify(module)
 
 
-def _rejected(error: LoomError) -> Finding:
-    return Finding("error", REJECTED, error.message, error.location)
+def _rejected(error: LoomError, name: str | None) -> Finding:
+    """What is refused, at least with the `name` of its file."""
+    return Finding("error", REJECTED, error.message, error.location or name)

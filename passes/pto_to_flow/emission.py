@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, I
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
 
+from ...diagnostics import LoomError, location_of
 from ...dialects import flow
 from ...dialects.pto.types import element_bytes
 from .views import Number, View
@@ -63,6 +64,8 @@ class Emitter:
         if isinstance(type, AnyFloat):
             op = arith.ConstantOp(FloatAttr(float(value), type))
         else:
+            if not -(1 << 63) <= value < 1 << 63:
+                raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(self.at))
             op = arith.ConstantOp(IntegerAttr(int(value), cast("IntegerType | IndexType", type)))
         op.location = self.at.location
         first = self.entry.first_op

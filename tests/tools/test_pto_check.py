@@ -71,9 +71,7 @@ def test_an_error_is_status_1(run_loom: Run, pto: Write) -> None:
     outcome = run_loom("pto", "check", path)
     assert outcome.status == 1
     first, last = outcome.out.splitlines()
-    assert first.startswith(
-        f"{path}:13:5: error: 1 entry is taken out in @vec, but 2 are put into the pipe of 'fifo'"
-    )
+    assert first.startswith(f"{path}:13:5: error: 1 entry is taken out in @vec, but 2 are put into the pipe of 'fifo'")
     assert first.endswith("make both agree [unbalanced-pipe]")
     assert last == f"{path}: 1 error"
 
@@ -153,6 +151,11 @@ def test_text_that_does_not_parse(run_loom: Run, pto: Write) -> None:
     first, last = outcome.out.splitlines()
     assert first.startswith(f"{path}:4:") and "unexpected keyword 'slot_sise'" in first
     assert last == f"{path}: 1 error"
+
+
+def test_what_has_no_place_is_told_of_the_file(run_loom: Run, pto: Write) -> None:
+    path = pto("func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} { return }\n" * 2)
+    assert run_loom("pto", "check", path).out.startswith(f'{path}: error: Redefinition of symbol "f" [rejected]\n')
 
 
 def test_what_the_compiler_refuses_stands_beside_what_else_is_found(pto: Write) -> None:
