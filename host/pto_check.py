@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
@@ -20,6 +21,7 @@ from ..dialects.pto.findings import Finding
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
+from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, read_text
@@ -187,6 +189,11 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
     """
     aim(module, chip)
     verify(module)
+    for op in walk(module):
+        # xDSL takes an index of any size.
+        value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None
+        if value is not None and not -(1 << 63) <= value < 1 << 63:
+            raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(op))
     passes = get_all_passes()
     chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]
     if lower is not None:

@@ -158,6 +158,13 @@ def test_what_has_no_place_is_told_of_the_file(run_loom: Run, pto: Write) -> Non
     assert run_loom("pto", "check", path).out.startswith(f'{path}: error: Redefinition of symbol "f" [rejected]\n')
 
 
+def test_an_index_of_more_than_64_bits(pto: Write) -> None:
+    constant = "    %big = arith.constant 99999999999999999999 : index\n    return\n"
+    (found,) = check(pto(program().replace("    return\n", constant, 1)))
+    assert found.message == "99999999999999999999 does not fit in the 64 bits of an index"
+    assert found.location is not None and ":7:" in found.location
+
+
 def test_what_the_compiler_refuses_stands_beside_what_else_is_found(pto: Write) -> None:
     """Both ends number their slots otherwise, and one takes out more than is put in."""
     text = program(arch="a5", pushes=2)
