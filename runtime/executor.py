@@ -27,7 +27,7 @@ from .registers import Held, behind
 from .resources import OPEN
 from .sends import Send
 from .streams import MemoryStream, QueueStream
-from .switches import SwitchedColor, switched_parts
+from .switches import SwitchedColor, is_ignored, switched_parts
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
 from .warp import CLOCK, SUSPENDED, Warp, merged
@@ -343,6 +343,36 @@ class Executor:
         if queue.unread_count is not None:
             queue.unread_count[units.index] += payload.shape[1]
         outgoing: list[tuple[InputQueue, Message]] = []
+        for part, wavelets, when in _for_engines(units, payload, first, rate) if stream.control else ():
+            outgoing += self._over_static_routes(stream, part, wavelets, when, rate, owned=owned, send=send)
+        if not stream.control:
+            outgoing += self._over_static_routes(stream, units, payload, first, rate, owned=owned, send=send)
+        if queue.switched:
+            kept = payload if owned else payload.copy()
+            for color, part in switched_parts(queue, units):
+                color.send(
+                    queue.cls.placement, part, select_vector(units, part, kept), select(units, part, first), rate,
+                    control=stream.control, advance=stream.advance and last,
+                )  # fmt: skip
+                outgoing += color.settle()
+        for receiver, message in outgoing:
+            self.arrive(receiver, message)
+
+    def _over_static_routes(
+        self,
+        stream: QueueStream,
+        units: UnitSet,
+        payload: Array,
+        first: Any,
+        rate: int,
+        *,
+        owned: bool,
+        send: Send | None,
+    ) -> list[tuple[InputQueue, Message]]:
+        """Where wavelets arrive that the tables of a queue deliver."""
+        queue = stream.queue
+        assert isinstance(queue, OutputQueue)
+        outgoing: list[tuple[InputQueue, Message]] = []
         for delivery in queue.deliveries:
             common = intersect(units, delivery.source)
             if common is None:
@@ -359,16 +389,7 @@ class Executor:
                         message.send, message.delivery, message.threshold = send, delivery, threshold
                         send.expect(delivery, receivers, origin)
                 outgoing.append((delivery.receiver, message))
-        if queue.switched:
-            kept = payload if owned else payload.copy()
-            for color, part in switched_parts(queue, units):
-                color.send(
-                    queue.cls.placement, part, select_vector(units, part, kept), select(units, part, first), rate,
-                    control=stream.control, advance=stream.advance and last,
-                )  # fmt: skip
-                outgoing += color.settle()
-        for receiver, message in outgoing:
-            self.arrive(receiver, message)
+        return outgoing
 
     def decide(self, color: SwitchedColor, limit: int) -> None:
         """Let the routers of a color decide between wavelets that came to several ports before a time."""
@@ -903,6 +924,18 @@ class Executor:
         else:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(time)))
+
+
+def _for_engines(units: UnitSet, payload: Array, first: Any, rate: int) -> list[tuple[UnitSet, Array, Any]]:
+    """Control wavelets without those whose first command keeps them from the compute engine."""
+    ignored = is_ignored(payload)
+    if not some(ignored):
+        return [(units, payload, first)]
+    return [
+        (part, select_vector(units, part, payload)[:, k : k + 1, :], select(units, part, first) + k * rate)
+        for k in range(payload.shape[1])
+        for part in from_mask(units, ~ignored[:, k, :])
+    ]
 
 
 def _begin(transfer: Transfer, messages: list[Message]) -> tuple[Any, int]:

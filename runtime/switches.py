@@ -54,6 +54,11 @@ def popped(words: Array) -> Array:
     return kept | ((commands & 0xFF) << COMMANDS_SHIFT) | (commands >> HIGH_COMMANDS)
 
 
+def is_ignored(words: Array) -> Array:
+    """Whether the first command of control wavelets keeps them from the compute engine."""
+    return (words.astype(np.uint32, copy=False) >> (COMMANDS_SHIFT + 2)) & 1 == 1
+
+
 @dataclass
 class Run:
     """Wavelets on their way to one port of each of some routers, in grid coordinates.
@@ -385,7 +390,7 @@ class SwitchedColor:
         if run.control:
             words = run.payload[:, 0, :]
             code = (words >> COMMANDS_SHIFT) & 3
-            ignored = (words >> (COMMANDS_SHIFT + 2)) & 1 == 1
+            ignored = is_ignored(words)
             if some(code == TEARDOWN):
                 self._refuse_teardown(units, code == TEARDOWN)
             run = self._after_pop(run, words, code)

@@ -292,3 +292,14 @@ def test_a_circle_is_told() -> None:
     engine = machine(2, 2, routes, sender("[0, 0]", send(0, ADVANCE, "control") + send(1, 3)))
     with pytest.raises(LoomError, match="run in a circle"):
         engine.run()
+
+
+@pytest.mark.parametrize("block_units", [None, 1])
+def test_static_routes_obey_the_ignore_bit_too(block_units: int | None) -> None:
+    routes = """flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]"""
+    ignored = encode([(0, True)], 31)
+    sends = send(0, 5) + send(1, ignored, "control") + send(2, 6) + send(3, encode([], 3), "control")
+    engine = machine(2, 1, routes, sender("[0, :]", sends) + reader("[1, :]", 3), block_units)
+    engine.run()
+    assert engine.read_symbol("got")[0, 1].tolist() == [5, 6, encode([], 3)]
