@@ -308,3 +308,68 @@ def test_param_nobody_declares(csl: Csl) -> None:
     whole = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{ .m = 1 }); }'
     (warning,) = csl.layout(whole, EMPTY).warnings
     assert "warning: 'pe.csl' has no param 'm'" in warning
+
+
+ROUTES = ".routes = .{ .rx = RAMP, .tx = NORTH }"
+
+
+@pytest.mark.parametrize(
+    ("switches", "message"),
+    [
+        (".pos4 = .{ .rx = WEST }", "'.switches' has no field '.pos4'"),
+        (".pos1 = .{ .to = WEST }", "'.pos1' has no field '.to'"),
+        (".pos1 = .{}", "'.pos1' changes nothing; give it '.rx' or '.tx', or '.invalid = true'"),
+        (".pos2 = .{ .tx = WEST, .invalid = true }", "'.pos2' is '.invalid' and has directions; leave one out"),
+        (".pos1 = .{ .rx = .{ WEST, SOUTH } }", "takes the color from 2 ports; name exactly one"),
+        (".pos1 = .{ .rx = .{} }", "takes the color from 0 ports; name exactly one"),
+        (".pos1 = .{ .rx = NORTH }", "switch position 1: the route sends the color back to north"),
+        (".pos1 = .{ .tx = 3 }", "a route is made of directions"),
+        (".pos1 = .{ .rx = WEST, .tx = EAST }", "changes where the color comes from and where it goes; on wse2"),
+        (".pos1 = .{ .tx = .{ WEST, EAST } }", "sends the color to 2 ports; on wse2 a position names exactly one"),
+        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 2", "'.current_switch_pos' is 2, but there is no '.pos2'"),
+        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 4", "'.current_switch_pos' is 0 to 3, not 4"),
+        (".pos1 = .{ .tx = WEST }, .pop_mode = .{ .pop = true }", "there is no pop mode '.pop'; the modes are no_pop,"),
+        (".pos1 = .{ .tx = WEST }, .ring_mode = 1", "field '.ring_mode' is 'true' or 'false'"),
+    ],
+)
+def test_refuses_switches(csl: Csl, switches: str, message: str) -> None:
+    text = layout(f"@set_color_config(0, 0, c, «.{{ {ROUTES}, .switches = .{{ {switches} }} }}»);")
+    csl.refuses(EMPTY, message, layout=text)
+
+
+def test_refuses_switches_of_what_has_none(csl: Csl) -> None:
+    switches = ".switches = .{ .pos1 = .{ .rx = WEST } }"
+    text = layout(f"@set_color_config(0, 0, @get_color(10), «.{{ {ROUTES}, {switches} }}»);")
+    csl.refuses(EMPTY, "color @color_10 has id 10, for which wse3 has no switches", layout=text, arch="wse3")
+    csl.layout(text.replace("«", "").replace("»", ""), EMPTY, "wse2")
+    text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .tx = NORTH }}, {switches} }}»);")
+    csl.refuses(EMPTY, "switch position 0: the route leads from no port", layout=text)
+    text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .ring_mode = true }}, {switches} }}»);")
+    csl.refuses(EMPTY, "'.ring_mode' stands in '.routes', and there are '.switches' too", layout=text)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (
+            f"{ROUTES}, .switches = .{{ .pos1 = .{{ .tx = WEST }}, .pos2 = .{{ .rx = SOUTH }}, "
+            ".current_switch_pos = 2, .ring_mode = true, .pop_mode = .{ .always_pop = true } }",
+            "[to [west], from [south]] at 2 ring always_pop",
+        ),
+        (
+            f"{ROUTES}, .switches = .{{ .pos1 = .{{ .invalid = true }}, .pos3 = .{{ .rx = WEST, .tx = .{{}} }}, "
+            ".pop_mode = .{ .no_pop = true } }",
+            "[invalid, invalid, from [west] to []]",
+        ),
+        # Where earlier releases had them.
+        (
+            ".routes = .{ .rx = RAMP, .tx = NORTH, .pos1 = .{ .tx = WEST }, .pop_mode = .{ .pop_on_advance = true } }",
+            "[to [west]] pop_on_advance",
+        ),
+        (f"{ROUTES}, .switches = .{{}}", "[]"),
+    ],
+)
+def test_switches(csl: Csl, config: str, expected: str) -> None:
+    compiled = csl.layout(layout(f"@set_color_config(1, 0, c, .{{ {config} }});"), EMPTY, "wse3")
+    (route,) = [op for op in compiled.module.walk() if isinstance(op, wse.RouteOp)]
+    assert str(route).endswith(f" on [1, 0] from [ramp] to [north] switch {expected}")
