@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -24,7 +24,7 @@ from ..runtime import Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from .pto_check import chips_of, parse_kernels, prepare
-from .pto_sizes import pointed_bytes
+from .pto_sizes import pointed_bytes, slot_arrays
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
@@ -51,12 +51,16 @@ class Printed:
 
 @dataclass
 class Result:
-    """What a run has done: the arrays of the arguments by name, the tiles printed in order, the hazards met."""
+    """What a run has done: the arrays of the arguments by name, the tiles printed in order, the hazards met.
+
+    `slots` names the arrays in which pipes had their slots: what is left there means nothing to the program.
+    """
 
     arrays: dict[str, Array]
     prints: list[Printed] = field(default_factory=list[Printed])
     findings: list[Finding] = field(default_factory=list[Finding])
     statistics: dict[str, Any] = field(default_factory=dict[str, Any])
+    slots: frozenset[str] = frozenset()
 
     @property
     def has_errors(self) -> bool:
@@ -88,6 +92,8 @@ class Program:
         chip = arch if arch != "ideal" else chips_of(module)[0]
         self.sizes = pointed_bytes(module, blocks)
         """Bytes of pointers as far as the text says, by name."""
+        self.slots = slot_arrays(module)
+        """The arrays in which pipes have their slots."""
         prepare(module, chip, lower={"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes}))
         # What is the same for every entry is computed once, and the engine sees that it is.
         LoopInvariantCodeMotionPass().apply(context(), module)
@@ -252,7 +258,7 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
     arch = None if program.arch == "ideal" else program.arch
     findings = [Finding(found.severity, found.code, found.message, found.where, arch) for found in machine.findings]
     statistics = {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
-    return Result(arrays, prints, findings, statistics)
+    return Result(arrays, prints, findings, statistics, frozenset(program.slots))
 
 
 def _core(column: int) -> str:
@@ -260,25 +266,59 @@ def _core(column: int) -> str:
     return "AIC" if column == 0 else f"AIV{column - 1}"
 
 
-def differences(results: Sequence[tuple[Behaviour, Result | LoomError]]) -> list[str]:
-    """Where runs of one program differ, in sentences: ends, arrays and printed tiles, each compared with the first."""
+def compare(
+    source: Path | str | ModuleOp,
+    *,
+    blocks: int = 1,
+    lanes: int | None = None,
+    arguments: Mapping[str, Argument] | None = None,
+    order: str | None = None,
+    repeat: int = 1,
+    step_limit: int | None = None,
+) -> dict[Behaviour, Result | LoomError]:
+    """Run a program with every behaviour of the pipes; see `run`. What fails with one is the error that it raises."""
+    found: dict[Behaviour, Result | LoomError] = {}
+    for arch in get_args(Behaviour):
+        try:
+            found[arch] = run(
+                source, arch=arch, blocks=blocks, lanes=lanes, arguments=arguments, order=order, repeat=repeat,
+                step_limit=step_limit,
+            )  # fmt: skip
+        except LoomError as error:
+            found[arch] = error
+    return found
+
+
+def differences(results: Mapping[Behaviour, Result | LoomError]) -> list[str]:
+    """Where runs of one program differ, in sentences: each compared with the first that came to its end.
+
+    Slots are not compared, nor what only cores print that do not take part in the other.
+    """
+    ended = [(arch, result) for arch, result in results.items() if isinstance(result, Result)]
     found: list[str] = []
-    first_arch, first = results[0]
-    for arch, result in results[1:]:
-        if isinstance(first, LoomError) or isinstance(result, LoomError):
-            if isinstance(first, LoomError) != isinstance(result, LoomError):
-                fails, ends = (first_arch, arch) if isinstance(first, LoomError) else (arch, first_arch)
-                found.append(f"on {fails} the program fails, on {ends} it comes to its end")
-            continue
-        for name, array in first.arrays.items():
-            found += _difference(f"argument {name}", first_arch, array, arch, result.arrays[name])
-        if len(first.prints) != len(result.prints):
-            found.append(f"{first_arch} prints {len(first.prints)} tiles, {arch} {len(result.prints)}")
-            continue
-        ordered = [sorted(r.prints, key=lambda p: (p.block, p.core)) for r in (first, result)]
-        for one, other in zip(*ordered, strict=True):
-            label = f"the tile printed by block {one.block} {one.core} ({one.label})"
-            found += _difference(label, first_arch, one.array, arch, other.array)
+    for arch, result in ended[1:]:
+        first_arch, first = ended[0]
+        for name in sorted(first.arrays.keys() - first.slots):
+            found += _difference(f"argument {name}", first_arch, first.arrays[name], arch, result.arrays[name])
+        one, other = _by_core(first.prints), _by_core(result.prints)
+        for core in sorted(one.keys() & other.keys()):
+            block, name = core
+            if len(one[core]) != len(other[core]):
+                found.append(
+                    f"block {block} {name} prints {len(one[core])} tiles on {first_arch} and {len(other[core])} on "
+                    f"{arch}"
+                )
+                continue
+            for mine, theirs in zip(one[core], other[core], strict=True):
+                what = f"the tile printed by block {block} {name} ({mine.label})"
+                found += _difference(what, first_arch, mine.array, arch, theirs.array)
+    return found
+
+
+def _by_core(prints: Sequence[Printed]) -> dict[tuple[int, str], list[Printed]]:
+    found: dict[tuple[int, str], list[Printed]] = {}
+    for printed in prints:
+        found.setdefault((printed.block, printed.core), []).append(printed)
     return found
 
 

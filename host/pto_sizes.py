@@ -16,10 +16,43 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects.pto import protocol
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializePipeOp
-from ..dialects.pto.memory import MakeTensorViewOp
+from ..dialects.pto.memory import AddPtrOp, MakeTensorViewOp
 from ..dialects.pto.types import PtrType
 from ..dialects.traversal import walk
 from ..runtime.tiles import element_dtype
+
+
+def slot_arrays(module: ModuleOp) -> set[str]:
+    """The names of the pointer arguments that are slots of pipes: what lies there is the pipe's own business."""
+    functions = {op.sym_name.data: op for op in walk(module) if isinstance(op, FuncOp)}
+    return {
+        _name(argument, position)
+        for function in functions.values()
+        for position, argument in enumerate(function.body.blocks[0].args if function.body.blocks else ())
+        if isinstance(argument.type, PtrType) and _holds_slots(argument, functions)
+    }
+
+
+def _name(argument: SSAValue, position: int) -> str:
+    return argument.name_hint or f"arg{position}"
+
+
+def _holds_slots(pointer: SSAValue, functions: dict[str, FuncOp]) -> bool:
+    for use in pointer.uses:
+        op = use.operation
+        if _is_pipe(op):
+            return True
+        if isinstance(op, MakeTensorViewOp | AddPtrOp) and _holds_slots(op.result, functions):
+            return True
+        if isinstance(op, CallOp):
+            callee = functions.get(op.callee.root_reference.data)
+            if (
+                callee is not None
+                and callee.body.blocks
+                and _holds_slots(callee.body.blocks[0].args[use.index], functions)
+            ):
+                return True
+    return False
 
 
 def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
@@ -34,7 +67,7 @@ def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
         for position, argument in enumerate(function.body.blocks[0].args if function.body.blocks else ()):
             if not isinstance(argument.type, PtrType):
                 continue
-            name = argument.name_hint or f"arg{position}"
+            name = _name(argument, position)
             size = _size(argument, functions)
             if size is None:
                 unknown.add(name)
@@ -61,7 +94,9 @@ def _uses(pointer: SSAValue, functions: dict[str, FuncOp]) -> Iterator[int | Non
         match op:
             case MakeTensorViewOp():
                 yield None if dtype is None else _view(op, dtype.itemsize)
-            case OpenPipeOp() | InitializePipeOp():
+                # A tensor that says how a slot lies stands for all slots.
+                yield from (_slots(user.operation) for user in op.result.uses if _is_pipe(user.operation))
+            case _ if _is_pipe(op):
                 yield _slots(op)
             case CallOp():
                 callee = functions.get(op.callee.root_reference.data)
@@ -71,6 +106,10 @@ def _uses(pointer: SSAValue, functions: dict[str, FuncOp]) -> Iterator[int | Non
                     yield None
             case _:
                 yield None
+
+
+def _is_pipe(op: Operation) -> bool:
+    return isinstance(op, OpenPipeOp | InitializePipeOp)
 
 
 def _view(op: MakeTensorViewOp, itemsize: int) -> int | None:

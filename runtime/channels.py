@@ -140,7 +140,9 @@ class Channel:
         for block in producer.blocks:
             if isinstance(block, Rectangle):
                 self.groups.append(self._fresh(block.rows))
-        self.places: dict[UnitSet, Place] = {}
+        self.producing: dict[UnitSet, Place] = {}
+        self.consuming: dict[UnitSet, Place] = {}
+        """Where units of each side stand; units of both have the same coordinates, each in their class."""
         self.drained = False
         """Whether producers take back the credits at the end: flags then outlive a launch."""
 
@@ -154,11 +156,12 @@ class Channel:
     def place(self, warp: Warp, *, producing: bool) -> Place | None:
         """Where the units of a warp stand; None if they do not all stand at one place."""
         units = warp.units
-        found = self.places.get(units)
+        known = self.producing if producing else self.consuming
+        found = known.get(units)
         if found is None:
             found = self._place(warp, producing=producing)
             if found is not None:
-                self.places[units] = found
+                known[units] = found
         return found
 
     def _place(self, warp: Warp, *, producing: bool) -> Place | None:
@@ -189,7 +192,8 @@ class Channel:
         group.left = True
         parts = [group.part(rows), *(group.part(run) for run in _runs(rest))]
         self.groups += parts
-        self.places.clear()
+        self.producing.clear()
+        self.consuming.clear()
         for waiter in group.waiters:
             for part in parts:
                 common = intersect(waiter.warp.units, rectangle(part.rows, waiter.warp.units.columns))  # type: ignore[union-attr]
@@ -200,7 +204,7 @@ class Channel:
 
     def uneven(self, warp: Warp, *, producing: bool) -> bool:
         """Whether the units of a warp, which stand at one place, are at different entries or not all can go on."""
-        place = self.places[warp.units]
+        place = (self.producing if producing else self.consuming)[warp.units]
         group, members = place.rows, place.members
         if len(members) < 2:
             return False
@@ -233,7 +237,7 @@ class Channel:
 
     def acquire(self, warp: Warp, here: int, where: str | None) -> int | None:
         """The number of the producer's next entry; None if the units have to part or to wait, see `refused`."""
-        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
         group, members, lanes = place
@@ -318,7 +322,7 @@ class Channel:
 
     def commit(self, warp: Warp, where: str | None) -> Rows | None:
         """The producer's entry is complete; None if the units have to part."""
-        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
         group, members, lanes = place
@@ -337,7 +341,7 @@ class Channel:
 
     def wait(self, warp: Warp, where: str | None) -> int | None:
         """The number of the consumer's next entry; None if the units have to part or to wait."""
-        place = self.places.get(warp.units) or self.place(warp, producing=False)
+        place = self.consuming.get(warp.units) or self.place(warp, producing=False)
         if place is None:
             return None
         group, members, lanes = place
@@ -370,7 +374,7 @@ class Channel:
 
     def release(self, warp: Warp, where: str | None) -> Rows | None:
         """The consumer is done with an entry; None if the units have to part."""
-        place = self.places.get(warp.units) or self.place(warp, producing=False)
+        place = self.consuming.get(warp.units) or self.place(warp, producing=False)
         if place is None:
             return None
         group, members, lanes = place
@@ -389,7 +393,7 @@ class Channel:
                 self.machine.findings.add(
                     "error", "freed-twice", self.name, where,
                     f"channel @{self.name} has {released[member]} releases for {waited} entries taken; free each entry "
-                    "once",
+                    "once, and on a5 not a tile popped from global memory: the pop has done so (H6)",
                 )  # fmt: skip
         if waited % self.period:
             return
@@ -412,7 +416,7 @@ class Channel:
 
     def drain(self, warp: Warp) -> bool | None:
         """Take the credits that are still to come: whether they were all there; None if the units have to part."""
-        place = self.places.get(warp.units) or self.place(warp, producing=True)
+        place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
         group, members, lanes = place

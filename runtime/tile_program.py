@@ -277,7 +277,7 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     channel = tile.channel
     assert channel is not None
     role = tile.role
-    place = channel.places.get(warp.units) or channel.place(warp, producing=role == "written")
+    place = channel.place(warp, producing=role == "written")
     if place is None or type(tile.number) is not int:
         return
     group, number, member = place.rows, tile.number, place.members.start

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..diagnostics import LoomError
 from .arguments import Parser, assignment, number, positive
@@ -17,7 +17,6 @@ from .outputs import Outputs
 if TYPE_CHECKING:
     from ..dialects.pto.findings import Finding
     from ..dialects.pto.protocol import Behaviour
-    from ..host.pto import Result
 
 
 def main(argv: Sequence[str]) -> int:
@@ -140,7 +139,8 @@ def _summary(findings: Sequence[Finding]) -> str:
 def _run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from ..host.pto import run
+    from ..dialects.pto.protocol import Behaviour
+    from ..host.pto import Result, compare, differences, run
     from .loom import read_array
 
     with Outputs() as outputs:
@@ -150,20 +150,17 @@ def _run(arguments: argparse.Namespace) -> int:
         }
         wanted = [(name, outputs.open(path)) for name, path in arguments.get]
         stats = outputs.open(arguments.stats) if arguments.stats is not None else None
-
-        def on(arch: Behaviour) -> Result:
-            return run(
-                arguments.file,
-                arch=arch,
-                blocks=arguments.blocks,
-                lanes=arguments.lanes,
-                arguments=values,
-                order=arguments.order,
-                repeat=arguments.repeat,
-                step_limit=arguments.step_limit,
-            )
-
-        result = on(arguments.arch)
+        options: dict[str, Any] = {
+            name: getattr(arguments, name) for name in ("blocks", "lanes", "order", "repeat", "step_limit")
+        }
+        others: dict[Behaviour, Result | LoomError] = {}
+        if arguments.compare:
+            others = compare(arguments.file, arguments=values, **options)
+            result = others.pop(arguments.arch)
+            if isinstance(result, LoomError):
+                raise result
+        else:
+            result = run(arguments.file, arch=arguments.arch, arguments=values, **options)
         for name, stream in wanted:
             if name not in result.arrays:
                 raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")
@@ -174,23 +171,19 @@ def _run(arguments: argparse.Namespace) -> int:
             print(printed)
         for finding in result.findings:
             print(finding)
-        if arguments.compare:
-            _compare(arguments.arch, result, on)
-    return int(result.has_errors)
-
-
-def _compare(arch: Behaviour, result: Result, on: Callable[[Behaviour], Result]) -> None:
-    """Run on the other chips the program is for, and with ideal pipes, and print where that ends otherwise."""
-    from ..dialects.pto.protocol import Behaviour
-    from ..host.pto import differences
-
-    results: list[tuple[Behaviour, Result | LoomError]] = [(arch, result)]
-    for other in get_args(Behaviour):
-        if other != arch:
-            try:
-                results.append((other, on(other)))
-            except LoomError as error:
-                print(f"on {other}: {error}")
-                results.append((other, error))
-    for sentence in differences(results) or [f"{', '.join(name for name, _ in results)} end alike"]:
-        print(sentence)
+        if not arguments.compare:
+            return int(result.has_errors)
+        for arch, other in others.items():
+            for finding in other.findings if isinstance(other, Result) else ():
+                print(finding)
+            if isinstance(other, LoomError):
+                print(f"it does not run on {arch}: {other}")
+        runs: dict[Behaviour, Result | LoomError] = {
+            arch: result if arch == arguments.arch else others[arch] for arch in get_args(Behaviour)
+        }
+        ended = [arch for arch, other in runs.items() if isinstance(other, Result)]
+        found = differences(runs)
+        alike = f"no result differs between {' and '.join(ended)}" if ended[1:] else "there is nothing to compare with"
+        for sentence in found or [alike]:
+            print(sentence)
+    return int(bool(found) or any(isinstance(other, Result) and other.has_errors for other in runs.values()))

@@ -131,6 +131,12 @@ class Pipes:
                 self.handles.view(op.gm_addr) if self.handles.is_known(op.gm_addr) else self.handles.number(op.gm_addr)
             )
         both = op.direction == protocol.BOTH
+        if both and self.machine.protocol == "a5" and isinstance(op, InitializeL2G2LPipeOp):
+            raise refusal(
+                op,
+                "is a pipe of both directions by way of global memory, which hangs on a5: the vector cores wait there "
+                "for the flag of free slots instead of that of data (H8); open a pipe for each direction",
+            )
         first = protocol.C2V if both else op.direction
         buffers: dict[int, Number] = {}
         if op.local_addr is not None:
@@ -311,7 +317,8 @@ class Pipes:
                 entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, "read")
                 source = self._popped_from_global_memory(op, pipe, ring, extents, tile)
                 emitter.apply("copy", bound(index), [replace(source, entry=entry)])
-                if self.machine.protocol == "a2a3":
+                if self.machine.protocol != "ideal":
+                    # On a5 the free that the text needs gives the slot back once more (H6).
                     emitter.append(flow.ReleaseOp(ring.channel))
             return index
 

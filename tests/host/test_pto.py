@@ -11,7 +11,7 @@ import pytest
 
 from loomir import pto
 from loomir.diagnostics import LoomError
-from loomir.host.pto import Printed, Result, differences
+from loomir.host.pto import Printed, Result, compare, differences
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pto"
 
@@ -176,15 +176,23 @@ def test_differences() -> None:
     one = Result({"x": np.array([[1, 2], [3, 4]])}, [Printed(0, "AIV0", "t", np.zeros(2))])
     same = Result({"x": np.array([[1, 2], [3, 4]])}, [Printed(0, "AIV0", "t", np.zeros(2))])
     other = Result({"x": np.array([[1, 9], [3, 9]])}, [Printed(0, "AIV0", "t", np.ones(2))])
-    assert differences([("ideal", one), ("a5", same)]) == []
-    assert differences([("ideal", one), ("a5", other)]) == [
+    assert differences({"ideal": one, "a5": same}) == []
+    assert differences({"ideal": one, "a5": other}) == [
         "argument x differs in 2 of 4 elements between ideal and a5: the first, [0, 1], is 2 and 9",
         "the tile printed by block 0 AIV0 (t) differs in 2 of 2 elements between ideal and a5: the first, [0], is 0.0 "
         "and 1.0",
     ]
-    fails = LoomError("x")
-    assert differences([("ideal", one), ("a5", fails)]) == ["on a5 the program fails, on ideal it comes to its end"]
-    assert differences([("ideal", one), ("a5", Result({"x": np.ones((2, 2))}))]) == [
-        "argument x differs in 3 of 4 elements between ideal and a5: the first, [0, 1], is 2 and 1.0",
-        "ideal prints 1 tiles, a5 0",
-    ]
+    failed = differences({"ideal": LoomError("x"), "a2a3": one, "a5": other})
+    assert failed[0].endswith("between a2a3 and a5: the first, [0, 1], is 2 and 9")
+    twice = Result(dict(one.arrays), one.prints * 2 + [Printed(0, "AIV1", "t", np.ones(2))])
+    assert differences({"ideal": one, "a5": twice}) == ["block 0 AIV0 prints 1 tiles on ideal and 2 on a5"]
+    slots = Result({"x": np.zeros((2, 2))}, one.prints, slots=frozenset({"x"}))
+    assert differences({"ideal": slots, "a5": one}) == []
+
+
+def test_compare() -> None:
+    """A program of a5 alone fails on a2a3, and gives the same on the others."""
+    results = compare(EXAMPLES / "dequantize.pto")
+    assert isinstance(results["a2a3"], LoomError)
+    assert isinstance(results["ideal"], Result)
+    assert differences(results) == []

@@ -169,7 +169,7 @@ module attributes {{pto.target_arch = "{chip}"}} {{
     ).replace("%lane64 = ", "%zero = arith.constant 0 : i64\n    %lane64 = ")
 
 
-splits = st.sampled_from([(NO_SPLIT, NO_SPLIT), *itertools.product((UP_DOWN, LEFT_RIGHT), repeat=2)])
+splits = st.sampled_from(list(itertools.product((NO_SPLIT, UP_DOWN, LEFT_RIGHT), repeat=2)))
 
 
 chips: st.SearchStrategy[tuple[str, Behaviour]] = st.sampled_from(

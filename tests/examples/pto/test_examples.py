@@ -222,7 +222,15 @@ def test_tiles_of_two_sizes_overlap_on_a5(arch: Arch) -> None:
     np.testing.assert_allclose(result.arrays["out"].reshape(24, 16)[:16], square, 1e-3, 1e-3)
 
 
-@pytest.mark.parametrize("arch", ALL)
+def test_pipe_of_both_directions_in_global_memory_hangs_on_a5() -> None:
+    """H8: the vector cores wait for the wrong flag there, so it is refused with the cause and the remedy."""
+    with pytest.raises(
+        LoomError, match=r"wait there for the flag of free slots.*\(H8\); open a pipe for each direction"
+    ):
+        pto.run(HAZARDS / "h7_rings_alias.pto", arch="a5")
+
+
+@pytest.mark.parametrize("arch", ["ideal", "a2a3"])
 def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     given = inputs({"a": (16, 16)})
     result = pto.run(HAZARDS / "h7_rings_alias.pto", arch=arch, arguments={**given, **RING})
