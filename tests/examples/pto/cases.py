@@ -103,7 +103,11 @@ def exact_exchange(exchange: Exchange, step: int = 1000, **more: Any) -> Case:
         pushes = exchange.count("vector", "push") * exchange.rounds
         if pushes:
             tiles = [split_tile(tile, exchange.split, rows, columns) + block for tile in range(pushes)]
-            found["vector_in"] = np.vstack(tiles).astype(DTYPES[exchange.element])
+            numbers = np.vstack(tiles)
+            # The whole numbers that 16-bit floats have end at 2048.
+            found["vector_in"] = (numbers % 2003 if exchange.element == "f16" else numbers).astype(
+                DTYPES[exchange.element]
+            )
         return found
 
     def golden(given: Arrays) -> dict[str, Array]:
@@ -208,6 +212,13 @@ def _exchanges() -> dict[str, Case]:
             "push push pop free push", "pop free push pop free pop free", UP_DOWN, 16, 128, 128, slots=4, local_slots=4
         )
     )
+    # What the document itself shows: 128 x 128, two slots, the slot as large as the tile.
+    square: dict[str, Any] = {"rows": 128, "columns": 128, "inner": 128, "local_slots": 1}
+    found["c2v_of_the_document"] = exact_exchange(Exchange("push", "pop free", **square, rounds=3))
+    for element in ("f32", "f16"):
+        found[f"v2c_of_the_document_{element}"] = exact_exchange(
+            Exchange("pop free", "push", **square, element=element, rounds=3)
+        )
     found["cv_nosplit_single"] = exact_exchange(Exchange("push", "pop free"))
     found["cv_nosplit_wraparound"] = exact_exchange(Exchange("push", "pop free", rounds=5))
     found["cv_nosplit_delayed_free"] = exact_exchange(
@@ -283,6 +294,13 @@ def _products() -> dict[str, Case]:
 def uniform(**shapes: tuple[int, int]) -> Callable[[np.random.Generator, Chip], dict[str, Array]]:
     def arrays(random: np.random.Generator, chip: Chip) -> dict[str, Array]:
         return {name: random.uniform(-2, 2, shape).astype(np.float32) for name, shape in shapes.items()}
+
+    return arrays
+
+
+def uniform_halves(**shapes: tuple[int, int]) -> Callable[[np.random.Generator, Chip], dict[str, Array]]:
+    def arrays(random: np.random.Generator, chip: Chip) -> dict[str, Array]:
+        return {name: random.uniform(-1, 1, shape).astype(np.float16) for name, shape in shapes.items()}
 
     return arrays
 
@@ -375,12 +393,16 @@ def _others() -> dict[str, Case]:
 
     found["subtile"] = Case(
         lambda chip: slots_written_in_parts(chip, rows=128, inner=128, columns=128, repeat=4, band=16),
-        lambda random, chip: {
-            name: random.uniform(-1, 1, (128, 128)).astype(np.float16) for name in ("a", "b")
-        },
+        uniform_halves(a=(128, 128), b=(128, 128)),
         lambda given: {"out": np.tile(given["a"].astype(np.float64) @ given["b"].astype(np.float64), (1, 4)) + 3.14},
         FLOAT_TOLERANCE,
     )  # fmt: skip
+    found["slot_of_the_document"] = Case(
+        lambda chip: slots_written_in_parts(chip, rows=128, inner=128, columns=128, repeat=1, band=128, split=NO_SPLIT),
+        uniform_halves(a=(128, 128), b=(128, 128)),
+        lambda given: {"out": given["a"].astype(np.float64) @ given["b"].astype(np.float64) + 3.14},
+        FLOAT_TOLERANCE,
+    )
     for dynamic in (False, True):
         found[f"strips_{'dynamic' if dynamic else 'static'}"] = Case(
             lambda chip, dynamic=dynamic: product_in_strips(

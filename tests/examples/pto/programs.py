@@ -403,7 +403,9 @@ def there_and_back(
 # ---------------------------------------------------------------------------------------------
 
 
-def slots_written_in_parts(chip: Chip, *, rows: int, inner: int, columns: int, repeat: int, band: int) -> str:
+def slots_written_in_parts(
+    chip: Chip, *, rows: int, inner: int, columns: int, repeat: int, band: int, split: int = UP_DOWN
+) -> str:
     """`out = tile(a @ b) + 3.14`: the product `repeat` times side by side in one slot, read `band` rows at a time."""
     wide = repeat * columns
     pointers = {"a": "f16", "b": "f16", "out": "f32", "slots": "f32"}
@@ -411,7 +413,8 @@ def slots_written_in_parts(chip: Chip, *, rows: int, inner: int, columns: int, r
     view = f"!pto.tensor_view<{rows}x{wide}xf32>"
     size = rows * wide * 4
     # An entry of the vector cores is the part of one of them.
-    for kernel, end, height in ((cube, "aic", rows), (vector, "aiv", rows // LANES)):
+    half = rows if split == NO_SPLIT else rows // LANES
+    for kernel, end, height in ((cube, "aic", rows), (vector, "aiv", half)):
         ring = kernel.pointer("slots", 2 * rows * wide)
         slot = kernel.view(ring, "f32", (height, wide))
         numbers = f"{{id = 0, dir_mask = 1, slot_size = {size}, slot_num = 2}}"
@@ -422,23 +425,22 @@ def slots_written_in_parts(chip: Chip, *, rows: int, inner: int, columns: int, r
     factor = cube.to_right(matrix, right)
     own = cube.to_left(cube.load(left, cube.part("a", (rows, inner), (0, 0), (rows, inner))), left)
     product = cube.apply("tmatmul", [own, factor], cube.tile(Tile("acc", "f32", rows, columns)))
-    entry = cube.alloc(view, UP_DOWN)
+    entry = cube.alloc(view, split)
     with cube.loop(0, repeat) as step:
         part = cube.part_of(entry, (0, cube.times(step, columns)), (rows, columns))
         cube.apply("tstore", [product], part)
-    cube.push(entry, UP_DOWN)
+    cube.push(entry, split)
 
-    half = rows // LANES
-    entry = vector.pop(f"!pto.tensor_view<{half}x{wide}xf32>", UP_DOWN)
+    entry = vector.pop(f"!pto.tensor_view<{half}x{wide}xf32>", split)
     kind = Tile("vec", "f32", band, wide)
-    first = vector.times(vector.lane, half)
+    first = 0 if split == NO_SPLIT else vector.times(vector.lane, half)
     with vector.loop(0, half // band) as step:
         row = vector.times(step, band)
         tile = vector.load(kind, vector.part_of(entry, (row, 0), (band, wide)))
         result = vector.apply("tadds", [tile, vector.number(3.14, "f32")], vector.tile(kind))
         out = vector.part("out", (rows, wide), (vector.plus(first, row), 0), (band, wide))
         vector.apply("tstore", [result], out)
-    vector.free(UP_DOWN, entry=entry)
+    vector.free(split, entry=entry)
     return module(chip, pointers, [cube, vector])
 
 

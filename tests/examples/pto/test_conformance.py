@@ -58,6 +58,9 @@ NPU, 48 cases of a2a3 and 39 of a5
 | tpushpop_vc case13 explicit sub-block (a2a3 1, a5 1) | vc_13_named_lane_{64,128} |
 | tpushpop_vc_nosplit case1..6 (a2a3 6, a5 6) | vc_nosplit_{i8,i16}_{1,2,4} |
 
+The document's own three examples (PTO-033 to PTO-035) are c2v_of_the_document, v2c_of_the_document_{f32,f16} and
+slot_of_the_document.
+
 Rules these prove: PTO-001, PTO-006 to PTO-011 (what a push does, slot after slot, and slots that are tensors), PTO-020
 (one pipe for both directions), PTO-025 to PTO-027 (splits), PTO-028 and PTO-029 (waiting is sparse, telling is not).
 """
@@ -75,6 +78,7 @@ from loomir import pto
 from loomir.dialects import context
 from loomir.frontend.ir_text import parse_ir
 from loomir.host.pto_check import check
+from loomir.passes import get_all_passes
 from loomir.runtime import Deadlock
 
 from .cases import CASES, Array, Arrays, Case, exact_exchange
@@ -168,6 +172,15 @@ def test_case(name: str, chip: Chip) -> None:
         assert arch == "a5" or run.result.findings == []
 
 
+def test_sizes_of_the_document() -> None:
+    """PTO-033, PTO-034: 128 x 128 numbers to a slot, two slots, whole tiles."""
+    texts = {name: CASES[name].text("a5") for name in ("c2v_of_the_document", "v2c_of_the_document_f16")}
+    for (direction, size), text in zip(((1, 65536), (2, 32768)), texts.values(), strict=True):
+        assert f"{{id = 0, dir_mask = {direction}, slot_size = {size}, slot_num = 2}}" in text
+        assert f"size = {2 * size}, location" in text
+        assert "split = 0" in text and "split = 1" not in text
+
+
 BLOCKED = (
     "stream_of_12", "both_up_down_order", "both_left_right_overlapping_pops", "cv_nosplit_dynamic_part",
     "vc_left_right_wraparound", "cv_4_up_down", "cv_14_left_right_odd", "fixpipe_4_vdeqf16", "vc_up_down_i8_4",
@@ -244,3 +257,22 @@ def test_repeated_launches_leave_no_credits() -> None:
     """What is left of a pipe's credits is taken at the end of a launch: the next begins as the first did."""
     for name in ("cv_nosplit_wraparound", "both_up_down_order", "vc_left_right_wraparound"):
         Run(CASES[name], "a2a3", "a3", repeat=7).check()
+
+
+@pytest.mark.parametrize(
+    "name", ["cv_14_left_right_odd", "both_add_one_left_right", "subtile", "vc_13_named_lane_64", "strips_dynamic"]
+)
+def test_pipes_as_values(name: str) -> None:
+    """The same programs written with pipes as values, which are read back from their text, do the same."""
+    case = CASES[name]
+    for chip in case.chips:
+        program = read(case, chip)
+        for step in (
+            "pto-assign-default-frontend-pipe-id",
+            "pto-lower-frontend-pipe-ops",
+            "pto-infer-validate-pipe-init",
+        ):
+            get_all_passes()[step]()().apply(context(), program)
+        text = str(program)
+        assert "pto.initialize_l2" in text and "initialize_pipe" not in text
+        Run(case, NATIVE[chip], chip, program=parse_ir(context(), text, f"{chip}.pto")).check()
