@@ -235,8 +235,8 @@ class Channel:
 
     # What units do
 
-    def acquire(self, warp: Warp, here: int, where: str | None) -> int | None:
-        """The number of the producer's next entry; None if the units have to part or to wait, see `refused`."""
+    def acquire(self, warp: Warp, where: str | None) -> int | None:
+        """The number of the producer's next entry; None if the units have to part or to wait."""
         place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None

@@ -165,12 +165,9 @@ class _Entry:
 
     def push(self, warp: Warp) -> int | None:
         """The producer's entry; None leaves it to the instructions behind."""
-        found = self.views.get(warp.units)
-        slots = warp.slots
-        if found is None or found.group.left or not self._current(found, slots):
-            found = self._renew(warp)
-            if found is None:
-                return None
+        found = self._found(warp)
+        if found is None:
+            return None
         channel, group = self.channel, found.group
         acquired, lanes = group.acquired, found.lanes
         number = acquired[found.members.start]
@@ -209,12 +206,9 @@ class _Entry:
 
     def pop(self, warp: Warp) -> int | None:
         """The consumer's entry, as far as it is one; None leaves it to the instructions behind."""
-        found = self.views.get(warp.units)
-        slots = warp.slots
-        if found is None or found.group.left or not self._current(found, slots):
-            found = self._renew(warp)
-            if found is None:
-                return None
+        found = self._found(warp)
+        if found is None:
+            return None
         group, members, lanes = found.group, found.members, found.lanes
         waited, ready = group.waited, group.ready
         number = waited[members.start]
@@ -234,6 +228,7 @@ class _Entry:
             waited[member] = number + 1
         for destination, source in copies:
             np.copyto(destination, source)
+        slots = warp.slots
         if self.keeps_number:
             slots[self.number] = number
         for slot, tile in zip(self.outside, found.tiles[at], strict=True):
@@ -246,12 +241,17 @@ class _Entry:
 
     # Views
 
-    def _current(self, found: _Views, slots: list[Any]) -> bool:
+    def _found(self, warp: Warp) -> _Views | None:
+        """The views for the units of a warp, if they may be had for all at once."""
+        found = self.views.get(warp.units)
+        if found is None or found.group.left:
+            return self._renew(warp)
+        slots = warp.slots
         for slot, value in zip(self.inputs, found.inputs, strict=True):
             given = slots[slot]
             if given is not value and (type(given) is not int or given != value):
-                return False
-        return True
+                return self._renew(warp)
+        return found
 
     def _renew(self, warp: Warp) -> _Views | None:
         """Views to be filled for the units and inputs of a warp; None if it cannot be done for them all at once."""

@@ -368,40 +368,29 @@ def tile_get(body: Body, op: flow.TileGetOp) -> None:
 
 def acquire(body: Body, op: flow.AcquireOp) -> None:
     """The producer's next entry."""
-    channel, where = _channel(body, op.channel, op), location_of(op)
-    _belongs(body, op, channel, producing=True)
-    result = body.define(op.result)
-    here = body.here
-    again = here if body.entry is None else body.entry
-    channel_acquire = channel.acquire
-
-    def instruction(warp: Warp) -> int | None:
-        number = channel_acquire(warp, here, where)
-        if number is None:
-            if channel.place(warp, producing=True) is None or channel.uneven(warp, producing=True):
-                return channel.apart(warp, here, producing=True)
-            return channel.suspend(warp, again, "acquire", where, producing=True)
-        warp.slots[result] = number
-        return None
-
-    body.emit(instruction)
+    _take(body, op, "acquire", producing=True)
 
 
 def wait(body: Body, op: flow.WaitOp) -> None:
     """The consumer's next entry."""
+    _take(body, op, "wait", producing=False)
+
+
+def _take(body: Body, op: flow.AcquireOp | flow.WaitOp, action: str, *, producing: bool) -> None:
+    """The next entry of one side: its number, or a reason to part or to wait."""
     channel, where = _channel(body, op.channel, op), location_of(op)
-    _belongs(body, op, channel, producing=False)
+    _belongs(body, op, channel, producing=producing)
     result = body.define(op.result)
     here = body.here
     again = here if body.entry is None else body.entry
-    channel_wait = channel.wait
+    take = channel.acquire if producing else channel.wait
 
     def instruction(warp: Warp) -> int | None:
-        number = channel_wait(warp, where)
+        number = take(warp, where)
         if number is None:
-            if channel.place(warp, producing=False) is None or channel.uneven(warp, producing=False):
-                return channel.apart(warp, here, producing=False)
-            return channel.suspend(warp, again, "wait", where, producing=False)
+            if channel.place(warp, producing=producing) is None or channel.uneven(warp, producing=producing):
+                return channel.apart(warp, here, producing=producing)
+            return channel.suspend(warp, again, action, where, producing=producing)
         warp.slots[result] = number
         return None
 
