@@ -238,3 +238,16 @@ def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     to_cube, to_vector = (result.arrays[name].reshape(16, 16) for name in ("to_cube", "to_vector"))
     kept = [(to_cube == 7).all(), (to_vector == given["a"]).all()]
     assert kept == [True, True] if arch == "ideal" else not all(kept)
+
+
+@pytest.mark.parametrize("order", ["eager", "prompt"])
+def test_slots_freed_twice_on_a5(order: str) -> None:
+    given = inputs({"a": (128, 16)})
+    squares = np.vstack([given["a"][i : i + 16] @ given["a"][i : i + 16] for i in range(0, 128, 16)])
+    for arch in ALL:
+        result = pto.run(HAZARDS / "h6_freed_twice.pto", arch=arch, order=order, arguments={**given, **RING})
+        if arch == "a5":
+            assert "freed-twice" in {finding.code for finding in result.findings}
+        else:
+            assert result.findings == []
+            np.testing.assert_allclose(result.arrays["out"].reshape(128, 16), squares, 1e-3, 1e-3)
