@@ -22,12 +22,14 @@ class EntryBytes:
 
 
 def entry_bytes(use: PipeUse) -> EntryBytes | None:
-    """What a push or pop of a tile needs of a slot (PTO-022); None of other uses, and where sizes are not known.
+    """What a push or pop needs of a slot (PTO-022); None of tensors and other uses, and where sizes are not known.
 
-    A vector core that shares the entry with the other (PTO-026, PTO-027) puts in or takes out one of two tiles. What
-    the accumulator holds is converted on its way if the pipe has an epilogue, so that only the pop says how large it
-    is.
+    A signal is one word (PTO-021). A vector core that shares the entry with the other (PTO-026, PTO-027) puts in or
+    takes out one of two tiles. What the accumulator holds is converted on its way if the pipe has an epilogue, so that
+    only the pop says how large it is.
     """
+    if use.of_signal:
+        return EntryBytes(1, protocol.SIGNAL_BYTES)
     tile = None if use.entry is None else use.entry.type
     if not isinstance(tile, TileBufType) or use.action not in ("push", "pop"):
         return None

@@ -37,8 +37,8 @@ class Ring:
 
     @property
     def of_tiles(self) -> bool:
-        """Whether entries are tiles; else they are tensors in global memory."""
-        return any(use.of_tile for end in (self.producers, self.consumers) for uses in end.values() for use in uses)
+        """Whether entries are tiles or signals; else they are tensors in global memory."""
+        return any(use.of_contents for end in (self.producers, self.consumers) for uses in end.values() for use in uses)
 
     @property
     def frees_at_pop(self) -> bool:

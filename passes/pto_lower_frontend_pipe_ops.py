@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
@@ -25,6 +25,8 @@ from ..dialects.pto.frontend_pipes import (
     PopOp,
     PushOp,
     TPopFromAicOp,
+    TPopSignalFromAivOp,
+    TPushSignalToAicOp,
     TPushToAicOp,
 )
 from ..dialects.pto.internal_pipes import (
@@ -35,7 +37,9 @@ from ..dialects.pto.internal_pipes import (
     TAllocOp,
     TFreeOp,
     TPopOp,
+    TPopSignalOp,
     TPushOp,
+    TPushSignalOp,
     peer_attributes,
 )
 from ..dialects.pto.kernels import Architecture, architecture_of, function_of
@@ -53,7 +57,7 @@ class PtoLowerFrontendPipeOpsPass(ModulePass):
     (`pto.initialize_l2g2l_pipe`, which needs a `gm_slot_buffer`); so do slots that are tensors on all chips. A pipe of
     both directions stays one. What the kernel left open is filled in: `slot_num` is 8, or 4 for each of two
     directions, and `local_slot_num` is `slot_num`. A pop becomes the declaration of its tile or tensor and a
-    `pto.tpop` that binds it to the slot (PTO-009, PTO-011).
+    `pto.tpop` that binds it to the slot (PTO-009, PTO-011); control signals stay values (PTO-021).
 
     `arch` is the chip if the module names none.
     """
@@ -184,6 +188,7 @@ class _Lowering:
         lane: SSAValue | None = op.aiv_subblockid if isinstance(op, TPushToAicOp | TPopFromAicOp) else None
         new: list[Operation] = []
         results: list[SSAValue] = []
+        types: Sequence[Attribute] = ()
         match op:
             case AllocSlotOp() | PopOp():
                 new, entry = _declaration(op.entry_value.type)
@@ -198,9 +203,16 @@ class _Lowering:
                 make, operands = TPushOp.build, [op.entry_value, pipe.pipe, lane]
             case FreeOp():
                 make, operands = TFreeOp.build, [op.entry, pipe.pipe]
+            case TPushSignalToAicOp():
+                make, operands = TPushSignalOp.build, [op.signal, pipe.pipe]
+            case TPopSignalFromAivOp():
+                make, operands, types = TPopSignalOp.build, [pipe.pipe], [i1]
             case _:
                 raise refusal(op, "has no form on pipes that are values")
-        new.append(make(operands=operands, properties={"split": op.split}, attributes=op.attributes))
+        new.append(
+            make(operands=operands, result_types=types, properties={"split": op.split}, attributes=op.attributes)
+        )
+        results += new[-1].results
         for made in new:
             made.location = op.location
         Rewriter.replace_op(op, new, results)

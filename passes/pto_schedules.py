@@ -14,12 +14,23 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from ..dialects.pto import protocol
 from ..dialects.pto.attributes import KernelKind
-from ..dialects.pto.frontend_pipes import AllocSlotOp, FreeOp, OpenPipeOp, PipeUseOp, PopOp, PushOp, opened_pipes
+from ..dialects.pto.frontend_pipes import (
+    AllocSlotOp,
+    FreeOp,
+    OpenPipeOp,
+    PipeUseOp,
+    PopOp,
+    PushOp,
+    TPopSignalFromAivOp,
+    TPushSignalToAicOp,
+    opened_pipes,
+)
 from ..dialects.pto.internal_pipes import (
     BoundPipeOp,
     InitializeL2G2LPipeOp,
@@ -27,7 +38,9 @@ from ..dialects.pto.internal_pipes import (
     TAllocOp,
     TFreeOp,
     TPopOp,
+    TPopSignalOp,
     TPushOp,
+    TPushSignalOp,
 )
 from ..dialects.pto.kernels import (
     Architecture,
@@ -90,6 +103,16 @@ class PipeUse:
         """Whether the entry is a tile, as far as the operation names it."""
         return self.entry is not None and isinstance(self.entry.type, TileBufType)
 
+    @property
+    def of_signal(self) -> bool:
+        """Whether the entry is a control signal, which is a number of its own once it is taken out."""
+        return self.entry is not None and self.entry.type == i1
+
+    @property
+    def of_contents(self) -> bool:
+        """Whether a push stores the entry and a pop takes it: not that of a tensor, whose slot is written before."""
+        return self.of_tile or self.of_signal
+
 
 @dataclass(eq=False)
 class Slot:
@@ -133,6 +156,7 @@ class Schedule:
 _ACTIONS: Mapping[type[Operation], Action] = {
     AllocSlotOp: "alloc", PushOp: "push", PopOp: "pop", FreeOp: "free",
     TAllocOp: "alloc", TPushOp: "push", TPopOp: "pop", TFreeOp: "free",
+    TPushSignalToAicOp: "push", TPopSignalFromAivOp: "pop", TPushSignalOp: "push", TPopSignalOp: "pop",
 }  # fmt: skip
 
 
@@ -218,10 +242,9 @@ class Kernel:
         return self.behaviour == "a2a3" and self.takes_tiles(pipe, direction)
 
     def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
-        """Whether the entries of a pipe are tiles; else they are tensors in global memory."""
-        return any(
-            use.of_tile for use in self.uses if use.pipe is pipe and use.direction == direction and use.action != "free"
-        )
+        """Whether the entries of a pipe are tiles or signals; else they are tensors in global memory."""
+        uses = (use for use in self.uses if use.pipe is pipe and use.direction == direction)
+        return any(use.of_contents for use in uses if use.action != "free")
 
 
 def kernel_of(function: FuncOp, behaviour: Behaviour | None) -> Kernel:
@@ -244,7 +267,9 @@ class _Plan:
         self._members: dict[Block, list[Operation]] = {}
         for use in uses:
             self._note(use.op, self.around)
-        pending = [use.entry for use in uses if use.entry is not None and use.action in ("alloc", "pop")]
+        pending = [
+            use.entry for use in uses if use.entry is not None and use.action in ("alloc", "pop") and not use.of_signal
+        ]
         seen: set[SSAValue] = set()
         while pending:
             value = pending.pop()
@@ -441,7 +466,9 @@ class _Run:
             return
         slot = None
         if use.entry is not None and use.action in ("alloc", "pop"):
-            slot = self._slots[use.entry] = Slot(use, self._taken[use.pipe, use.direction])
+            slot = Slot(use, self._taken[use.pipe, use.direction])
+            if not use.of_signal:
+                self._slots[use.entry] = slot
             self._taken[use.pipe, use.direction] += 1
         elif use.entry is not None:
             slot = self.slot(use.entry)

@@ -50,7 +50,9 @@ from .internal_pipes import (
     verify_numbers,
     verify_odd_entry,
     verify_parity,
+    verify_signal,
     verify_split,
+    whole,
 )
 from .kernels import architecture_of, core_of, fail, function_of, is_tile_helper, require_function
 from .types import TensorViewType, TileBufType, ViewType
@@ -920,6 +922,94 @@ class TFreeFromAivOp(FreeOp):
 
 
 # ---------------------------------------------------------------------------------------------
+# Control signals
+# ---------------------------------------------------------------------------------------------
+
+
+class SignalOp(PipeUseOp):
+    """A push or a pop of a control signal, from vector cores to the cube core (PTO-021)."""
+
+    DIRECTION: ClassVar[int] = protocol.V2C
+
+    def verify_(self) -> None:
+        pipe = self.verify_use()
+        if pipe.consumer_buffer(self.DIRECTION) is None:
+            fail(
+                self,
+                f"expects 'id' = {self.pipe_id} to reference initialize_pipe with 'v2c_consumer_buf'; one whose slots "
+                "are tensors has no place for signals",
+            )
+        verify_signal(self, self.entry_value.type, self.split_axis, pipe.entry_bytes)
+
+
+def _parse_signal_use(parser: Parser) -> dict[str, Attribute]:
+    return {**parse_clauses(parser, {"id": parse_integer(32)}), **whole()}
+
+
+@irdl_op_definition
+class TPushSignalToAicOp(SignalOp):
+    """Puts a control signal into a pipe to the cube core: `pto.tpush_signal_to_aic(%signal : i1) {id = 0}`.
+
+    Ours: the public text has no form for it. It takes a slot of an ordinary pipe as a whole tile does (`split = 0`),
+    and lies there as one 32-bit word, 1 if it is true and else 0 (PTO-021).
+    """
+
+    name = "pto.tpush_signal_to_aic"
+    signal = operand_def()
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+    NOUN: ClassVar[str] = "TPUSH"
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.signal
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPushSignalToAicOp:
+        with parser.in_parens():
+            signal = parse_typed_operand(parser)
+        return cls.build(
+            operands=[signal], properties=_parse_signal_use(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.signal])
+        print_clauses(printer, {"id": self.id})
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class TPopSignalFromAivOp(SignalOp):
+    """Takes the next entry out of a pipe as a control signal: `%signal = pto.tpop_signal_from_aiv {id = 0} -> i1`.
+
+    Ours: the public text has no form for it. The signal is true if the first word of the slot is 1 (PTO-021); the slot
+    is given back by `pto.tfree_from_aiv {id = 0, split = 0}`.
+    """
+
+    name = "pto.tpop_signal_from_aiv"
+    signal = result_def()
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+    NOUN: ClassVar[str] = "TPOP"
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.signal
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPopSignalFromAivOp:
+        properties = _parse_signal_use(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.build(result_types=[parser.parse_type()], properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        print_clauses(printer, {"id": self.id})
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.signal.type)
+
+
+# ---------------------------------------------------------------------------------------------
 # Scales of the conversion out of the accumulator
 # ---------------------------------------------------------------------------------------------
 
@@ -1037,6 +1127,8 @@ OPERATIONS: list[type[Operation]] = [
     TPopFromAivOp,
     TFreeFromAicOp,
     TFreeFromAivOp,
+    TPushSignalToAicOp,
+    TPopSignalFromAivOp,
     SetQuantScalarOp,
     SetQuantVectorOp,
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i8, i64
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i1, i8, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -119,6 +119,20 @@ def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int) -> None
     """Refuse a slot that does not hold the tile (PTO-022)."""
     if tile.valid_bytes is not None and tile.valid_bytes > slot_bytes:
         fail(op, f"expects a slot_size of at least {tile.valid_bytes}, the bytes of the tile, not {slot_bytes}")
+
+
+def verify_signal(op: Operation, signal: Attribute, split: int, slot_bytes: int) -> None:
+    """Refuse a control signal that is no truth value, that is shared, or that no slot holds (PTO-021)."""
+    if signal != i1:
+        fail(op, f"expects a signal of type i1, not {signal}; compare a number with what makes it true")
+    if split != protocol.NO_SPLIT:
+        fail(op, f"expects 'split' to be 0, as a signal cannot be shared; it is {split}")
+    if slot_bytes < protocol.SIGNAL_BYTES:
+        fail(
+            op,
+            f"expects a slot_size of at least {protocol.SIGNAL_BYTES}, the bytes of a signal, not {slot_bytes}; open "
+            "the pipe with larger slots",
+        )
 
 
 def verify_entry_matches(op: Operation, entry: ViewType, slot: ViewType, name: str) -> None:
@@ -588,6 +602,113 @@ class TFreeOp(BoundPipeOp):
         self.verify_use()
 
 
+# ---------------------------------------------------------------------------------------------
+# Control signals
+# ---------------------------------------------------------------------------------------------
+
+
+class SignalThroughPipeOp(BoundPipeOp):
+    """A push or a pop of a control signal."""
+
+    CORE: ClassVar[KernelKind]
+
+    @property
+    def signal_value(self) -> SSAValue:
+        """The truth value that goes through."""
+        raise NotImplementedError
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.signal_value
+
+    def verify_(self) -> None:
+        maker = self.verify_use()
+        core = core_of(self)
+        if core is not None and core is not self.CORE:
+            fail(
+                self,
+                f"must be inside a {self.CORE.value} kernel function or section; control signals go from vector cores "
+                "to the cube core",
+            )
+        if not maker.direction & protocol.V2C:
+            fail(
+                self,
+                f"expects a pipe with dir_mask = 2 or 3, not {maker.direction}; control signals go from vector cores "
+                "to the cube core",
+            )
+        if isinstance(maker, InitializeL2G2LPipeOp) and maker.local_addr is None:
+            fail(self, "expects a pipe with 'local_addr'; one whose slots are tensors has no place for signals")
+        verify_signal(self, self.signal_value.type, self.split_axis, maker.entry_bytes)
+
+
+def whole() -> dict[str, Attribute]:
+    """How vector cores share a control signal: not."""
+    return {"split": IntegerAttr(protocol.NO_SPLIT, i8)}
+
+
+@irdl_op_definition
+class TPushSignalOp(SignalThroughPipeOp):
+    """Puts a control signal into a pipe to the cube core: `pto.tpush_signal(%signal, %pipe : i1, !pto.pipe)`.
+
+    Ours: the public text has no form for it. It takes a slot as a tile does, and lies there as one 32-bit word, 1 if
+    it is true and else 0 (PTO-021).
+    """
+
+    name = "pto.tpush_signal"
+    signal = operand_def()
+    pipe_handle = operand_def(PipeType)
+    IS_PRODUCER: ClassVar[bool] = True
+    CORE: ClassVar[KernelKind] = KernelKind.VECTOR
+
+    @property
+    def signal_value(self) -> SSAValue:
+        return self.signal
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPushSignalOp:
+        operands = _parse_bound(parser)
+        return cls.build(operands=operands, properties=whole(), attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.signal, self.pipe_handle])
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class TPopSignalOp(SignalThroughPipeOp):
+    """Takes the next entry out of a pipe as a control signal: `%signal = pto.tpop_signal(%pipe : !pto.pipe) -> i1`.
+
+    Ours: the public text has no form for it. The signal is true if the first word of the slot is 1 (PTO-021); the slot
+    is given back by `pto.tfree`.
+    """
+
+    name = "pto.tpop_signal"
+    signal = result_def()
+    pipe_handle = operand_def(PipeType)
+    IS_PRODUCER: ClassVar[bool] = False
+    CORE: ClassVar[KernelKind] = KernelKind.CUBE
+
+    @property
+    def signal_value(self) -> SSAValue:
+        return self.signal
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TPopSignalOp:
+        with parser.in_parens():
+            pipe = parse_typed_operand(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.build(operands=[pipe], result_types=[parser.parse_type()], properties=whole(), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.pipe_handle])
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.signal.type)
+
+
 OPERATIONS: list[type[Operation]] = [
     InitializeL2LPipeOp,
     InitializeL2G2LPipeOp,
@@ -595,5 +716,7 @@ OPERATIONS: list[type[Operation]] = [
     TPushOp,
     TPopOp,
     TFreeOp,
+    TPushSignalOp,
+    TPopSignalOp,
 ]
 """The operations of this module, in the order of the reference page."""

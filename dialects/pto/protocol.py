@@ -30,6 +30,9 @@ HARDWARE_FLAGS = 16
 LANES = 2
 """Vector cores of a block."""
 
+SIGNAL_BYTES = 4
+"""What a control signal takes of a slot: one word, 1 if it is true (PTO-021)."""
+
 
 def sync_period(slot_num: int) -> int:
     """After how many tiles a pop frees slots and a push waits for them (PTO-024)."""

@@ -15,7 +15,15 @@ from xdsl.utils.hints import isa
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
 from ...dialects.pto.frontend_pipes import SetQuantOp
-from ...dialects.pto.internal_pipes import InitializePipeOp, TAllocOp, TFreeOp, TPopOp, TPushOp
+from ...dialects.pto.internal_pipes import (
+    InitializePipeOp,
+    TAllocOp,
+    TFreeOp,
+    TPopOp,
+    TPopSignalOp,
+    TPushOp,
+    TPushSignalOp,
+)
 from ...dialects.pto.kernels import (
     BarrierOp,
     GetBlockIdxOp,
@@ -184,6 +192,10 @@ class KernelLowering:
                 self.pipes.free(op)
             case TAllocOp():
                 self.pipes.allocate(op)
+            case TPushSignalOp():
+                self.pipes.push_signal(op)
+            case TPopSignalOp():
+                self.pipes.pop_signal(op)
             case InitializePipeOp():
                 self.pipes.open(op)
                 self._opened[-1].append(op)

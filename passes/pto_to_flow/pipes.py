@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, TypeAlias
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import i64
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import flow
@@ -27,7 +27,9 @@ from ...dialects.pto.internal_pipes import (
     TAllocOp,
     TFreeOp,
     TPopOp,
+    TPopSignalOp,
     TPushOp,
+    TPushSignalOp,
 )
 from ...dialects.pto.types import TensorViewType, TileBufType, element_bytes
 from ..pto_pipes import refusal
@@ -387,6 +389,38 @@ class Pipes:
         entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, role)
         view = View(GLOBAL_MEMORY, tensor.element_type, address, extents, slots.strides, entry)
         self.handles.bind(handle, self._outside(view) if self._is_partial(ring) else view)
+
+    # Control signals ---------------------------------------------------------------------------
+
+    def push_signal(self, op: TPushSignalOp) -> None:
+        """A signal goes as a tile of one word."""
+        pipe, ring = self._end(op)
+        emitter = self.emitter
+        with self._taking_part(ring):
+            word = emitter.make(arith.ExtUIOp(self.handles.value(op.signal), i64))
+            index = emitter.make(flow.AcquireOp(ring.channel))
+            emitter.apply("fill", self._word(pipe, ring, index, "written"), [word])
+            emitter.append(flow.CommitOp(ring.channel))
+
+    def pop_signal(self, op: TPopSignalOp) -> None:
+        """The word is read where it lies."""
+        pipe, ring = self._end(op)
+        emitter = self.emitter
+        index = emitter.make(flow.WaitOp(ring.channel))
+        word = emitter.make(flow.TileGetOp(emitter.tile(self._word(pipe, ring, index, "read"))))
+        if pipe.by_global_memory and self.machine.protocol == "a2a3":
+            emitter.append(flow.ReleaseOp(ring.channel))
+        signal = emitter.make(arith.CmpiOp(word, emitter.constant(1, i32), "eq"))
+        signal.name_hint = op.signal.name_hint
+        self.handles.values[op.signal] = signal
+
+    def _word(self, pipe: _Pipe, ring: Ring, index: SSAValue, role: str) -> View:
+        """The first word of a slot."""
+        entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, role)
+        if pipe.by_global_memory:
+            return View(GLOBAL_MEMORY, i32, self._slots(pipe, ring), (1,), (1,), entry)
+        owner = (CUBE, 0) if self.core is KernelKind.VECTOR else None
+        return View(SPACES[AddressSpace.MAT], i32, pipe.buffers[ring.direction], (1,), (1,), entry, owner)
 
     # Giving back -------------------------------------------------------------------------------
 

@@ -103,11 +103,11 @@ def inputs(shapes: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def test_every_program_is_tested() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.pto")} == {*PROGRAMS, "matmul_print"}
+    assert {path.stem for path in EXAMPLES.glob("*.pto")} == {*PROGRAMS, "matmul_print", "control_signal"}
     assert {path.stem for path in HAZARDS.glob("*.pto")} == set(FINDINGS)
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, "matmul_print"])
+@pytest.mark.parametrize("name", [*PROGRAMS, "matmul_print", "control_signal"])
 def test_nothing_is_found(name: str) -> None:
     assert {finding.code for finding in check(EXAMPLES / f"{name}.pto")} <= {"seeded-credits"}
 
