@@ -192,6 +192,9 @@ def _tiles_in_global_memory(kernel: Kernel) -> Iterator[Hazard]:
         if not kernel.in_global_memory(use.pipe) or consumer_buffer(use.pipe, use.direction) is None:
             continue
         if use.action == "free":
+            pops = [other for other in kernel.uses if _is_pop(other, use)]
+            if pops and all(pop.of_signal for pop in pops):
+                continue
             yield Hazard(
                 "freed-twice",
                 use.op,
@@ -212,6 +215,10 @@ def _tiles_in_global_memory(kernel: Kernel) -> Iterator[Hazard]:
                 f"bytes here and {before.bytes} elsewhere, so that tiles in use overlap; take out tiles of one size",
                 "warning",
             )
+
+
+def _is_pop(use: PipeUse, free: PipeUse) -> bool:
+    return use.action == "pop" and (use.pipe, use.direction) == (free.pipe, free.direction)
 
 
 def _aliasing(ring: Ring, rings: Sequence[Ring]) -> Iterator[Hazard]:

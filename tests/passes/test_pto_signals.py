@@ -104,6 +104,26 @@ def test_a_deadlock_names_the_signal() -> None:
     assert "deadlock" not in {finding.code for finding in hazards(program(pop("a") + pop("b") + FREE + FREE, PUSH * 2))}
 
 
+def test_a_signal_is_freed_once_on_a5_too() -> None:
+    """There a tile that is popped out of global memory is given back by the pop; a signal by the free."""
+
+    def cube(pops: str) -> ModuleOp:
+        opened = "{dir_mask = 2, slot_size = 1024, slot_num = 2}(%slots : !pto.ptr<f32>, %buffer : i32) -> !pto.pipe"
+        free = "pto.tfree(%pipe : !pto.pipe) {split = 0}"
+        text = f"""func.func @cube(%slots: !pto.ptr<f32>, %buffer: i32, %tile: {MAT})
+            attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+          %pipe = pto.initialize_l2g2l_pipe {opened}
+          {pops}
+          {free}
+          return
+        }}"""
+        return parse_ir(context(), text, "program.pto")
+
+    assert hazards(cube("%s = pto.tpop_signal(%pipe : !pto.pipe) -> i1"), "a5") == []
+    (finding,) = hazards(cube(f"pto.tpop(%tile, %pipe : {MAT}, !pto.pipe) {{split = 0}}"), "a5")
+    assert finding.code == "freed-twice"
+
+
 def test_a_branch_on_a_signal_goes_either_way() -> None:
     """What is popped in one branch only may be too much or too little."""
     again = "scf.if %s {\n" + pop("u") + FREE + "}\n"
