@@ -483,10 +483,11 @@ def _credits(uses: Sequence[PipeUse], period: int, behaviour: Behaviour) -> Iter
 # ---------------------------------------------------------------------------------------------
 
 
-def _times(kernel: Kernel, uses: Sequence[PipeUse], action: Action) -> int | None:
-    """How often a kernel does something with a ring; None if that depends on values."""
+def _times(kernel: Kernel, uses: Sequence[PipeUse], action: Action, lane: int) -> int | None:
+    """How often a kernel does something with a ring, on one of the vector cores; None if that depends on values."""
     core = core_of(uses[0].op)
-    ways = next((ways for ways in kernel.schedules if ways[0].core is core), ())
+    by_lane = [ways for ways in kernel.schedules if ways[0].core is core]
+    ways = next((ways for ways in by_lane if ways[0].lane == lane), next(iter(by_lane), ()))
     key = uses[0].pipe, uses[0].direction, action
     if ways and all(way.exact for way in ways):
         counts = {sum((use.pipe, use.direction, use.action) == key for use in way.uses) for way in ways}
@@ -512,26 +513,31 @@ def _trip_count(op: Operation) -> int | None:
     return prod(counts)
 
 
-def _total(ends: dict[Kernel, list[PipeUse]], action: Action) -> int | None:
-    totals = [_times(kernel, uses, action) for kernel, uses in ends.items()]
+def _total(ends: dict[Kernel, list[PipeUse]], action: Action, lane: int) -> int | None:
+    totals = [_times(kernel, uses, action, lane) for kernel, uses in ends.items()]
     known = [total for total in totals if total is not None]
     return sum(known) if len(known) == len(totals) else None
 
 
 def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
-    """Rings into which more, or less, is put than is taken out."""
-    pushes, pops = _total(ring.producers, "push"), _total(ring.consumers, "pop")
-    if not ring.producers or not ring.consumers or pushes is None or pops is None or pushes == pops:
+    """Rings into which more, or less, is put than is taken out, by one of the vector cores if both have to."""
+    ends = [(kernel, uses) for end in (ring.producers, ring.consumers) for kernel, uses in end.items()]
+    both = any(_needs_both_lanes(use, kernel) for kernel, uses in ends for use in uses)
+    for lane in range(protocol.LANES if both else 1):
+        pushes, pops = _total(ring.producers, "push", lane), _total(ring.consumers, "pop", lane)
+        if not ring.producers or not ring.consumers or pushes is None or pops is None or pushes == pops:
+            continue
+        kernel, uses = list(ring.consumers.items())[-1]
+        wait = "the consumer waits forever" if pushes < pops else "entries are left in it"
+        core = f" by AIV{lane}" if lane else ""
+        puts, takes = (core, "") if ring.direction == protocol.V2C else ("", core)
+        yield Hazard(
+            "unbalanced-pipe",
+            next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
+            f"{_counted(pops, 'entry is', 'entries are')} taken out in @{kernel.function.sym_name.data}{takes}, but "
+            f"{_counted(pushes, 'is', 'are')} put into {ring.label}{puts}, so that {wait}; make both agree",
+        )
         return
-    kernel, uses = list(ring.consumers.items())[-1]
-    wait = "the consumer waits forever" if pushes < pops else "entries are left in it"
-    yield Hazard(
-        "unbalanced-pipe",
-        next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
-        f"{_counted(pops, 'entry is', 'entries are')} taken out in @{kernel.function.sym_name.data}, but "
-        f"{_counted(pushes, 'is', 'are')} put into {ring.label}, so "
-        f"that {wait}; make both agree",
-    )
 
 
 def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: Collection[Ring]) -> Iterator[Hazard]:

@@ -12,6 +12,7 @@ to execute the units. Nothing here moves data.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import LoomError
@@ -489,12 +490,14 @@ class Channel:
         add = self.machine.findings.add
         for group in self.groups:
             rows = _blocks(group.rows)
-            pushed, popped = min(group.committed), min(group.waited)
-            if pushed > popped:
+            # An entry that only some lanes have pushed is never complete.
+            left = max(group.committed) - min(group.waited)
+            if left > 0:
                 add(
                     "error", "unbalanced-pipe", self.name, self.where,
-                    f"channel @{self.name} ends with {pushed} entries pushed and {popped} popped ({rows}): "
-                    f"{pushed - popped} are never taken; pop as often as is pushed",
+                    f"channel @{self.name} ends with {by_lane(group.committed)} entries pushed and "
+                    f"{by_lane(group.waited)} popped ({rows}): {left} {'is' if left == 1 else 'are'} never taken; pop "
+                    "as often as is pushed",
                 )  # fmt: skip
             for lane in range(self.lanes):
                 released = group.released[lane if self.many_consume else 0]
@@ -516,6 +519,13 @@ class Channel:
                         + (" (H2)" if self.seed else "") + "; free each entry once",
                     )  # fmt: skip
             group.renew(self.seed, keep=self.drained)
+
+
+def by_lane(counts: Sequence[int]) -> str:
+    """How often the units of one side have done something, each if they differ."""
+    if len(set(counts)) == 1:
+        return str(counts[0])
+    return " and ".join(f"{count} (lane {lane})" for lane, count in enumerate(counts))
 
 
 def _blocks(rows: range) -> str:

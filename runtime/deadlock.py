@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from ..diagnostics import LoomError
-from .channels import Channel, Rows, Waiter
+from .channels import Channel, Rows, Waiter, by_lane
 from .fabric import Delivery, reach
 from .leftovers import unread
 from .queues import InputQueue, OutputQueue
@@ -117,13 +117,16 @@ def _channel_wait(channel: Channel, group: Rows, waiter: Waiter) -> str:
     """What units wait for at a channel, in words."""
     member = waiter.members.start
     where = f" ({waiter.where})" if waiter.where else ""
-    pushed, popped, freed = min(group.committed), min(group.waited), min(group.released)
+    pushed, popped, freed = (by_lane(counts) for counts in (group.committed, group.waited, group.released))
     state = f"{pushed} pushed, {popped} popped, {freed} freed"
     match waiter.action:
         case "wait":
+            entry = group.waited[member]
+            late = [f"lane {lane}" for lane, count in enumerate(group.committed) if count <= entry]
+            some = 0 < len(late) < len(group.committed)
             return (
-                f"@{waiter.warp.code.name} waits to pop entry {group.waited[member]} of channel @{channel.name}, which "
-                f"nobody has pushed{where}: {state}"
+                f"@{waiter.warp.code.name} waits to pop entry {entry} of channel @{channel.name}, which "
+                f"{' and '.join(late) + ' has not' if some else 'nobody has'} pushed{where}: {state}"
             )
         case "acquire":
             return (
@@ -273,14 +276,17 @@ def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
 
 
 def _add_channel_edges(graph: nx.DiGraph[Place], wait: Wait, channel: Channel, waiting: set[Place]) -> None:
-    """Who waits at a channel waits for the units of its row on the other side."""
-    other = channel.consumer if wait.cls is channel.producer else channel.producer
+    """Who waits at a channel waits for the units of its row on the other side that have not done their part."""
+    pops = wait.cls is channel.consumer
+    other = channel.producer if pops else channel.consumer
     rows, columns = wait.units.cells()
     for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
         source = wait.cls.grid_position(row, column)
+        ready = next(group.ready for group in channel.groups if row in group.rows)
         for across in other.units.columns if isinstance(other.units, Rectangle) else ():
             target = other.grid_position(row, across)
-            if target in waiting:
+            done = pops and channel.many_produce and across < channel.lanes and ready[across] > 0
+            if target in waiting and not done:
                 graph.add_edge(source, target)
 
 

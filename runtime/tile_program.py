@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
-from .channels import Channel
+from .channels import Channel, Rows
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
 from .units import Array, UnitSet, select
@@ -276,16 +276,33 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     """Tell of a tile that is used outside the life of the entry it belongs to."""
     channel = tile.channel
     assert channel is not None
+    produced = tile.role == "written"
+    if type(tile.number) is int:
+        place = channel.place(warp, producing=produced)
+        if place is not None:
+            for member in place.members:
+                _check_member(channel, place.rows, member, tile, tile.number, where, writes=writes)
+            return
+    # Rows that have parted are at entries of their own.
+    units = warp.units
+    rows, columns = units.cells()
+    numbers = np.broadcast_to(tile.number, units.shape)
+    many = channel.many_produce if produced else channel.many_consume
+    cells = zip(rows.ravel().tolist(), columns.ravel().tolist(), numbers.ravel().tolist(), strict=True)
+    for row, column, number in cells:
+        group = next(group for group in channel.groups if row in group.rows)
+        _check_member(channel, group, column if many else 0, tile, number, where, writes=writes)
+
+
+def _check_member(
+    channel: Channel, group: Rows, member: int, tile: Tile, number: int, where: str | None, *, writes: bool
+) -> None:
+    """Tell of entry `number`, which one producer or consumer of some rows uses, outside its life."""
     role = tile.role
-    place = channel.place(warp, producing=role == "written")
-    if place is None or type(tile.number) is not int:
-        return
-    group, number, member = place.rows, tile.number, place.members.start
     add = channel.machine.findings.add
     if role == "written":
         if writes:
-            for each in place.members:
-                group.written[each] = max(group.written[each], number)
+            group.written[member] = max(group.written[member], number)
         if group.committed[member] > number:
             add(
                 "error", "store-after-push", channel.name, where,

@@ -485,3 +485,25 @@ def test_long_loops_are_counted_and_only_warned_of(count: int) -> None:
     assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
     (more,) = hazards(pair(loop(PUSH, count + 1), loop(TURN, count)), "ideal")
     assert f"{count} entries are taken out in @taker, but {count + 1} are put" in more.message
+
+
+def test_both_vector_cores_push_as_often_as_is_popped() -> None:
+    """The second core pushes once more than the first."""
+    half = "!pto.tile_buf<vec, 8x16xf32>"
+    settings = "{dir_mask = 2, slot_size = 1024, slot_num = 2}"
+    push = f"pto.tpush_to_aic(%t : {half}) {{split = 1}}\n"
+    vector = (
+        f'%a = pto.import_reserved_buffer {{name = "fifo", peer_func = @cube}} -> i32\n'
+        f"pto.aiv_initialize_pipe {settings}(v2c_consumer_buf = %a : i32)\n%t = pto.alloc_tile : {half}\n"
+        "%lane = pto.get_subblock_idx\n%n = arith.index_cast %lane : i64 to index\n%c0 = arith.constant 0 : index\n"
+        f"%c1 = arith.constant 1 : index\n{push}scf.for %i = %c0 to %n step %c1 {{\n{push}}}"
+    )
+    cube = (
+        '%a = pto.reserve_buffer {name = "fifo", size = 2048, location = #pto.address_space<mat>, auto = true} -> i32\n'
+        f"pto.aic_initialize_pipe {settings}(v2c_consumer_buf = %a : i32)\n"
+        "%t = pto.tpop_from_aiv {split = 1} -> !pto.tile_buf<mat, 16x16xf32>\npto.tfree_from_aiv {split = 1}"
+    )
+    for behaviour in ("ideal", "a5"):
+        (found,) = hazards(kernel("vector", "", vector, "vector") + kernel("cube", "", cube, "cube"), behaviour)
+        assert found.code == "unbalanced-pipe"
+        assert "1 entry is taken out in @cube, but 2 are put into the pipe of 'fifo' by AIV1" in found.message
