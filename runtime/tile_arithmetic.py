@@ -7,8 +7,9 @@ What stands in front of the extents of a tile (rows and columns of units) is car
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
+import ml_dtypes
 import numpy as np
 
 from .units import Array
@@ -33,21 +34,49 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
 
 
 def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool) -> Array:
-    """Elements of another type: floats to nearest even, floats to integers by `rounding`, by default the same."""
+    """Elements of another type, rounded as `rounding` says, by default to nearest even.
+
+    Floats of one type are rounded to whole numbers if `rounding` is given, as the cores do.
+    """
     if source.dtype == dtype:
-        return source
+        return _ROUNDINGS[rounding](source) if rounding is not None and _is_float(dtype) else source
     if _is_float(dtype):
-        if saturate and _is_float(source.dtype) and dtype.itemsize < source.dtype.itemsize:
-            limit = float(np.finfo(dtype).max) if dtype.kind == "f" else 3.3895313892515355e38
-            source = np.clip(source.astype(np.float32), -limit, limit)
-        return source.astype(dtype)
+        return _to_float(source, dtype, rounding, saturate=saturate)
     limits = np.iinfo(dtype)
     if _is_float(source.dtype):
         rounded = _ROUNDINGS[rounding or "rint"](source.astype(np.float64))
-        return np.nan_to_num(np.clip(rounded, limits.min, limits.max), nan=0.0).astype(dtype)
+        # The largest 64-bit integers are no floats: what is beyond them takes their place behind the conversion.
+        inside = np.nan_to_num(np.where((rounded < limits.min) | (rounded >= limits.max), 0.0, rounded), nan=0.0)
+        numbers = inside.astype(dtype)
+        numbers[rounded < limits.min] = limits.min
+        numbers[rounded >= limits.max] = limits.max
+        return numbers
     if saturate:
         return np.clip(source, limits.min, limits.max).astype(dtype)
     return source.astype(dtype)
+
+
+def _to_float(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool) -> Array:
+    """Numbers as floats of another type."""
+    largest = float(cast("Any", ml_dtypes.finfo(dtype)).max)
+    if saturate:
+        source = np.clip(source.astype(np.float64), -largest, largest)
+    nearest = source.astype(dtype)
+    if rounding in (None, "rint"):
+        return nearest
+    wide, back = source.astype(np.float64), nearest.astype(np.float64)
+    # Some types of 8 bits have no infinity.
+    top = np.asarray(np.inf, dtype)
+    top = np.asarray(largest, dtype) if np.isnan(top) else top
+    if rounding == "round":
+        # Halves go away from zero: nearest even has gone the other way if the next number is as far off.
+        away = np.nextafter(nearest, np.where(wide < 0, -top, top))
+        half = (np.abs(back) < np.abs(wide)) & (away.astype(np.float64) - wide == wide - back)
+        return np.where(half, away, nearest)
+    towards_zero = rounding == "trunc"
+    down = (back > wide) & ((rounding == "floor") | (towards_zero & (wide > 0)))
+    up = (back < wide) & ((rounding == "ceil") | (towards_zero & (wide < 0)))
+    return np.where(down, np.nextafter(nearest, -top), np.where(up, np.nextafter(nearest, top), nearest))
 
 
 def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
@@ -69,10 +98,10 @@ def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
 
 
 def _typed(operand: Operand, dtype: np.dtype[Any]) -> Operand:
-    """An operand in the type that is computed in; numbers take it by themselves."""
-    if type(operand) is np.ndarray and operand.dtype != dtype:
-        return operand.astype(dtype)
-    return operand if type(operand) is np.ndarray else dtype.type(operand)
+    """An operand in the type that is computed in; integers that do not fit lose their upper bits."""
+    if type(operand) is np.ndarray:
+        return operand if operand.dtype == dtype else operand.astype(dtype)
+    return dtype.type(operand) if _is_float(dtype) else np.asarray(operand).astype(dtype)[()]
 
 
 def _elementwise(function: Callable[..., Any]) -> Kernel:
@@ -93,8 +122,9 @@ def _fill(destination: Array, sources: Sequence[Operand], options: Mapping[str, 
 
 def _divide(a: Any, b: Any, out: Array) -> None:
     if out.dtype.kind in "iu":
-        quotient = np.trunc(np.divide(a, b, dtype=np.float64))
-        out[...] = np.where(np.isfinite(quotient), quotient, 0).astype(out.dtype)
+        # Towards zero, as the cores do, and 0 for a division by zero.
+        quotient, rest = np.divmod(a, b)
+        out[...] = quotient + ((rest != 0) & ((a < 0) != (b < 0)))
     else:
         np.divide(a, b, out=out)
 

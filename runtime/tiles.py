@@ -133,7 +133,10 @@ class Walk:
             return None
         space, itemsize = self.space, self.dtype.itemsize
         rows, columns = units.rows, units.columns
-        reach = sum((extent - 1) * stride for extent, stride in zip(self.extents, self.strides, strict=True))
+        if any(extent < 0 for extent in self.extents):
+            shape = " x ".join(map(str, self.extents))
+            raise LoomError(f"a tile cannot have {shape} elements; check its valid rows and columns", where)
+        reaches = [(extent - 1) * stride for extent, stride in zip(self.extents, self.strides, strict=True)]
         if 0 in self.extents:
             return np.empty((*(units.shape if units.count > 1 else ()), *self.extents), self.dtype)
         down = across = 0
@@ -149,7 +152,9 @@ class Walk:
             address = first
         else:
             low = high = address
-        end = high + (reach + 1) * itemsize
+        # Strides may be negative: then the first element is not the lowest.
+        low += itemsize * sum(reach for reach in reaches if reach < 0)
+        end = high + itemsize * (1 + sum(reach for reach in reaches if reach > 0))
         if low < 0 or end > space.size or space.arrays:
             self._guard(low, end, where)
         if self.owner is not None:

@@ -174,7 +174,7 @@ class TileOperations:
             bits = self.emitter.make(arith.TruncIOp(self.handles.value(scale), i32))
             source = self._scaled(op, source, tile, self.emitter.make(arith.BitcastOp(bits, f32)))
         if factors is not None or scale is not None:
-            options = options | {"rounding": StringAttr("rint"), "saturate": UnitAttr()}
+            options = options | {"saturate": UnitAttr()}
         self._copy(op, target, source, options)
 
     def _scaled(self, op: Operation, source: View, tile: SSAValue, factor: View | SSAValue) -> View:
@@ -216,7 +216,7 @@ class TileOperations:
         if epilogue.relu.data is FixpipeRelu.NORMAL_RELU:
             options["relu"] = UnitAttr()
         if quant is not FixpipeQuant.NO_CONVERT:
-            options |= {"rounding": StringAttr("rint"), "saturate": UnitAttr()}
+            options["saturate"] = UnitAttr()
         if quant.is_scalar or quant.is_vector:
             factor = None if pipe.frontend_id is None else self.handles.scale(pipe.frontend_id)
             if factor is None:

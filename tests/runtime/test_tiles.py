@@ -16,6 +16,7 @@ from loomir.diagnostics import LoomError
 from loomir.dialects import context
 from loomir.dialects.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
+from loomir.runtime.tile_arithmetic import KERNELS, convert
 
 ROWS, LANES, BYTES = 3, 2, 8192
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8}
@@ -227,6 +228,35 @@ def test_memory_is_guarded() -> None:
         launch(loaded)
 
 
+@pytest.mark.parametrize(("first", "stride", "values"), [(8, -1, [2, 1, 0]), (4, -1, None), (0, 1, [0, 1, 2])])
+def test_strides_may_be_negative(first: int, stride: int, values: list[int] | None) -> None:
+    loaded = machine(
+        f"""%a = arith.constant {first} : i64
+        %b = arith.constant 64 : i64
+        %step = arith.constant {stride} : i64
+        %t = flow.tile @m[%a] extents [3] strides [%step] : !flow.tile<i32>
+        %d = flow.tile @m[%b] extents [3] strides [1] : !flow.tile<i32>
+        flow.tile_apply "copy" %d(%t) : !flow.tile<i32>(!flow.tile<i32>)"""
+    )
+    memory(loaded)[:, :, :12] = np.arange(3, dtype=np.int32).view(np.uint8)
+    if values is None:
+        with pytest.raises(LoomError, match="a tile of 3 elements at byte -4 reaches outside memory @m"):
+            launch(loaded)
+        return
+    launch(loaded)
+    assert memory(loaded)[1, 1, 64:76].view(np.int32).tolist() == values
+
+
+def test_extents_are_not_negative() -> None:
+    loaded = machine(
+        """%n = arith.constant -1 : i64
+        %t = flow.tile @m[%zero] extents [%n, 4] strides [4, 1] : !flow.tile<i32>
+        flow.tile_apply "copy" %t(%t) : !flow.tile<i32>(!flow.tile<i32>)"""
+    )
+    with pytest.raises(LoomError, match="a tile cannot have -1 x 4 elements; check its valid rows and columns"):
+        launch(loaded)
+
+
 def test_shapes_that_do_not_belong_together() -> None:
     """Valid shapes that are known only at run time are checked then."""
     loaded = machine(
@@ -255,6 +285,83 @@ def test_conversions() -> None:
     launch(loaded)
     assert held[0, 0, 64:68].view(np.int8).tolist() == [2, -4, 127, 4]
     assert held[2, 1, 128:132].view(np.int8).tolist() == [2, 0, 127, 3]
+
+
+FLOATS = [ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
+
+
+@pytest.mark.parametrize("rounding", ["rint", "floor", "ceil", "trunc", "round"])
+@pytest.mark.parametrize("type", FLOATS)
+def test_floats_are_rounded_as_they_are_told(type: Any, rounding: str) -> None:
+    """Against the neighbours of a number among all numbers of the type."""
+    dtype = np.dtype(type)
+    with np.errstate(invalid="ignore"):
+        all_values = np.arange(1 << 8 * dtype.itemsize).astype(f"u{dtype.itemsize}").view(dtype).astype(np.float64)
+    values = np.unique(all_values[np.isfinite(all_values)])
+    chance = np.random.default_rng(2)
+    halves = (values[:-1] + values[1:]) / 2
+    given = np.concatenate(
+        [chance.uniform(-4, 4, 400), chance.choice(halves, 200), chance.choice(values, 100), [0.0, -1.0]]
+    ).astype(np.float32)
+    exact = given.astype(np.float64)
+    below = values[np.searchsorted(values, exact, side="right") - 1]
+    above = values[np.searchsorted(values, exact, side="left")]
+    nearer = np.where(exact - below < above - exact, below, above)
+    halfway = exact - below == above - exact
+    rounded = convert(given, dtype, rounding, saturate=False).astype(np.float64)
+    match rounding:
+        case "floor":
+            expected = below
+        case "ceil":
+            expected = above
+        case "trunc":
+            expected = np.where(exact < 0, above, below)
+        case "round":
+            expected = np.where(halfway, np.where(exact < 0, below, above), nearer)
+        case _:
+            expected = np.where(halfway, given.astype(dtype).astype(np.float64), nearer)
+    np.testing.assert_array_equal(rounded, expected)
+
+
+def test_floats_of_one_type_are_rounded_to_whole_numbers() -> None:
+    given = np.array([1.5, -1.5, 2.7], np.float32)
+    assert convert(given, given.dtype, "trunc", saturate=False).tolist() == [1, -1, 2]
+    assert convert(given, given.dtype, None, saturate=True) is given
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype", "expected"),
+    [
+        (np.array([1e6, -np.inf], np.float32), ml_dtypes.float8_e4m3fn, [448, -448]),
+        (np.array([1e6, -np.inf], np.float32), ml_dtypes.float8_e5m2, [57344, -57344]),
+        (np.array([1e30, -1e30]).astype(ml_dtypes.bfloat16), np.float16, [65504, -65504]),
+        (np.array([70000, -70000], np.int32), np.float16, [65504, -65504]),
+        (np.array([1e30, -1e30, 2.0**63, np.nan], np.float32), np.int64, [2**63 - 1, -(2**63), 2**63 - 1, 0]),
+        (np.array([300, -300], np.int32), np.int8, [127, -128]),
+        (np.array([-1, 5], np.int8), np.uint8, [0, 5]),
+    ],
+)
+def test_what_is_too_large_is_held(given: Any, dtype: Any, expected: list[float]) -> None:
+    assert convert(given, np.dtype(dtype), None, saturate=True).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "given", "number", "expected"),
+    [
+        ("add", np.int8, [1, 2], 300, [45, 46]),
+        ("add", np.uint8, [1, 2], -1, [0, 1]),
+        ("add", np.int32, [1, 2], 1 << 31, [-(2**31) + 1, -(2**31) + 2]),
+        ("divide", np.int64, [2**62 + 1, -(2**62) - 1], 1, [2**62 + 1, -(2**62) - 1]),
+        ("divide", np.int32, [7, -7, -(2**31)], -2, [-3, 3, 2**30]),
+        ("divide", np.int32, [7, -7], 0, [0, 0]),
+    ],
+)
+def test_integers_keep_their_width(function: str, dtype: Any, given: list[int], number: int, expected: Any) -> None:
+    """Numbers lose the bits an element has no room for; quotients are exact and go towards zero."""
+    out = np.zeros(len(given), dtype)
+    with np.errstate(all="ignore"):
+        KERNELS[function](out, [np.array(given, dtype), number], {})
+    assert out.tolist() == expected
 
 
 def test_printed_tiles() -> None:

@@ -12,7 +12,7 @@
 // CHECK-NEXT:   flow.tile_apply "multiply" %[[SCALED]](%acc, %[[ROW]])
 // CHECK-NEXT:   flow.acquire @c2v_0 : i64
 // CHECK-NEXT:   %[[SLOT:.*]] = flow.tile @gm[%slots] slot @c2v_0[%{{.*}}] of 2 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f16>
-// CHECK-NEXT:   flow.tile_apply "copy" %[[SLOT]](%[[SCALED]]) {relu, rounding = "rint", saturate}
+// CHECK-NEXT:   flow.tile_apply "copy" %[[SLOT]](%[[SCALED]]) {relu, saturate}
 // CHECK-NEXT:   flow.commit @c2v_0
 // CHECK:      flow.units @vector
 // CHECK:        flow.tile @gm[%slots] slot @c2v_0[%{{.*}}] of 2 by 1024 as read extents [16, 16] strides [16, 1] : !flow.tile<f16>

@@ -87,7 +87,7 @@ func.func @products(%p: !pto.ptr<f16>, %row: index) attributes {pto.kernel_kind 
   // CHECK-NEXT: %[[SCALE:.*]] = arith.bitcast %[[HALF]] : i32 to f32
   // CHECK-NEXT: %[[SCALED:.*]] = flow.tile @fixpipe[%{{.*}}] extents [16, 16] strides [16, 1] : !flow.tile<f32>
   // CHECK-NEXT: flow.tile_apply "multiply" %[[SCALED]](%acc, %[[SCALE]])
-  // CHECK-NEXT: flow.tile_apply "copy" %{{.*}}(%[[SCALED]]) {rounding = "rint", saturate} : !flow.tile<f16>(!flow.tile<f32>)
+  // CHECK-NEXT: flow.tile_apply "copy" %{{.*}}(%[[SCALED]]) {saturate} : !flow.tile<f16>(!flow.tile<f32>)
   pto.tstore ins(%acc : !acc, %bits : i64) outs(%v : !pto.tensor_view<16x16xf16>)
   return
 }
