@@ -23,7 +23,8 @@ from ..dialects.pto.protocol import Behaviour
 from ..runtime import Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
-from .pto_check import chips_of, parse_kernels, prepare
+from ..verification import verify
+from .pto_check import aim, chips_of, parse_kernels, prepare
 from .pto_sizes import pointed_bytes, slot_arrays
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
@@ -90,6 +91,8 @@ class Program:
         self.arch = arch
         self.blocks = blocks
         chip = arch if arch != "ideal" else chips_of(module)[0]
+        aim(module, chip)
+        verify(module)
         self.sizes = pointed_bytes(module, blocks)
         """Bytes of pointers as far as the text says, by name."""
         self.slots = slot_arrays(module)
@@ -155,10 +158,10 @@ def run(
 ) -> Result:
     """Run a program: its arguments by name, arrays for pointers, numbers for the rest.
 
-    `arch` is how pipes behave. An array keeps its type, which must have the width of what the pointer points to, and
-    is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the text says how
-    large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a row. Raises
-    LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
+    `arch` is how pipes behave. An array keeps its type, that of what the pointer points to or unsigned integers of its
+    width, and is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the
+    text says how large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a
+    row. Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
     program = Program(source, arch=arch, blocks=blocks, lanes=lanes)
     return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
@@ -212,7 +215,10 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                 raise LoomError(f"argument '{name}' is a number that is not given; give it")
             if isinstance(given, np.ndarray) and given.ndim > 0:
                 raise LoomError(f"argument '{name}' is a number, not an array of shape {list(given.shape)}")
-            bound[name] = Bound(given if isinstance(given, int | float) else given.item())
+            value = given.item() if isinstance(given, np.generic | np.ndarray) else given
+            if not isinstance(value, int | float):
+                raise LoomError(f"argument '{name}' is a number, and {value!r} is none; give an int or a float")
+            bound[name] = Bound(value)
             continue
         dtype = element_dtype(parameter.pointed)
         assert dtype is not None
@@ -233,6 +239,11 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                     f"argument '{name}' points to {parameter.pointed}, and an array of {array.dtype} has elements of "
                     "another width; convert it"
                 )
+            if not _holds(array.dtype, dtype):
+                raise LoomError(
+                    f"argument '{name}' points to {parameter.pointed}, and the bits of an array of {array.dtype} mean "
+                    f"something else; convert it, or give bits as they are with .view(np.uint{8 * dtype.itemsize})"
+                )
             needed = program.sizes.get(name)
             if needed is not None and array.nbytes < needed:
                 raise LoomError(
@@ -242,6 +253,14 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
         memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)
         bound[name] = Bound(address, array)
     return bound
+
+
+def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
+    """Whether an array of one type has elements of another of its width: the same, integers, or bits as they are."""
+    if not given.isnative:
+        return False
+    as_they_are = given.kind == "u" or given.type is np.void
+    return given == pointed or as_they_are or (given.kind in "bi" and pointed.kind in "iu")
 
 
 def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> Result:

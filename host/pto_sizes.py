@@ -37,19 +37,22 @@ def _name(argument: SSAValue, position: int) -> str:
     return argument.name_hint or f"arg{position}"
 
 
-def _holds_slots(pointer: SSAValue, functions: dict[str, FuncOp]) -> bool:
+def _holds_slots(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...] = ()) -> bool:
+    if pointer in within:  # a function that calls itself
+        return False
+    within = (*within, pointer)
     for use in pointer.uses:
         op = use.operation
         if _is_pipe(op):
             return True
-        if isinstance(op, MakeTensorViewOp | AddPtrOp) and _holds_slots(op.result, functions):
+        if isinstance(op, MakeTensorViewOp | AddPtrOp) and _holds_slots(op.result, functions, within):
             return True
         if isinstance(op, CallOp):
             callee = functions.get(op.callee.root_reference.data)
             if (
                 callee is not None
                 and callee.body.blocks
-                and _holds_slots(callee.body.blocks[0].args[use.index], functions)
+                and _holds_slots(callee.body.blocks[0].args[use.index], functions, within)
             ):
                 return True
     return False
@@ -76,17 +79,19 @@ def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
     return {name: size for name, size in sizes.items() if size and name not in unknown}
 
 
-def _size(pointer: SSAValue, functions: dict[str, FuncOp]) -> int | None:
+def _size(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...] = ()) -> int | None:
     """Bytes that the uses of a pointer reach, 0 without uses; None if one does not say."""
+    if pointer in within:  # a function that calls itself
+        return 0
     largest = 0
-    for size in _uses(pointer, functions):
+    for size in _uses(pointer, functions, (*within, pointer)):
         if size is None:
             return None
         largest = max(largest, size)
     return largest
 
 
-def _uses(pointer: SSAValue, functions: dict[str, FuncOp]) -> Iterator[int | None]:
+def _uses(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...]) -> Iterator[int | None]:
     assert isinstance(pointer.type, PtrType)
     dtype = element_dtype(pointer.type.element_type)
     for use in pointer.uses:
@@ -101,7 +106,7 @@ def _uses(pointer: SSAValue, functions: dict[str, FuncOp]) -> Iterator[int | Non
             case CallOp():
                 callee = functions.get(op.callee.root_reference.data)
                 if isinstance(op.callee, SymbolRefAttr) and callee is not None and callee.body.blocks:
-                    yield _size(callee.body.blocks[0].args[use.index], functions)
+                    yield _size(callee.body.blocks[0].args[use.index], functions, within)
                 else:
                     yield None
             case _:

@@ -164,7 +164,9 @@ def _run(arguments: argparse.Namespace) -> int:
         for name, stream in wanted:
             if name not in result.arrays:
                 raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")
-            np.save(stream, result.arrays[name])
+            array = result.arrays[name]
+            # Of types that are not numpy's own, .npy files hold the bits.
+            np.save(stream, array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}"))
         if stats is not None:
             stats.write((json.dumps(result.statistics, indent=2) + "\n").encode())
         for printed in result.prints:

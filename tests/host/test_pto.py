@@ -66,6 +66,18 @@ def test_element_types(tmp_path: Path, type: str, dtype: Any) -> None:
     np.testing.assert_array_equal(result.arrays["source"], source)
 
 
+def test_bits_of_another_type(tmp_path: Path) -> None:
+    """16-bit words, and what numpy reads of a file, stand for floats that numpy does not have."""
+    path = tmp_path / "double.pto"
+    path.write_text(DOUBLE.replace("TYPE", "bf16"))
+    source: Any = np.arange(32).astype(ml_dtypes.bfloat16)
+    for kind in ("u2", "V2"):
+        result = pto.run(path, arguments={"source": source.view(kind), "scale": 1.0})
+        np.testing.assert_array_equal(result.arrays["result"], source + source)
+    with pytest.raises(LoomError, match="the bits of an array of float16 mean something else"):
+        pto.run(path, arguments={"source": np.ones(32, np.float16), "scale": 1.0})
+
+
 def test_arguments_keep_their_shape_and_are_not_changed(double: Path) -> None:
     given = np.full((2, 16), 3, np.float32)
     out = np.zeros((2, 2, 8), np.float32)
@@ -87,11 +99,17 @@ def test_larger_arrays_are_left_alone_behind(double: Path) -> None:
         ({"wrong": 1}, "the kernels take no argument 'wrong'; they take: source, result, scale"),
         ({}, "argument 'scale' is a number that is not given; give it"),
         ({"scale": np.ones(3)}, r"argument 'scale' is a number, not an array of shape \[3\]"),
+        ({"scale": "1"}, "argument 'scale' is a number, and '1' is none; give an int or a float"),
         ({"scale": 1, "source": 4.0}, "argument 'source' is a pointer to f32; give an array"),
         (
             {"scale": 1, "source": np.ones(32)},
             "argument 'source' points to f32, and an array of float64 has elements of another width; convert it",
         ),
+        (
+            {"scale": 1, "source": np.ones(32, np.int32)},
+            "argument 'source' points to f32, and the bits of an array of int32 mean something else; convert it",
+        ),
+        ({"scale": 1, "source": np.ones(32, ">f4")}, "the bits of an array of >f4 mean something else"),
         (
             {"scale": 1, "source": np.ones(31, np.float32)},
             "argument 'source' has 124 bytes, but the kernels use 128; give a larger array",
@@ -169,6 +187,109 @@ def test_blocks_keep_apart() -> None:
         result = pto.run(EXAMPLES / "blocks.pto", arch=arch, blocks=blocks, arguments=arguments)
         np.testing.assert_array_equal(result.arrays["out"], 0.5 * (a.astype(np.float32) @ b.astype(np.float32)))
         assert not result.findings
+
+
+@pytest.mark.parametrize("order", ["eager", "prompt"])
+@pytest.mark.parametrize("arch", ["ideal", "a2a3"])
+def test_blocks_that_part_ways(tmp_path: Path, arch: Any, order: str) -> None:
+    """Block i has i % 3 tiles: what one block does with an entry is not held against another."""
+    loop = " = %c0 to %c32 step %c16 {"
+    count = (
+        "%three = arith.constant 3 : index\n%tiles = arith.remui %block_index, %three : index\n"
+        "%rows = arith.muli %tiles, %c16 : index\n"
+    )
+    text = (EXAMPLES / "blocks.pto").read_text()
+    for name in ("row", "tile"):
+        text = text.replace(f"scf.for %{name}{loop}", f"{count}scf.for %{name} = %c0 to %rows step %c16 {{")
+    path = tmp_path / "ways.pto"
+    path.write_text(text)
+    blocks = 24
+    a = np.random.default_rng(5).integers(-4, 5, (32 * blocks, 32))
+    arguments = {
+        "a": a.astype(ml_dtypes.bfloat16),
+        "b": np.eye(32, dtype=ml_dtypes.bfloat16),
+        "out": np.full((32 * blocks, 32), -1, np.float32),
+        "slots": np.zeros(1024 * blocks, np.float32),
+    }
+    result = pto.run(path, arch=arch, blocks=blocks, arguments=arguments, order=order)
+    assert result.findings == []
+    for block in range(blocks):
+        rows = 16 * (block % 3)
+        mine = result.arrays["out"][32 * block : 32 * (block + 1)]
+        np.testing.assert_array_equal(mine[:rows], 0.5 * a[32 * block : 32 * block + rows])
+        assert (mine[rows:] == -1).all()
+
+
+ONE_CORE_MORE = """
+module {{
+  func.func @vector() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %fifo = pto.import_reserved_buffer {{name = "fifo", peer_func = @cube}} -> i32
+    pto.aiv_initialize_pipe {{id = 0, dir_mask = 2, slot_size = 1024, slot_num = 2}}(v2c_consumer_buf = %fifo : i32)
+    %tile = pto.alloc_tile : {half}
+    %core = pto.get_subblock_idx
+    %count = arith.index_cast %core : i64 to index
+    scf.for %i = %c0 to %count step %c1 {{
+      pto.tpush_to_aic(%tile : {half}) {{id = 0, split = 1}}
+    }}
+    return
+  }}
+  func.func @cube() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+    %fifo = pto.reserve_buffer {{name = "fifo", size = 2048, location = #pto.address_space<mat>, auto = true}} -> i32
+    pto.aic_initialize_pipe {{id = 0, dir_mask = 2, slot_size = 1024, slot_num = 2}}(v2c_consumer_buf = %fifo : i32)
+    {pops}
+    return
+  }}
+}}
+"""
+"""Of a pipe that both vector cores share, only the second pushes an entry."""
+
+
+def _one_core_more(tmp_path: Path, pops: str) -> Path:
+    path = tmp_path / "lanes.pto"
+    path.write_text(ONE_CORE_MORE.format(half="!pto.tile_buf<vec, 8x16xf32, blayout=col_major>", pops=pops))
+    return path
+
+
+def test_an_entry_that_one_core_has_pushed(tmp_path: Path) -> None:
+    (found,) = pto.run(_one_core_more(tmp_path, "")).findings
+    assert (found.severity, found.code) == ("error", "unbalanced-pipe")
+    assert (
+        "ends with 0 (lane 0) and 1 (lane 1) entries pushed and 0 popped (block 0): 1 is never taken" in found.message
+    )
+
+
+def test_who_waits_for_the_other_core(tmp_path: Path) -> None:
+    pop = "%t = pto.tpop_from_aiv {id = 0, split = 1} -> !pto.tile_buf<mat, 16x16xf32>\n"
+    pop += "pto.tfree_from_aiv {id = 0, split = 1}"
+    with pytest.raises(LoomError, match="which lane 0 has not pushed") as raised:
+        pto.run(_one_core_more(tmp_path, pop))
+    assert "0 (lane 0) and 1 (lane 1) pushed, 0 popped" in str(raised.value)
+    assert "circle" not in str(raised.value)
+
+
+def test_a_function_that_calls_itself(tmp_path: Path) -> None:
+    path = tmp_path / "calls.pto"
+    kernel = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {"
+    path.write_text(
+        f"func.func @first(%a: !pto.ptr<f32>) {kernel}\nfunc.call @second(%a) : (!pto.ptr<f32>) -> ()\nreturn\n}}\n"
+        f"func.func @second(%a: !pto.ptr<f32>) {kernel}\nfunc.call @second(%a) : (!pto.ptr<f32>) -> ()\nreturn\n}}\n"
+    )
+    with pytest.raises(LoomError, match="calls @second from itself; write a loop instead"):
+        pto.run(path)
+
+
+def test_a_call_with_too_many_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "calls.pto"
+    kernel = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {"
+    path.write_text(
+        f"func.func @first(%a: !pto.ptr<f32>) {kernel}\n"
+        f"func.call @second(%a, %a) : (!pto.ptr<f32>, !pto.ptr<f32>) -> ()\nreturn\n}}\n"
+        f"func.func @second(%a: !pto.ptr<f32>) {kernel}\nreturn\n}}\n"
+    )
+    with pytest.raises(LoomError, match="incorrect number of operands for callee"):
+        pto.run(path)
 
 
 def test_differences() -> None:

@@ -51,6 +51,35 @@ def test_tiles_are_printed(run_loom: Run) -> None:
     assert "block 0 AIV0: " in outcome.out
 
 
+@pytest.mark.parametrize(("type", "bits"), [("bf16", np.uint16), ("f8E5M2", np.uint8)])
+def test_types_that_numpy_has_not_are_written_as_bits(run_loom: Run, tmp_path: Path, type: str, bits: type) -> None:
+    program, before, after = tmp_path / "one.pto", tmp_path / "before.npy", tmp_path / "after.npy"
+    tile = f"!pto.tile_buf<vec, 1x32x{type}>"
+    program.write_text(
+        f"""func.func @one(%a: !pto.ptr<{type}>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %c32 = arith.constant 32 : index
+          %one = arith.constant 1.0 : f32
+          %view = pto.make_tensor_view %a, shape = [%c1, %c32], strides = [%c32, %c1] : !pto.tensor_view<1x32x{type}>
+          %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c1, %c32] : !pto.tensor_view<1x32x{type}>
+          %tile = pto.alloc_tile : {tile}
+          pto.tload ins(%part : !pto.partition_tensor_view<1x32x{type}>) outs(%tile : {tile})
+          pto.tadds ins(%tile, %one : {tile}, f32) outs(%tile : {tile})
+          pto.tstore ins(%tile : {tile}) outs(%part : !pto.partition_tensor_view<1x32x{type}>)
+          return
+        }}"""
+    )
+    for flags in ([], ["--set", f"a={before}"]):
+        outcome = run_loom("pto", "run", program, "--get", f"a={after}", *flags)
+        assert (outcome.status, outcome.err) == (0, "")
+        after.rename(before)
+    written = np.load(before)
+    assert written.dtype == bits
+    two = {"bf16": 0x4000, "f8E5M2": 0x40}[type]
+    assert (written == two).all()
+
+
 def test_all_behaviours_are_compared(run_loom: Run) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "h1_odd_slot_number.pto", "--compare")
     assert outcome.status == 1
