@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 Shape: TypeAlias = Literal["elementwise", "reshape", "row_reduction", "product", "padding", "concatenation"]
 """How the extents of sources and destination belong together.
 
-`elementwise`: a source has the extents of the destination, or 1 where it repeats; `reshape`: as many elements, in
-row-major order; `row_reduction`: one element for each row; `product`: of matrices, M x K and K x N; `padding`: the
-destination may be larger; `concatenation`: side by side.
+`elementwise`: a source has the extents of the destination, or a constant 1 where it repeats; `reshape`: as many
+elements, in row-major order; `row_reduction`: one element for each row; `product`: of matrices, M x K and K x N;
+`padding`: the destination may be larger; `concatenation`: side by side.
 """
 
 

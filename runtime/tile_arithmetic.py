@@ -151,8 +151,16 @@ def _pad(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
     destination[..., :rows, :columns] = inside
 
 
+def _fitting(values: Array, destination: Array) -> Array:
+    """What has the shape of the destination; raises ValueError rather than let numpy repeat it."""
+    if values.shape != destination.shape:
+        raise ValueError
+    return values
+
+
 def _concatenate(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
-    destination[...] = np.concatenate(list(sources), axis=-1).astype(destination.dtype, copy=False)
+    whole = np.concatenate(list(sources), axis=-1)
+    destination[...] = _fitting(whole, destination).astype(destination.dtype, copy=False)
 
 
 def _product(left: Array, right: Array, dtype: np.dtype[Any]) -> Array:
@@ -164,12 +172,13 @@ def _product(left: Array, right: Array, dtype: np.dtype[Any]) -> Array:
 
 def _matrix_multiply(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
     left, right = sources
-    destination[...] = _product(left, right, destination.dtype)
+    destination[...] = _fitting(_product(left, right, destination.dtype), destination)
 
 
 def _matrix_multiply_add(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
     total, left, right = sources
-    np.add(total, _product(left, right, destination.dtype), out=destination, casting="unsafe")
+    product = _fitting(_product(left, right, destination.dtype), destination)
+    np.add(_fitting(total, destination), product, out=destination, casting="unsafe")
 
 
 KERNELS: dict[str, Kernel] = {

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
+from ..dialects.tile_functions import FUNCTIONS
 from .channels import Channel, Rows
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
@@ -175,12 +176,14 @@ def _options(op: flow.TileApplyOp) -> dict[str, Any]:
 class _Apply:
     """A function on tiles as an instruction."""
 
-    __slots__ = ("destination", "function", "kernel", "options", "sources", "where")
+    __slots__ = ("alike", "destination", "function", "kernel", "options", "sources", "where")
 
     def __init__(
         self, function: str, kernel: Kernel, destination: int, sources: list[int], options: dict[str, Any],
-        where: str | None,
+        where: str | None, alike: list[tuple[int, int]],
     ):  # fmt: skip
+        self.alike = alike
+        """Sources, and which of their dimensions, counted from the last, have to be checked against the destination."""
         self.function = function
         self.kernel = kernel
         self.destination = destination
@@ -217,9 +220,11 @@ class _Apply:
         if out is None:
             return self._in_pieces(warp, destination, [slots[s] for s in self.sources])
         try:
+            if self.alike:
+                self._check_extents(out, operands)
             self.kernel(out, operands, self.options)
         except ValueError as error:
-            raise self._mismatch(out, operands) from error
+            raise self._mismatch(units, out, operands) from error
         return None
 
     def _in_pieces(self, warp: Warp, destination: Tile, sources: list[Any]) -> None:
@@ -259,14 +264,26 @@ class _Apply:
                 )  # fmt: skip
             return
         try:
+            if self.alike:
+                self._check_extents(out, operands)
             self.kernel(out, operands, self.options)
         except ValueError as error:
-            raise self._mismatch(out, operands) from error
+            raise self._mismatch(units, out, operands) from error
 
-    def _mismatch(self, out: Array, operands: list[Any]) -> LoomError:
-        shapes = ", ".join(" x ".join(map(str, o.shape)) for o in operands if type(o) is np.ndarray)
+    def _check_extents(self, out: Array, operands: list[Any]) -> None:
+        """Raise ValueError where numpy would repeat what is not said to repeat."""
+        for source, dimension in self.alike:
+            if operands[source].shape[dimension] != out.shape[dimension]:
+                raise ValueError
+
+    def _mismatch(self, units: UnitSet, out: Array, operands: list[Any]) -> LoomError:
+        # Views of several units have their rows and columns in front.
+        first = 2 if units.count > 1 else 0
+        into, *out_of = (
+            " x ".join(map(str, each.shape[first:])) for each in (out, *operands) if type(each) is np.ndarray
+        )
         return LoomError(
-            f"the shapes of '{self.function}' do not belong together: {' x '.join(map(str, out.shape))} from {shapes}; "
+            f"the shapes of '{self.function}' do not belong together: {into} from {', '.join(out_of)}; "
             "correct the valid shapes of the tiles",
             self.where,
         )
@@ -333,7 +350,25 @@ def apply(body: Body, op: flow.TileApplyOp) -> None:
         if isinstance(source.type, flow.TileType):
             _dtype(source.type, op)
     sources = [body.use(source) for source in op.sources]
-    body.emit(_Apply(name, KERNELS[name], body.use(op.destination), sources, _options(op), location_of(op)))
+    alike = _open_extents(op) if FUNCTIONS[name].shape == "elementwise" else []
+    body.emit(_Apply(name, KERNELS[name], body.use(op.destination), sources, _options(op), location_of(op), alike))
+
+
+def _open_extents(op: flow.TileApplyOp) -> list[tuple[int, int]]:
+    """Sources and their dimensions, counted from the last, that are only known to fit the destination at run time."""
+    made = op.destination.owner
+    if not isinstance(made, flow.TileOp):
+        return []
+    extents = made.mixed_extents()
+    found: list[tuple[int, int]] = []
+    for place, source in enumerate(op.sources):
+        tile = source.owner
+        if not isinstance(tile, flow.TileOp) or len(tile.mixed_extents()) != len(extents):
+            continue
+        for dimension, (own, wanted) in enumerate(zip(tile.mixed_extents(), extents, strict=True), -len(extents)):
+            if own != wanted and own != 1:
+                found.append((place, dimension))
+    return found
 
 
 def tile_print(body: Body, op: flow.TilePrintOp) -> None:

@@ -269,6 +269,42 @@ def test_shapes_that_do_not_belong_together() -> None:
         launch(loaded)
 
 
+@pytest.mark.parametrize(
+    ("function", "extents", "valid"),
+    [
+        ("add", ["%n, 4", "2, 4"], False),  # one row does not stand for two
+        ("add", ["1, 4", "%m, 4"], True),
+        ("add", ["%m, 4", "%k, %l"], True),
+        ("add", ["2, %n", "2, 4"], False),
+        ("fill", ["%n, 4"], False),
+        ("fill", ["1, 4"], True),
+        ("matrix_multiply", ["%n, 3", "3, 4"], False),
+        ("matrix_multiply", ["%m, 3", "3, %l"], True),
+        ("concatenate", ["%n, 2", "%n, 2"], False),
+    ],
+)
+def test_nothing_repeats_unless_it_says_so(function: str, extents: list[str], valid: bool) -> None:
+    tiles = "\n".join(
+        f"%t{i} = flow.tile @m[%zero] extents [{e}] strides [4, 1] : !flow.tile<i32>" for i, e in enumerate(extents)
+    )
+    names = ", ".join(f"%t{i}" for i in range(len(extents)))
+    types = ", ".join(["!flow.tile<i32>"] * len(extents))
+    loaded = machine(
+        f"""%n = arith.constant 1 : i64
+        %m = arith.constant 2 : i64
+        %k = arith.addi %n, %n : i64
+        %l = arith.addi %k, %m : i64
+        {tiles}
+        %d = flow.tile @m[%zero] extents [2, 4] strides [4, 1] : !flow.tile<i32>
+        flow.tile_apply "{function}" %d({names}) : !flow.tile<i32>({types})"""
+    )
+    if valid:
+        launch(loaded)
+        return
+    with pytest.raises(LoomError, match=f"the shapes of '{function}' do not belong together: 2 x 4 from"):
+        launch(loaded)
+
+
 def test_conversions() -> None:
     """Copies round to nearest even, saturate or clamp as they are told."""
     loaded = machine(
