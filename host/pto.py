@@ -30,8 +30,9 @@ from .pto_sizes import pointed_bytes, slot_arrays
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
 
-CACHED_BYTES = 1 << 20
-"""Memory of the blocks that run together; more of them would spill the cache between the cores of a block."""
+CACHED_BYTES = 16 << 20
+"""Slots of the blocks that run together, and as much again for what goes in and out of them: measured, more spill the
+last-level cache before the other cores of the blocks have had their turn, fewer leave too little for one numpy call."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from .leftovers import Unread, unread
 from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
+from .slot_rings import SlotRings
 from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .tile_program import Printed
@@ -81,6 +82,7 @@ class Machine:
         self.channels: dict[str, Channel] = {}
         self.printed_tiles: list[Printed] = []
         self.findings = Findings()
+        self.slot_rings = SlotRings(self.findings)
         """Hazards that runs have met."""
         self.host_inputs: dict[str, HostInput] = {}
         self.host_outputs: dict[str, HostOutput] = {}

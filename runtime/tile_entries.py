@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ..diagnostics import location_of
 from ..dialects import flow
 from .channels import Channel, Rows
+from .tile_program import note_copy
 from .tiles import Tile
 from .units import Array, UnitSet
 from .warp import Warp
@@ -39,17 +40,20 @@ def entry_at(ops: Sequence[Operation], position: int) -> Sequence[Operation]:
         return ()
     channel, producing = first.channel, isinstance(first, flow.AcquireOp)
     last = position + 1
+    own: set[SSAValue] = set()
     while last < len(ops):
         op = ops[last]
         if isinstance(op, flow.TileOp):
             slot = op.slot
-            if slot is not None and slot.index is not first.result:
-                break
+            if slot is not None:
+                if slot.index is not first.result:
+                    break
+                own.add(op.result)
         elif isinstance(op, flow.TileApplyOp):
             if op.function.data != "copy" or op.attributes.keys() - {"loc"}:
                 break
             source, destination = op.sources[0].type, op.destination.type
-            if source != destination:
+            if source != destination or own.isdisjoint(op.operands):
                 break
         elif isinstance(op, flow.CommitOp if producing else flow.ReleaseOp):
             return ops[position : last + 1] if op.channel == channel else ()
@@ -233,6 +237,8 @@ class _Entry:
             slots[self.number] = number
         for slot, tile in zip(self.outside, found.tiles[at], strict=True):
             slots[slot] = tile if tile.channel is None else Tile(tile.walk, tile.channel, number, tile.role, tile.count)
+            if tile.role == "copied":
+                note_copy(self.channel, group, tile.walk, number)
         if self.ends:
             self.channel.give(group, members, lanes, self.where_last)
             if group.waiters:
@@ -279,8 +285,8 @@ class _Entry:
         for destination_slot, source_slot, where in self.copies:
             destination, source = slots[destination_slot], slots[source_slot]
             for tile in (destination, source):
-                if tile.channel is not None and tile.channel is not self.channel:
-                    return None
+                if tile.channel is not None and (tile.channel is not self.channel or tile.number != number):
+                    return None  # whether it may still be used is checked one by one
             views = destination.walk.view(warp.units, where), source.walk.view(warp.units, where)
             if views[0] is None or views[1] is None or views[0].shape != views[1].shape:
                 return None

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.tile_functions import FUNCTIONS
-from .channels import Channel, Rows
+from .channels import Channel, Copy, Rows
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
 from .units import Array, UnitSet, select
@@ -120,6 +120,7 @@ def tile(body: Body, op: flow.TileOp) -> None:
     result = body.define(op.result)
     count, size, role = slot.count, slot.size, slot.role
     fixed = all(s in body.known for s in slots)
+    shared, rings, where = space.shape is None and role != "copied", body.machine.slot_rings, location_of(op)
     known: dict[tuple[int, int], Walk] = {}
 
     def make_slot(warp: Warp) -> None:
@@ -130,11 +131,19 @@ def tile(body: Body, op: flow.TileOp) -> None:
             found = known.get(key)
             if found is None:
                 found = walk(values, first + number % count * size)
+                if shared:
+                    rings.use(channel, space, warp.units, first, (count - 1) * size + found.bytes(), where)
                 if len(known) < MAX_WALKS:
                     known[key] = found
-            values[result] = Tile(found, channel, number, role, count)
-            return
-        values[result] = Tile(walk(values, _whole(first + number % count * size)), channel, number, role, count)
+        else:
+            found = walk(values, _whole(first + number % count * size))
+            if shared:
+                rings.use(channel, space, warp.units, first, (count - 1) * size + found.bytes(), where)
+        values[result] = Tile(found, channel, number, role, count)
+        if role == "copied":
+            place = channel.place(warp, producing=False)
+            if place is not None and type(number) is int:
+                note_copy(channel, place.rows, found, number)
 
     body.emit(make_slot)
 
@@ -333,13 +342,36 @@ def _check_member(
                 f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
                 "freed: its producer may have overwritten it; free it after its last use",
             )  # fmt: skip
-    elif group.waited[member] > number + tile.count:
-        add(
-            "error", "local-aliasing", channel.name, where,
-            f"the tile popped as number {number} from channel @{channel.name} is used after number "
-            f"{number + tile.count} has been popped into the same of its {tile.count} local slots (H4); have at most "
-            f"{tile.count} tiles in use, or more local slots",
+    else:
+        _check_copy(channel, group, tile.walk, number, tile.count, where)
+
+
+def _check_copy(channel: Channel, group: Rows, walk: Walk, number: int, count: int, where: str | None) -> None:
+    """Tell of a copy of an entry that is used after the copy of a later one has been put over it."""
+    if type(walk.address) is not int or walk.shapes_differ():
+        return
+    start, end = walk.address, walk.end()
+    for later in group.copies:
+        if later.number <= number or later.start >= end or later.end <= start:
+            continue
+        alike = later.end - later.start == end - start
+        reason = (
+            f"there are {count} local slots (H4); have at most {count} tiles in use, or more local slots"
+            if alike
+            else "copies lie as far apart as their own tile is large (H5); pop tiles of one size, or one at a time"
+        )
+        channel.machine.findings.add(
+            "error", "local-aliasing" if alike else "mixed-tile-sizes", channel.name, where,
+            f"the tile popped as number {number} from channel @{channel.name} is used after number {later.number} has "
+            f"been popped over it: {reason}",
         )  # fmt: skip
+        return
+
+
+def note_copy(channel: Channel, group: Rows, walk: Walk, number: int) -> None:
+    """Remember where a consumer has its copy of an entry."""
+    if type(walk.address) is int and not walk.shapes_differ():
+        group.copies.append(Copy(number, walk.address, walk.end()))
 
 
 def apply(body: Body, op: flow.TileApplyOp) -> None:

@@ -119,6 +119,15 @@ class Walk:
         """The extents, strides and lanes that are not the same for all units."""
         return [n for n in (self.lane, *self.extents, *self.strides) if type(n) is np.ndarray]
 
+    def bytes(self) -> int:
+        """From the first to behind the last byte; of the units that differ, the most."""
+        steps = (np.max((extent - 1) * stride) for extent, stride in zip(self.extents, self.strides, strict=True))
+        return (int(sum(steps)) + 1) * self.dtype.itemsize
+
+    def end(self) -> int:
+        """The byte behind the last, where the address is one number."""
+        return self.address + self.bytes()
+
     def view(self, units: UnitSet, where: str | None) -> Array | None:
         """The elements for some units; None if they have no common view. Raises LoomError outside the memory."""
         found = self.views.get(units)
