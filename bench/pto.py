@@ -2,7 +2,8 @@
 
 The eight workloads on which the C++ simulator of the instruction set was measured, on two cores of a machine like this
 one (g++ 12 -O2, two or three threads), with one block and with 24. Every workload first runs with a kernel that also
-stores each tile it pops, and what it stored is compared with what was pushed; then the kernel without the store is timed.
+stores each tile it pops, and what it stored is compared with what was pushed; then the kernel without the store is
+timed.
 
     python bench/pto.py [--blocks 1 24] [--seconds 1.0]
 """

@@ -55,7 +55,9 @@ class _AxisOp(IRDLOperation):
         if self.axis.data not in ("x", "y"):
             raise VerifyException(f"the grid has no axis '{self.axis.data}'; use x or y")
         if self.result.type not in (i16, i32, i64, IndexType()):
-            raise VerifyException(f"{self.name} gives a whole number, not {self.result.type}; use i16, i32, i64 or index")
+            raise VerifyException(
+                f"{self.name} gives a whole number, not {self.result.type}; use i16, i32, i64 or index"
+            )
 
 
 @irdl_op_definition

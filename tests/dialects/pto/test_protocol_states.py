@@ -91,8 +91,8 @@ def pops_and_frees(*bursts: int) -> list[Step]:
     """So many pops, then as many frees, for each burst."""
     steps: list[Step] = []
     for burst in bursts:
-        steps += ["pop"] * burst
-        steps += ["free"] * burst
+        steps.extend("pop" for _ in range(burst))
+        steps.extend("free" for _ in range(burst))
     return steps
 
 
