@@ -493,21 +493,34 @@ class Body:
             test, _nothing, self.copies(carried, results), self.here, results, self.machine.scheduler.count_step,
             self.charge() + self.timing.instruction + self.timing.branch_not_taken, location_of(op),
         )  # fmt: skip
-        self.emit(loop)
+        scheduler, head_cost = self.machine.scheduler, loop.cost
+
+        def head(warp: Warp) -> int:
+            slots = warp.slots
+            counter, end = slots[index], slots[upper]
+            if type(counter) is not int or type(end) is not int or counter >= end:
+                return loop(warp)
+            warp.elapsed += head_cost
+            scheduler.steps += 1
+            if scheduler.steps > scheduler.bound:
+                scheduler.overrun(warp, loop.where)
+            return loop.body
+
+        self.emit(head)
         loop.body = self.here
         self.block(body)
         terminator = body.last_op
         assert terminator is not None
         advance = self.copies([self.use(value) for value in terminator.operands], carried)
         cost = self.charge() + self.timing.instruction
-        head = loop.head
+        start = loop.head
 
         def repeat(warp: Warp) -> int:
             advance(warp)
             slots = warp.slots
             slots[index] = slots[index] + slots[step]
             warp.elapsed += cost
-            return head
+            return start
 
         self.emit(repeat)
         loop.exit = self.here

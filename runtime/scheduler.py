@@ -66,7 +66,7 @@ class Scheduler:
         self.steps = 0
         self._limit = UNLIMITED
         """Of `steps`."""
-        self._bound = UNLIMITED
+        self.bound = UNLIMITED
         """Of `steps`, until the limit or until the watch looks again."""
         self._looked = 0
         """`steps` when the watch looked last."""
@@ -89,7 +89,7 @@ class Scheduler:
         """
         self._limit = UNLIMITED if step_limit is None else self.steps + step_limit
         self._looked = self.steps
-        self._bound = min(self._limit, UNLIMITED if self.machine.watch is None else self.steps + FEWEST_STEPS)
+        self.bound = min(self._limit, UNLIMITED if self.machine.watch is None else self.steps + FEWEST_STEPS)
         if until is None:
             while self._advance():
                 pass
@@ -353,7 +353,7 @@ class Scheduler:
         for value, other in zip(arguments[0].ravel().tolist(), arguments[-1].ravel().tolist(), strict=True):
             slots[first], slots[last] = value, other
             self.count_step(warp, code.where)
-            elapsed, steps = function(warp, slots, base, self._bound - self.steps)
+            elapsed, steps = function(warp, slots, base, self.bound - self.steps)
             self.steps += steps
             begin = (arrived if arrived > time else time) + start
             time = begin + elapsed + cost
@@ -366,12 +366,12 @@ class Scheduler:
     def count_step(self, warp: Warp, where: str | None) -> None:
         """Count a task start or a loop iteration, which stands at `where`. Raises LoomError at the step limit."""
         self.steps += 1
-        if self.steps > self._bound:
+        if self.steps > self.bound:
             self.overrun(warp, where)
 
     def budget(self) -> int:
         """How many steps may be taken before `overrun` is asked."""
-        return self._bound - self.steps
+        return self.bound - self.steps
 
     def overrun(self, warp: Warp, where: str | None, uncounted: int = 0) -> int:
         """To be called when there is no budget for a step; gives the new budget.
@@ -388,9 +388,9 @@ class Scheduler:
             )
         watch = self.machine.watch
         if watch is not None:
-            self._bound = min(self._limit, steps + watch.look(warp, where, steps - self._looked))
+            self.bound = min(self._limit, steps + watch.look(warp, where, steps - self._looked))
             self._looked = steps
-        return self._bound - self.steps
+        return self.bound - self.steps
 
     def pause(self, warp: Warp) -> int | None:
         """Before the first send of a task: let the next block post its receives first."""

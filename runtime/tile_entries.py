@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from numpy import copyto
 from xdsl.ir import Operation, SSAValue
 
 from ..diagnostics import location_of
@@ -121,7 +121,10 @@ def entry(body: Body, ops: Sequence[Operation]) -> None:
         producing=isinstance(first, flow.AcquireOp), ends=isinstance(last, flow.CommitOp | flow.ReleaseOp),
         keeps_number=number_outside,
     )  # fmt: skip
-    instructions[place] = run.push if run.producing else run.pop
+    if channel.lanes == 1:
+        instructions[place] = run.push_alone if run.producing else run.pop_alone
+    else:
+        instructions[place] = run.push if run.producing else run.pop
 
 
 def _used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
@@ -167,6 +170,37 @@ class _Entry:
         self.keeps_number = keeps_number
         self.views: dict[UnitSet, _Views | None] = {}
 
+    def push_alone(self, warp: Warp) -> int | None:
+        """`push` on a channel of one lane."""
+        found = self._found(warp)
+        if found is None:
+            return None
+        channel, group = self.channel, found.group
+        number = group.acquired[0]
+        again = number - channel.depth
+        takes = again >= 0 and number % channel.period == 0
+        if takes and group.credits[0] < 1:
+            return None
+        copies = found.copies[number % self.round] or self._build(warp, found, number)
+        if copies is None:
+            self.views[warp.units] = None
+            return None
+        if takes:
+            channel.take(group, 0)
+        if again >= group.safe[0]:
+            channel.check_slot(group, found.lanes, number, self.where)
+        group.acquired[0] = number + 1
+        group.committed[0] += 1
+        group.written[0] = number
+        for destination, source in copies:
+            copyto(destination, source)
+        group.ready[0] += 1
+        if group.waiters:
+            channel.wake(group)
+        if channel.machine.prompt:
+            return channel.let_others(warp, self.after)
+        return self.after
+
     def push(self, warp: Warp) -> int | None:
         """The producer's entry; None leaves it to the instructions behind."""
         found = self._found(warp)
@@ -198,7 +232,7 @@ class _Entry:
             group.committed[member] += 1
             group.written[member] = number
         for destination, source in copies:
-            np.copyto(destination, source)
+            copyto(destination, source)
         ready = group.ready
         for lane in lanes:
             ready[lane] += 1
@@ -206,6 +240,26 @@ class _Entry:
             channel.wake(group)
         if channel.machine.prompt:
             return channel.let_others(warp, self.after)
+        return self.after
+
+    def pop_alone(self, warp: Warp) -> int | None:
+        """`pop` on a channel of one lane."""
+        found = self._found(warp)
+        if found is None:
+            return None
+        group = found.group
+        if group.ready[0] < 1:
+            return None
+        number = group.waited[0]
+        copies = found.copies[number % self.round] or self._build(warp, found, number)
+        if copies is None or group.committed[0] <= number:
+            self.views[warp.units] = None
+            return None
+        group.ready[0] -= 1
+        group.waited[0] = number + 1
+        for destination, source in copies:
+            copyto(destination, source)
+        self._end_pop(warp, found, number)
         return self.after
 
     def pop(self, warp: Warp) -> int | None:
@@ -221,8 +275,7 @@ class _Entry:
         for lane in lanes:
             if ready[lane] < 1:
                 return None
-        at = number % self.round
-        copies = found.copies[at] or self._build(warp, found, number)
+        copies = found.copies[number % self.round] or self._build(warp, found, number)
         if copies is None or not self.channel.complete(group, lanes, number):
             self.views[warp.units] = None
             return None
@@ -231,19 +284,26 @@ class _Entry:
         for member in members:
             waited[member] = number + 1
         for destination, source in copies:
-            np.copyto(destination, source)
-        slots = warp.slots
-        if self.keeps_number:
-            slots[self.number] = number
-        for slot, tile in zip(self.outside, found.tiles[at], strict=True):
-            slots[slot] = tile if tile.channel is None else Tile(tile.walk, tile.channel, number, tile.role, tile.count)
-            if tile.role == "copied":
-                note_copy(self.channel, group, tile.walk, number)
+            copyto(destination, source)
+        self._end_pop(warp, found, number)
+        return self.after
+
+    def _end_pop(self, warp: Warp, found: _Views, number: int) -> None:
+        """Hand an entry to the operations behind, or be done with it."""
+        group = found.group
+        if self.outside or self.keeps_number:
+            slots = warp.slots
+            if self.keeps_number:
+                slots[self.number] = number
+            for slot, tile in zip(self.outside, found.tiles[number % self.round], strict=True):
+                own = tile.channel is not None
+                slots[slot] = Tile(tile.walk, tile.channel, number, tile.role, tile.count) if own else tile
+                if tile.role == "copied":
+                    note_copy(self.channel, group, tile.walk, number)
         if self.ends:
-            self.channel.give(group, members, lanes, self.where_last)
+            self.channel.give(group, found.members, found.lanes, self.where_last)
             if group.waiters:
                 self.channel.wake(group)
-        return self.after
 
     # Views
 
@@ -253,8 +313,8 @@ class _Entry:
         if found is None or found.group.left:
             return self._renew(warp)
         slots = warp.slots
-        for slot, value in zip(self.inputs, found.inputs, strict=True):
-            given = slots[slot]
+        for position, slot in enumerate(self.inputs):
+            given, value = slots[slot], found.inputs[position]
             if given is not value and (type(given) is not int or given != value):
                 return self._renew(warp)
         return found
