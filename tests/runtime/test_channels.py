@@ -348,3 +348,15 @@ def test_lanes_beyond_the_channel() -> None:
     machine.spaces["gm"].extend(64)
     with pytest.raises(LoomError, match="beyond lane 0 takes part in channel @c, which has 1"):
         machine.run()
+
+
+def test_push_of_a_slot_hands_over_what_lies_there() -> None:
+    """A commit moves no data: the consumer gets what is in the slot (PTO-032), and is told that nobody wrote it as the
+    producer's entry (PTO-031)."""
+    case = Case(depth=1, period=1, lanes=1, seed=0, to_lanes=True, pushes=3, pops=3, ahead=1)
+    aside = text(case).replace("slot @c[%i] of 1 by 8 as written ", "")
+    assert aside != text(case)
+    machine = Machine(Parser(context(), aside, "channel.mlir").parse_module())
+    launch(machine, case, machine.spaces["gm"].extend(8 * case.blocks))
+    assert received(machine, case)[1, 0].tolist() == [100, 110, 120]
+    assert {found.code for found in machine.findings} == {"unwritten-slot"}

@@ -61,8 +61,9 @@ NPU, 48 cases of a2a3 and 39 of a5
 The document's own three examples (PTO-033 to PTO-035) are c2v_of_the_document, v2c_of_the_document_{f32,f16} and
 slot_of_the_document.
 
-Rules these prove: PTO-001, PTO-006 to PTO-011 (what a push does, slot after slot, and slots that are tensors), PTO-020
-(one pipe for both directions), PTO-025 to PTO-027 (splits), PTO-028 and PTO-029 (waiting is sparse, telling is not).
+Rules these prove: PTO-001, PTO-006, PTO-007, PTO-008, PTO-009, PTO-010, PTO-011 (what a push does, slot after slot, and
+slots that are tensors), PTO-020 (one pipe for both directions), PTO-025 to PTO-027 (splits), PTO-028 and PTO-029
+(waiting is sparse, telling is not).
 """
 
 from __future__ import annotations
