@@ -34,8 +34,9 @@ class Waiter(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Where a consumer's copy of an entry lies in its memory: bytes from `start` to `end`."""
+    """Where the copy of an entry lies in the memory of one of its consumers: bytes from `start` to `end`."""
 
+    member: int
     number: int
     start: int
     end: int

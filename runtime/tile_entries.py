@@ -299,7 +299,7 @@ class _Entry:
                 own = tile.channel is not None
                 slots[slot] = Tile(tile.walk, tile.channel, number, tile.role, tile.count) if own else tile
                 if tile.role == "copied":
-                    note_copy(self.channel, group, tile.walk, number)
+                    note_copy(group, found.members, tile.walk, number)
         if self.ends:
             self.channel.give(group, found.members, found.lanes, self.where_last)
             if group.waiters:

@@ -143,7 +143,7 @@ def tile(body: Body, op: flow.TileOp) -> None:
         if role == "copied":
             place = channel.place(warp, producing=False)
             if place is not None and type(number) is int:
-                note_copy(channel, place.rows, found, number)
+                note_copy(place.rows, place.members, found, number)
 
     body.emit(make_slot)
 
@@ -343,16 +343,17 @@ def _check_member(
                 "freed: its producer may have overwritten it; free it after its last use",
             )  # fmt: skip
     else:
-        _check_copy(channel, group, tile.walk, number, tile.count, where)
+        _check_copy(channel, group, member, tile, number, where)
 
 
-def _check_copy(channel: Channel, group: Rows, walk: Walk, number: int, count: int, where: str | None) -> None:
+def _check_copy(channel: Channel, group: Rows, member: int, tile: Tile, number: int, where: str | None) -> None:
     """Tell of a copy of an entry that is used after the copy of a later one has been put over it."""
+    walk, count = tile.walk, tile.count
     if type(walk.address) is not int or walk.shapes_differ():
         return
     start, end = walk.address, walk.end()
     for later in group.copies:
-        if later.number <= number or later.start >= end or later.end <= start:
+        if later.member != member or later.number <= number or later.start >= end or later.end <= start:
             continue
         alike = later.end - later.start == end - start
         reason = (
@@ -368,10 +369,10 @@ def _check_copy(channel: Channel, group: Rows, walk: Walk, number: int, count: i
         return
 
 
-def note_copy(channel: Channel, group: Rows, walk: Walk, number: int) -> None:
-    """Remember where a consumer has its copy of an entry."""
+def note_copy(group: Rows, members: range, walk: Walk, number: int) -> None:
+    """Remember where some consumers have their copies of an entry."""
     if type(walk.address) is int and not walk.shapes_differ():
-        group.copies.append(Copy(number, walk.address, walk.end()))
+        group.copies.extend(Copy(member, number, walk.address, walk.end()) for member in members)
 
 
 def apply(body: Body, op: flow.TileApplyOp) -> None:
