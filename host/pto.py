@@ -7,7 +7,7 @@ lowering and the engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
@@ -18,8 +18,8 @@ from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPa
 
 from ..diagnostics import LoomError
 from ..dialects import context, flow
-from ..dialects.pto.findings import Finding
 from ..dialects.pto.protocol import Behaviour
+from ..findings import Finding
 from ..runtime import Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
@@ -276,7 +276,7 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
         Printed(printed.row, _core(printed.column), printed.label, printed.values) for printed in machine.printed_tiles
     ]
     arch = None if program.arch == "ideal" else program.arch
-    findings = [Finding(found.severity, found.code, found.message, found.where, arch) for found in machine.findings]
+    findings = [replace(finding, arch=arch) for finding in machine.findings]
     statistics = {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
     return Result(arrays, prints, findings, statistics, frozenset(program.slots))
 

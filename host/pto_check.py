@@ -17,13 +17,13 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import context
-from ..dialects.pto.findings import Finding
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
+from ..findings import Finding
 from ..frontend.ir_text import parse_ir, read_text
 from ..passes import get_all_passes
 from ..passes.analysis.pipe_tokens import Trade

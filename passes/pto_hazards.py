@@ -23,7 +23,6 @@ from ..diagnostics import location_of
 from ..dialects.pto import protocol
 from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import ReserveBufferOp
-from ..dialects.pto.findings import Finding, Severity
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
 from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, core_of
@@ -31,6 +30,7 @@ from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.pto.types import TensorViewType, TileBufType, element_bytes
 from ..dialects.traversal import walk
+from ..findings import Finding, Severity
 from .analysis.pipe_tokens import Deadlock, EventGraph, NoSlotNumber, smallest_slots
 from .pto_entries import entry_bytes
 from .pto_events import Program, Ring, consumer_buffer, programs_of, rings_of

@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from .. import targets
 from ..diagnostics import LoomError
 from ..dialects import flow
+from ..findings import Findings
 from .arithmetic import Scratch
 from .channels import Channel
 from .deadlock import explain
 from .executor import Executor
 from .fabric import Color
-from .findings import Findings
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
 from .leftovers import Unread, unread

@@ -15,8 +15,8 @@ from .ending import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
-    from ..dialects.pto.findings import Finding
     from ..dialects.pto.protocol import Behaviour
+    from ..findings import Finding
 
 
 def main(argv: Sequence[str]) -> int:

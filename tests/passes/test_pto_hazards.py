@@ -6,9 +6,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir.dialects import context
-from loomir.dialects.pto.findings import Finding
 from loomir.dialects.pto.kernels import Architecture
 from loomir.dialects.pto.protocol import Behaviour
+from loomir.findings import Finding
 from loomir.frontend.ir_text import parse_ir
 from loomir.passes.pto_hazards import find_hazards
 from loomir.verification import verify

@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from loomir.dialects import context
-from loomir.dialects.pto.findings import Finding
 from loomir.dialects.pto.frontend_pipes import OpenPipeOp
 from loomir.dialects.pto.kernels import Architecture
 from loomir.dialects.pto.protocol import Behaviour
 from loomir.dialects.traversal import walk
+from loomir.findings import Finding
 from loomir.frontend.ir_text import parse_ir
 from loomir.passes.pto_hazards import find_hazards
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass

@@ -1,10 +1,11 @@
-"""What is told of a program on pipes: found in its text, or while it runs.
+"""What is told of a program that can be read and run all the same: found in its text, or while it runs.
 
 Knows neither how findings are found nor who shows them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -32,3 +33,20 @@ class Finding:
         place = "" if self.location is None else f"{self.location}: "
         chip = "" if self.arch is None else f" (on {self.arch})"
         return f"{place}{self.severity}: {self.message}{chip} [{self.code}]"
+
+
+class Findings:
+    """The findings of a run, in order, each operation's once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str | None, str], Finding] = {}
+
+    def add(self, severity: Severity, code: str, about: str, location: str | None, message: str) -> None:
+        """Note a finding, unless there is one of the same severity, code, subject and place."""
+        self._found.setdefault((severity, code, location, about), Finding(severity, code, message, location))
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._found.values())
+
+    def __len__(self) -> int:
+        return len(self._found)
