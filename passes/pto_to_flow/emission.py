@@ -156,17 +156,14 @@ class Emitter:
         for computed in reversed(self._computed):
             if view in computed:
                 return computed[view]
-        entry, owner = view.entry, view.owner
-        slot = None
-        if entry is not None:
-            slot = flow.Slot(entry.channel, entry.index, entry.count, entry.size, entry.role)
+        owner = view.owner
         op = flow.TileOp(
             view.space,
             self.value(view.address),
             view.extents,
             view.strides,
             view.element,
-            slot,
+            view.entry,
             None if owner is None else flow.Owner(owner[0], self.value(owner[1])),
         )
         result = self.make(op)

@@ -35,7 +35,7 @@ from ...dialects.pto.types import TensorViewType, TileBufType, element_bytes
 from ..pto_pipes import refusal
 from .emission import Emitter
 from .handles import Handles
-from .views import GLOBAL_MEMORY, SPACES, Entry, Number, View, tile_strides
+from .views import GLOBAL_MEMORY, SPACES, Number, View, tile_strides
 
 Protocol: TypeAlias = Literal["ideal", "a2a3", "a5"]
 """Whose credits: one for each slot, or those of a chip."""
@@ -226,7 +226,7 @@ class Pipes:
                 else:
                     element = source.element
                 index = self.emitter.make(flow.AcquireOp(ring.channel))
-                entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, "written")
+                entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, "written")
                 place = self._place_in_global_memory if pipe.by_global_memory else self._places_at_consumer
                 for target, part in place(op, pipe, ring, source, op.tile.type):
                     self.emitter.apply("copy", replace(target, element=element, entry=entry), [part], options)
@@ -311,12 +311,12 @@ class Pipes:
                 size = prod(tile.shape) * _size(op, tile.element_type)
 
         def bound(index: SSAValue) -> View:
-            return replace(here, entry=Entry(ring.channel, index, count, size, role))
+            return replace(here, entry=flow.Slot(ring.channel, index, count, size, role))
 
         def wait() -> SSAValue:
             index = emitter.make(flow.WaitOp(ring.channel))
             if pipe.by_global_memory:
-                entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, "read")
+                entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, "read")
                 source = self._popped_from_global_memory(op, pipe, ring, extents, tile)
                 emitter.apply("copy", bound(index), [replace(source, entry=entry)])
                 if self.machine.protocol != "ideal":
@@ -386,7 +386,7 @@ class Pipes:
             part = columns if op.split_axis == protocol.LEFT_RIGHT else emitter.multiply(rows, columns)
             size = _size(op, tensor.element_type)
             address = emitter.add(address, emitter.multiply(emitter.multiply(self.lane, part), size))
-        entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, role)
+        entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, role)
         view = View(GLOBAL_MEMORY, tensor.element_type, address, extents, slots.strides, entry)
         self.handles.bind(handle, self._outside(view) if self._is_partial(ring) else view)
 
@@ -416,7 +416,7 @@ class Pipes:
 
     def _word(self, pipe: _Pipe, ring: Ring, index: SSAValue, role: str) -> View:
         """The first word of a slot."""
-        entry = Entry(ring.channel, index, ring.depth, ring.slot_bytes, role)
+        entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, role)
         if pipe.by_global_memory:
             return View(GLOBAL_MEMORY, i32, self._slots(pipe, ring), (1,), (1,), entry)
         owner = (CUBE, 0) if self.core is KernelKind.VECTOR else None

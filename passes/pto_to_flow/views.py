@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.flow import Slot
 from ...dialects.pto.attributes import AddressSpace, BLayout, SLayout
 from ...dialects.pto.types import TileBufType
 
@@ -36,17 +37,6 @@ _ROW_PLUS_ONE = 2
 
 
 @dataclass(frozen=True)
-class Entry:
-    """The entry of a channel that a view belongs to: number `index`, in one of `count` slots of `size` bytes."""
-
-    channel: str
-    index: SSAValue
-    count: int
-    size: int
-    role: str
-
-
-@dataclass(frozen=True)
 class View:
     """A strided walk over a space, `address` in bytes and `strides` in elements, outermost dimension first."""
 
@@ -55,7 +45,8 @@ class View:
     address: Number
     extents: tuple[Number, ...]
     strides: tuple[Number, ...]
-    entry: Entry | None = None
+    entry: Slot | None = None
+    """The entry of a channel it belongs to."""
     owner: tuple[str, Number] | None = None
     """Class of units and lane, if the memory is not the core's own."""
 
