@@ -92,9 +92,23 @@ def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
         values = np.maximum(values, np.zeros((), values.dtype))
     values = convert(values, destination.dtype, options.get("rounding"), saturate=bool(options.get("saturate")))
     if options.get("accumulate"):
-        destination += values
+        _accumulate(destination, values)
     else:
         destination[...] = values
+
+
+def _accumulate(destination: Array, values: Array) -> None:
+    """Add to a view, also where units share the elements: each adds its own."""
+    reach = destination.itemsize
+    for extent, stride in sorted(
+        zip(destination.shape, map(abs, destination.strides), strict=True), key=lambda d: d[1]
+    ):
+        if extent > 1 and stride < reach:
+            for row in np.ndindex(destination.shape[:-1]):
+                destination[row] += values[row]
+            return
+        reach += (extent - 1) * stride
+    destination += values
 
 
 def _typed(operand: Operand, dtype: np.dtype[Any]) -> Operand:

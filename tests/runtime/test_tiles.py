@@ -400,6 +400,30 @@ def test_integers_keep_their_width(function: str, dtype: Any, given: list[int], 
     assert out.tolist() == expected
 
 
+def test_units_add_to_one_place() -> None:
+    """What all units, or some of them, add to the same elements of shared memory is added once for each."""
+    loaded = machine(
+        """%four = arith.constant 4 : i64
+        %far = arith.constant 1024 : i64
+        %mine = flow.tile @m[%zero] extents [2, 3] strides [3, 1] : !flow.tile<i32>
+        %all = flow.tile @gm[%zero] extents [2, 3] strides [8, 1] : !flow.tile<i32>
+        %step = arith.muli %x, %four : i64
+        %place = arith.addi %far, %step : i64
+        %some = flow.tile @gm[%place] extents [2, 3] strides [8, 1] : !flow.tile<i32>
+        flow.tile_apply "copy" %all(%mine) {accumulate} : !flow.tile<i32>(!flow.tile<i32>)
+        flow.tile_apply "copy" %some(%mine) {accumulate} : !flow.tile<i32>(!flow.tile<i32>)"""
+    )
+    values = np.arange(ROWS * LANES * 6, dtype=np.int32).reshape(ROWS, LANES, 2, 3)
+    memory(loaded)[:, :, :24] = values.view(np.uint8).reshape(ROWS, LANES, 24)
+    launch(loaded)
+    shared = loaded.spaces["gm"].bytes.view(np.int32)
+    np.testing.assert_array_equal(shared[:16].reshape(2, 8)[:, :3], values.sum((0, 1)))
+    expected = np.zeros((2, 8), np.int32)
+    for lane in range(LANES):
+        expected[:, lane : lane + 3] += values[:, lane].sum(0)
+    np.testing.assert_array_equal(shared[256:272].reshape(2, 8), expected)
+
+
 def test_printed_tiles() -> None:
     """A printed tile is kept as it was when it was printed, for each unit."""
     loaded = machine(
