@@ -97,11 +97,11 @@ class _Program:
         self._erase_unused_spaces(units)
         fabric = flow.FabricOp("kernels", self.chip, 1 + self.machine.lanes, self.machine.blocks)
         fabric.location = self.kernels[0].location
-        members: list[Operation] = [flow.SpaceOp(GLOBAL_MEMORY, 0)]
-        members += [ring.operation(self.machine.protocol) for ring in rings]
-        for member in (*members, *barriers.channels(), *units):
-            if member not in units:
-                member.location = fabric.location
+        made_here: list[Operation] = [flow.SpaceOp(GLOBAL_MEMORY, 0), *barriers.channels()]
+        for member in made_here:
+            member.location = fabric.location
+        memory, *exchanges = made_here
+        for member in (memory, *(ring.operation(self.machine.protocol) for ring in rings), *exchanges, *units):
             fabric.body.block.add_op(member)
         return fabric
 
@@ -271,7 +271,9 @@ class _Program:
                 count += 1
                 name = f"{way}_{identity}_{count}"
             offset = pipe.depth * pipe.entry_bytes if direction == protocol.V2C and protocol.C2V in found else 0
-            found[direction] = Ring(name, direction, pipe.depth, pipe.entry_bytes, self._lanes_of(pipe), offset)
+            producer = pair[KernelKind.CUBE if direction == protocol.C2V else KernelKind.VECTOR]
+            lanes = self._lanes_of(pipe)
+            found[direction] = Ring(name, direction, pipe.depth, pipe.entry_bytes, lanes, offset, producer)
         rings += found.values()
         return Plan(found, _popped(pair))
 

@@ -529,11 +529,16 @@ class Channel:
                     )  # fmt: skip
                 elif self.drained and group.credits[lane]:
                     left = group.credits[lane]
+                    whose = f" (lane {lane})" if self.lanes > 1 else ""
+                    remedy = "free each entry once"
+                    if self.seed and group.issued[lane] <= due:
+                        # A chip that begins with credits leaves some although each entry is freed once.
+                        remedy = "have its flags cleared between launches (H2)"
                     add(
                         "warning" if self.seed else "error", "leftover-credits", f"{self.name} {lane}", self.where,
-                        f"channel @{self.name} ends with {left} credit{'s' if left != 1 else ''} more than it began "
-                        "with: the next launch starts with them and does not wait for its consumer as it should"
-                        + (" (H2)" if self.seed else "") + "; free each entry once",
+                        f"channel @{self.name}{whose} ends with {left} credit{'s' if left != 1 else ''} more than it "
+                        "began with: the next launch starts with them and does not wait for its consumer as it should; "
+                        f"{remedy}",
                     )  # fmt: skip
             group.renew(self.seed, keep=self.drained)
 

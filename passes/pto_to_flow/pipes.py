@@ -55,13 +55,17 @@ class Ring:
     lanes: int
     """Vector cores that take part."""
     offset: int
+    producer: InitializePipeOp
+    """Where the side that pushes opens it."""
 
     def operation(self, protocol_name: Protocol) -> flow.ChannelOp:
         """The channel."""
         ends = (CUBE, VECTOR) if self.direction == protocol.C2V else (VECTOR, CUBE)
         period = 1 if protocol_name == "ideal" else protocol.sync_period(self.depth)
         seed = period if protocol_name == "a5" else 0
-        return flow.ChannelOp(self.channel, *ends, depth=self.depth, period=period, lanes=self.lanes, seed=seed)
+        channel = flow.ChannelOp(self.channel, *ends, depth=self.depth, period=period, lanes=self.lanes, seed=seed)
+        channel.location = self.producer.location
+        return channel
 
 
 @dataclass(frozen=True)
