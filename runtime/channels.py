@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import LoomError
@@ -55,7 +56,7 @@ class Rows:
 
     __slots__ = (
         "acquired", "committed", "consumed", "copies", "credits", "granted", "issued", "left", "ready", "released",
-        "rows", "safe", "waited", "waiters", "written",
+        "rows", "safe", "told", "waited", "waiters", "written",
     )  # fmt: skip
 
     def __init__(self, rows: range, producers: int, consumers: int, lanes: int, seed: int):
@@ -73,7 +74,9 @@ class Rows:
         self.granted: list[deque[int]] = [deque([0] * seed) for _ in range(lanes)]
         """What each credit that is there guarantees to have been released."""
         self.safe = [0] * lanes
-        """What the credits taken so far guarantee to have been released."""
+        """What the credits taken so far, and answers, guarantee to have been released."""
+        self.told: list[deque[list[list[int]]]] = [deque() for _ in range(lanes)]
+        """What each entry that is there says of the channels it answers: entries released, by their lane."""
         self.copies: deque[Copy] = deque(maxlen=MAX_COPIES)
         """The consumers' copies of the latest entries."""
         self.waiters: list[Waiter] = []
@@ -88,6 +91,7 @@ class Rows:
                      "safe"):  # fmt: skip
             setattr(copy, name, list(getattr(self, name)))
         copy.granted = [deque(credits) for credits in self.granted]
+        copy.told = [deque(entries) for entries in self.told]
         copy.copies = self.copies.copy()
         copy.waiters = []
         copy.left = False
@@ -107,6 +111,8 @@ class Rows:
             counts[:] = [0] * len(counts)
         self.written[:] = [-1] * len(self.written)
         self.copies.clear()
+        for entries in self.told:
+            entries.clear()
         for lane, left in enumerate(self.credits):
             self.credits[lane] = seed + left if keep else seed
             self.granted[lane] = deque([0] * self.credits[lane])
@@ -220,6 +226,17 @@ class Channel:
                     warp.stop = -1
                     part.waiters.append(Waiter(warp, waiter.action, waiter.members, waiter.where))
 
+    def within(self, rows: range) -> list[Rows]:
+        """The state of the channel on some rows, which part from others."""
+        for group in list(self.groups):
+            if group.rows == rows:
+                return [group]
+            common = [row for row in group.rows if row in rows]
+            if 0 < len(common) < len(group.rows):
+                for run in _runs(common):
+                    self._split(next(part for part in self.groups if run.start in part.rows), run)
+        return [group for group in self.groups if group.rows[0] in rows]
+
     def uneven(self, warp: Warp, *, producing: bool) -> bool:
         """Whether the units of a warp, which stand at one place, are at different entries or not all can go on."""
         place = (self.producing if producing else self.consuming)[warp.units]
@@ -286,6 +303,37 @@ class Channel:
             safe = granted.popleft()
             if safe > group.safe[lane]:
                 group.safe[lane] = safe
+
+    @cached_property
+    def answered(self) -> list[Channel]:
+        """The channels the other way that begin with credits: who pops here pushes there, and an entry that comes back
+        proves what its sender had released before."""
+        return [
+            other
+            for other in self.machine.channels.values()
+            if other.seed and other.producer is self.consumer and other.consumer is self.producer
+        ]
+
+    def tell(self, group: Rows, lanes: range) -> None:
+        """Note with an entry what its sender has released of the channels it answers."""
+        told: list[list[int]] = []
+        for other in self.answered:
+            there = [rows.released for rows in other.groups if any(row in group.rows for row in rows.rows)]
+            told.append([min(counts) for counts in zip(*there, strict=True)])
+        for lane in lanes:
+            group.told[lane].append(told)
+
+    def learn(self, group: Rows, lanes: range) -> None:
+        """Take down what an entry proves to have been released."""
+        for lane in lanes:
+            if not group.told[lane]:
+                continue
+            for other, released in zip(self.answered, group.told[lane].popleft(), strict=True):
+                if lane >= other.lanes:
+                    continue
+                count = released[lane if other.many_consume else 0]
+                for rows in other.within(group.rows):
+                    rows.safe[lane] = max(rows.safe[lane], count)
 
     def check_slot(self, group: Rows, lanes: range, number: int, where: str | None) -> None:
         """Whether the entry whose slot is used again has been released, and is sure to have been."""
@@ -355,6 +403,8 @@ class Channel:
         ready = group.ready
         for lane in lanes:
             ready[lane] += 1
+        if self.answered:
+            self.tell(group, lanes)
         return group
 
     def wait(self, warp: Warp, where: str | None) -> int | None:
@@ -373,6 +423,8 @@ class Channel:
                 return None
         for lane in lanes:
             ready[lane] -= 1
+        if self.answered:
+            self.learn(group, lanes)
         if not self.complete(group, lanes, number):
             self.machine.findings.add(
                 "error", "stale-entry", self.name, where,

@@ -195,6 +195,8 @@ class _Entry:
         for destination, source in copies:
             copyto(destination, source)
         group.ready[0] += 1
+        if channel.answered:
+            channel.tell(group, found.lanes)
         if group.waiters:
             channel.wake(group)
         if channel.machine.prompt:
@@ -236,6 +238,8 @@ class _Entry:
         ready = group.ready
         for lane in lanes:
             ready[lane] += 1
+        if channel.answered:
+            channel.tell(group, lanes)
         if group.waiters:
             channel.wake(group)
         if channel.machine.prompt:
@@ -256,6 +260,8 @@ class _Entry:
             self.views[warp.units] = None
             return None
         group.ready[0] -= 1
+        if self.channel.answered:
+            self.channel.learn(group, found.lanes)
         group.waited[0] = number + 1
         for destination, source in copies:
             copyto(destination, source)
@@ -281,6 +287,8 @@ class _Entry:
             return None
         for lane in lanes:
             ready[lane] -= 1
+        if self.channel.answered:
+            self.channel.learn(group, lanes)
         for member in members:
             waited[member] = number + 1
         for destination, source in copies:

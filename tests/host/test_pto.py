@@ -269,6 +269,25 @@ def test_who_waits_for_the_other_core(tmp_path: Path) -> None:
     assert "circle" not in str(raised.value)
 
 
+@pytest.mark.parametrize("order", ["eager", "prompt"])
+@pytest.mark.parametrize(("slots", "frees_first", "told"), [(4, True, False), (1, True, False), (1, False, True)])
+def test_answers_prove_what_has_been_freed(
+    tmp_path: Path, slots: int, frees_first: bool, told: bool, order: str
+) -> None:
+    """On a5 credits do not bound the producer; an entry that comes back does, if it is sent behind the free (H2)."""
+    free = "      pto.tfree_from_aiv {id = 0, split = 2}\n"
+    push = "      pto.tpush_to_aiv(%product : !acc) {id = 0, split = 2}\n"
+    text = (EXAMPLES / "both_directions.pto").read_text()
+    text = text.replace("slot_num = 4", f"slot_num = {slots}").replace("size = 32768", f"size = {8192 * slots}")
+    if not frees_first:
+        text = text.replace(free, "").replace(push, push + free)
+    path = tmp_path / "answers.pto"
+    path.write_text(text)
+    arguments = {"out": np.zeros((32, 512), np.float32)}
+    found = {finding.code for finding in pto.run(path, arch="a5", arguments=arguments, order=order).findings}
+    assert bool(found & {"seeded-credits", "early-overwrite"}) == told
+
+
 def test_a_function_that_calls_itself(tmp_path: Path) -> None:
     path = tmp_path / "calls.pto"
     kernel = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {"
