@@ -44,6 +44,10 @@ def element_dtype(type: Attribute) -> np.dtype[Any] | None:
     return None if found is None else np.dtype(found)
 
 
+BETWEEN_ARRAYS = 1 << 16
+"""Bytes left free behind an array, so that what runs on behind its end is told and does not reach the next."""
+
+
 class Space:
     """A byte-addressed memory of the units of a class, `size` bytes each, or one that all units share."""
 
@@ -64,7 +68,8 @@ class Space:
 
         `name` is what errors call them. Views made before are of the old memory.
         """
-        address = -(-self.size // alignment) * alignment
+        before = self.size + BETWEEN_ARRAYS if self.arrays else self.size
+        address = -(-before // alignment) * alignment
         self.arrays.append((address, address + count, name))
         self.bytes = np.concatenate([self.bytes, np.zeros(address + count - self.size, np.uint8)])
         self.size = address + count

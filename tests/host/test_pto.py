@@ -311,6 +311,18 @@ def test_a_call_with_too_many_arguments(tmp_path: Path) -> None:
         pto.run(path)
 
 
+def test_what_runs_on_behind_an_array_does_not_reach_the_next() -> None:
+    """Six tiles of 16 rows into an array that has room for two."""
+    arguments = {
+        "rows": 96,
+        "a": np.zeros((96, 32), np.float32),
+        "b": np.eye(32, dtype=np.float32),
+        "out": np.zeros((32, 32), np.float32),
+    }
+    with pytest.raises(LoomError, match="at byte 4096 of 'out' ends 2048 bytes behind it, where it has 4096"):
+        pto.run(EXAMPLES / "dynamic_shapes.pto", arguments=arguments)
+
+
 def test_differences() -> None:
     """What differs is told with the first place and both values."""
     one = Result({"x": np.array([[1, 2], [3, 4]])}, [Printed(0, "AIV0", "t", np.zeros(2))])
