@@ -51,7 +51,8 @@ def _operation_in(traceback: TracebackType | None) -> Operation | None:
     while traceback is not None:
         for name in ("self", "op"):
             value: object = traceback.tb_frame.f_locals.get(name)
-            if isinstance(value, Operation):
+            # An operation in the making, whose own types are refused, does not know its place yet.
+            if isinstance(value, Operation) and hasattr(value, "location"):
                 found = value
         traceback = traceback.tb_next
     return found

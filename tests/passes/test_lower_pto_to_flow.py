@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from loomir.diagnostics import LoomError
 from loomir.dialects import context, flow
 from loomir.dialects.pto.protocol import Behaviour
 from loomir.frontend.ir_text import parse_ir
@@ -284,3 +285,18 @@ def test_public_files_lower(path: Path) -> None:
         fabrics = [op for op in module.ops if isinstance(op, flow.FabricOp)]
         assert len(fabrics) == 1
         assert any(isinstance(op, flow.ExportOp) for op in module.walk())
+
+
+def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
+    """A type the engine has no numbers for is refused where a tile of it is made."""
+    path = tmp_path / "hif8.pto"
+    path.write_text(
+        """func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x32x!pto.hif8>
+  pto.tprint ins(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>)
+  return
+}
+"""
+    )
+    with pytest.raises(LoomError, match=r"hif8\.pto:\d+:\d+: error: a tile cannot hold !pto\.hif8; use floats"):
+        pto.Program(path)
