@@ -82,12 +82,9 @@ def _to_float(source: Array, dtype: np.dtype[Any], rounding: str | None, *, satu
 def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
     source = sources[0]
     if not options and source.dtype == destination.dtype:
-        if source.shape == destination.shape:
-            np.copyto(destination, source)
-        else:
-            destination[...] = source.reshape(destination.shape)
+        np.copyto(destination, _in_shape(source, destination, reshape=False))
         return
-    values = source if source.shape == destination.shape else source.reshape(destination.shape)
+    values = _in_shape(source, destination, reshape="reshape" in options)
     if options.get("relu"):
         values = np.maximum(values, np.zeros((), values.dtype))
     values = convert(values, destination.dtype, options.get("rounding"), saturate=bool(options.get("saturate")))
@@ -95,6 +92,15 @@ def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
         _accumulate(destination, values)
     else:
         destination[...] = values
+
+
+def _in_shape(source: Array, destination: Array, *, reshape: bool) -> Array:
+    """A source in the extents of the destination, if they only have another number of dimensions, or may differ."""
+    if source.shape == destination.shape:
+        return source
+    if source.ndim == destination.ndim and not reshape:
+        raise ValueError("extents differ")
+    return source.reshape(destination.shape)
 
 
 def _accumulate(destination: Array, values: Array) -> None:

@@ -372,10 +372,11 @@ class TileApplyOp(SymbolUser):
     ```
 
     `rounding` and `saturate` say how "copy" converts, `value` is what "pad" puts around its source, `relu` clamps
-    what is written at 0, `accumulate` adds to the destination instead of replacing it.
+    what is written at 0, `accumulate` adds to the destination instead of replacing it, `reshape` says that the
+    extents of a copy differ on purpose, with as many elements in row-major order.
     """
 
-    OPTIONS: ClassVar = ("rounding", "saturate", "value", "relu", "accumulate")
+    OPTIONS: ClassVar = ("rounding", "saturate", "value", "relu", "accumulate", "reshape")
 
     name = "flow.tile_apply"
     function = prop_def(StringAttr)

@@ -375,6 +375,10 @@ class KernelLowering:
         whole = self.handles.view(op.source)
         offsets = [self.handles.number(offset) for offset in op.offsets]
         extents = tuple(self.handles.number(size) for size in op.sizes)
+        for offset, extent, limit in zip(offsets, extents, whole.extents, strict=True):
+            self.emitter.within(
+                offset, extent, limit, "the partition stays within its tensor; correct offsets or sizes"
+            )
         part = self.emitter.part(whole, offsets, extents)
         # Dimensions of one element in front say nothing.
         leading = 0
@@ -397,8 +401,15 @@ class KernelLowering:
             if stated >= 0:
                 found.append(stated)
             else:
-                found.append(whole if given is None else self.handles.number(given))
+                found.append(whole if given is None else self._valid_extent(self.handles.number(given), whole))
         return found[0], found[1]
+
+    def _valid_extent(self, valid: Number, whole: int) -> Number:
+        """A number of valid rows or columns, which a tile has to have."""
+        self.emitter.at_most(
+            valid, whole, f"valid rows and columns stay within the tile, which has {whole} of them here"
+        )
+        return valid
 
     def _space(self, op: Operation, tile: TileBufType) -> str:
         of_vector = tile.location is AddressSpace.VEC
@@ -422,7 +433,13 @@ class KernelLowering:
         self._bind(op.result, View(self._space(op, tile), tile.element_type, address, extents, tile_strides(tile)))
 
     def _set_valid(self, op: SetValidShapeOp) -> None:
-        extents = (self.handles.number(op.valid_row), self.handles.number(op.valid_col))
+        tile = op.source.type
+        assert isinstance(tile, TileBufType)
+        rows, columns = tile.shape
+        extents = (
+            self._valid_extent(self.handles.number(op.valid_row), rows),
+            self._valid_extent(self.handles.number(op.valid_col), columns),
+        )
         found = self.handles.any_view(op.source, for_its_place=True)
         if isinstance(found, Declared):
             self.handles.bind(op.source, Declared(extents))
@@ -437,6 +454,12 @@ class KernelLowering:
             stated if stated >= 0 else size if given is None else self.handles.number(given)
             for stated, given, size in zip(tile.valid_shape, (op.valid_row, op.valid_col), op.extents, strict=True)
         ))  # fmt: skip
+        whole = op.source.type
+        assert isinstance(whole, TileBufType)
+        for offset, size, limit in zip(offsets, op.extents, whole.shape, strict=True):
+            self.emitter.within(offset, size, limit, "the subview stays within its tile; correct its offsets")
+        for extent, size in zip(extents, op.extents, strict=True):
+            self.emitter.at_most(extent, size, "valid rows and columns stay within the subview")
         self._bind(op.result, self.emitter.part(self.handles.view(op.source), offsets, extents))
 
     def _reshape(self, op: TReshapeOp) -> None:

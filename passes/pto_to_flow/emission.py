@@ -136,6 +136,23 @@ class Emitter:
     def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
         return self.make(arith.CmpiOp(self.value(left), self.value(right), how))
 
+    # Checks ------------------------------------------------------------------------------------
+
+    def at_most(self, number: Number, limit: Number, message: str) -> None:
+        """Have a run end with a message where a number is negative or above a limit; numbers that are known are not."""
+        if isinstance(number, int) and isinstance(limit, int):
+            return
+        self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
+
+    def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:
+        """Have a run end with a message where a part reaches out of what it is a part of."""
+        # The sum of two numbers that are not above the whole does not overflow.
+        for number in (offset, extent):
+            if isinstance(number, SSAValue):
+                self.at_most(number, whole, message)
+        if offset != 0 or isinstance(extent, int):
+            self.at_most(self.add(offset, extent), whole, message)
+
     def _twofold(self, kind: type[arith.SignlessIntegerBinaryOperation], left: Number, right: Number) -> SSAValue:
         operands = (self.value(left), self.value(right))
         return self._once(kind.name, operands, lambda: kind(*operands))

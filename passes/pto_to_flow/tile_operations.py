@@ -100,6 +100,11 @@ class TileOperations:
             case TExtractOp():
                 target = self._view(op.dst)
                 offsets = [self.handles.number(op.indexRow), self.handles.number(op.indexCol)]
+                whole = op.src.type
+                assert isinstance(whole, TileBufType)
+                for offset, extent, limit in zip(offsets, target.extents, whole.shape, strict=True):
+                    message = "what is extracted stays within the tile; correct the indices or the valid shape"
+                    self.emitter.within(offset, extent, limit, message)
                 source = self.emitter.part(self._view(op.src), offsets, target.extents)
                 options = self._relu(op, op.reluPreMode)
                 self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
@@ -127,6 +132,8 @@ class TileOperations:
                 )
             common = tuple(map(min, into, out_of))
             target, source = replace(target, extents=common), replace(source, extents=common)
+        elif into is not None and out_of is not None and into != out_of:
+            options = {**(options or {}), "reshape": UnitAttr()}
         self.emitter.apply("copy", target, [source], options)
 
     def _load(self, op: TLoadOp) -> None:
@@ -241,11 +248,11 @@ class TileOperations:
             case "row_reduction":
                 target = replace(target, extents=(rows, 1))
             case "row_expansion":
-                sources[1] = _column(sources[1], op.inputs[1].type, rows)
+                sources[1] = self._column(sources[1], op.inputs[1].type, rows)
             case "column_expansion":
-                sources[1] = _row(sources[1], columns)
+                sources[1] = self._row(sources[1], columns)
             case "column_copies":
-                sources[0] = _row(sources[0], columns)
+                sources[0] = self._row(sources[0], columns)
             case "product" if len(sources) == 3:
                 function = "matrix_multiply_add"
             case "padding":
@@ -257,6 +264,20 @@ class TileOperations:
             case _:
                 pass
         self.emitter.apply(function, target, sources, options)
+
+    def _column(self, source: View | SSAValue, tile: Attribute, rows: Number) -> View:
+        """One element for each row; they may stand in a row themselves."""
+        assert isinstance(tile, TileBufType)
+        view = _tile(source)
+        lies_flat = tile.rows == 1 and tile.columns > 1
+        self.emitter.at_most(rows, view.extents[1 if lies_flat else 0], "there is a valid element for each row")
+        return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
+
+    def _row(self, source: View | SSAValue, columns: Number) -> View:
+        """One element for each column."""
+        view = _tile(source)
+        self.emitter.at_most(columns, view.extents[1], "there is a valid element for each column")
+        return replace(view, extents=(1, columns))
 
     def _padding(self, op: TableOperation) -> Attribute | None:
         """What stands around a tile, as the operation or else the result's type says; None if that is left open."""
@@ -312,16 +333,3 @@ class TileOperations:
 def _tile(source: View | SSAValue) -> View:
     assert isinstance(source, View)
     return source
-
-
-def _column(source: View | SSAValue, tile: Attribute, rows: Number) -> View:
-    """One element for each row; they may stand in a row themselves."""
-    assert isinstance(tile, TileBufType)
-    view = _tile(source)
-    lies_flat = tile.rows == 1 and tile.columns > 1
-    return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
-
-
-def _row(source: View | SSAValue, columns: Number) -> View:
-    """One element for each column."""
-    return replace(_tile(source), extents=(1, columns))

@@ -348,3 +348,47 @@ def test_compare() -> None:
     assert isinstance(results["a2a3"], LoomError)
     assert isinstance(results["ideal"], Result)
     assert differences(results) == []
+
+
+PART = """
+func.func @part(%source: !pto.ptr<f32>, %rows: index, %offset: index, %row: index)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %from = pto.make_tensor_view %source, shape = [%c64, %c16], strides = [%c16, %c1] : !pto.tensor_view<64x16xf32>
+  %tensor = pto.partition_view %from, offsets = [%offset, %c0], sizes = [%c16, %c16]
+    : !pto.tensor_view<64x16xf32> -> !pto.partition_tensor_view<16x16xf32>
+  %whole = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  pto.tload ins(%tensor : !pto.partition_tensor_view<16x16xf32>) outs(%whole : !pto.tile_buf<vec, 16x16xf32>)
+  %band = pto.subview %whole[%row, %c0] sizes [4, 16] : !pto.tile_buf<vec, 16x16xf32>
+  pto.tprint ins(%band : !pto.tile_buf<vec, 4x16xf32>)
+  %given = pto.alloc_tile valid_row = %rows valid_col = %c16 : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  pto.tprint ins(%given : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+  return
+}
+"""
+"""Numbers that are known when it runs: where a partition and a subview begin, how many rows are valid."""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"rows": 17}, "valid rows and columns stay within the tile, which has 16 of them here"),
+        ({"rows": -1}, "valid rows and columns stay within the tile, which has 16 of them here"),
+        ({"offset": 49}, "the partition stays within its tensor; correct offsets or sizes"),
+        ({"offset": -1}, "the partition stays within its tensor; correct offsets or sizes"),
+        ({"offset": 1 << 61}, "the partition stays within its tensor; correct offsets or sizes"),
+        ({"row": 13}, "the subview stays within its tile; correct its offsets"),
+    ],
+)
+def test_parts_that_reach_out(tmp_path: Path, numbers: dict[str, int], message: str) -> None:
+    path = tmp_path / "part.pto"
+    path.write_text(PART)
+    inside = {"rows": 16, "offset": 48, "row": 12, "source": np.arange(1024, dtype=np.float32)}
+    printed = pto.run(path, arguments=inside).prints
+    assert printed[0].array[0, 0] == (48 + 12) * 16 and printed[1].array.shape == (16, 16)
+    with pytest.raises(LoomError, match=rf"part\.pto:\d+:\d+: error: the assertion fails on block 0 AIV0: {message}"):
+        pto.run(path, arguments=inside | numbers)
