@@ -44,6 +44,8 @@ func.func @loops(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pt
   }
   // Behind the loop it may be set again.
   // CHECK: %[[SUM:.*]] = arith.index_cast %sum : index to i64
+  // CHECK-NEXT: %[[SMALL:.*]] = arith.cmpi ule, %[[SUM]], %{{.*}} : i64
+  // CHECK-NEXT: flow.assert %[[SMALL]], "valid rows and columns stay within the tile, which has 16 of them here"
   // CHECK-NEXT: flow.tile @vec[%{{.*}}] extents [%[[SUM]], 1] strides [16, 1]
   pto.set_validshape %t, %sum, %c1 : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
   pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
