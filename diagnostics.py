@@ -93,7 +93,9 @@ def report(error: BaseException) -> str:
         case DiagnosticException() | ArgSpecParseError():
             return str(LoomError(one_line(error)))
         case MemoryError():
-            return str(LoomError("the computer has no memory left; use a smaller rectangle or smaller buffers"))
+            return str(
+                LoomError("the computer has no memory left; use a smaller rectangle, fewer blocks or smaller buffers")
+            )
         case _:
             frames = traceback.extract_tb(error.__traceback__)
             place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""

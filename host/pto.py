@@ -23,6 +23,7 @@ from ..findings import Finding
 from ..runtime import Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
+from ..targets import LANES
 from ..verification import verify
 from .pto_check import aim, chips_of, parse_kernels, prepare
 from .pto_sizes import pointed_bytes, slot_arrays
@@ -88,6 +89,8 @@ class Program:
     ):
         if blocks < 1:
             raise LoomError(f"a launch has at least one block, not {blocks}")
+        if lanes is not None and not 1 <= lanes <= LANES:
+            raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
         module = parse_kernels(source).clone()
         self.arch = arch
         self.blocks = blocks

@@ -138,7 +138,7 @@ def test_size_that_the_text_does_not_say(tmp_path: Path) -> None:
     [
         ({"blocks": 0}, "a launch has at least one block, not 0"),
         ({"order": "last"}, "order is 'last'; use eager or prompt"),
-        ({"lanes": 3}, "lanes 1 or 2"),
+        ({"lanes": 3}, "a block has 1 to 2 vector cores, not 3"),
     ],
 )
 def test_wrong_options(double: Path, options: dict[str, Any], message: str) -> None:
