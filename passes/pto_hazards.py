@@ -28,12 +28,13 @@ from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeO
 from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, core_of
 from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
-from ..dialects.pto.types import TensorViewType, TileBufType, element_bytes
+from ..dialects.pto.types import TensorViewType, TileBufType
 from ..dialects.traversal import walk
 from ..findings import Finding, Severity
 from .analysis.pipe_tokens import Deadlock, EventGraph, NoSlotNumber, smallest_slots
 from .pto_entries import entry_bytes
 from .pto_events import Program, Ring, consumer_buffer, programs_of, rings_of
+from .pto_pipes import lane_problem
 from .pto_schedules import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, kernel_of
 
 Code: TypeAlias = Literal[
@@ -43,10 +44,6 @@ Code: TypeAlias = Literal[
     "store-after-push", "use-after-free",
 ]  # fmt: skip
 """Kinds of findings."""
-
-LANE_ALIGNMENT = 32
-"""On a5, the elements of a C2V tile's columns and the bytes of a V2C lane's that a split by columns needs a
-multiple of."""
 
 
 @dataclass(frozen=True)
@@ -168,19 +165,11 @@ def _lane_shape(use: PipeUse, kernel: Kernel) -> Iterator[Hazard]:
     tile = None if use.entry is None else use.entry.type
     if kernel.chip != "a5" or use.action != "push" or not isinstance(tile, TileBufType):
         return
-    columns, size = tile.valid_shape[1], element_bytes(tile.element_type)
-    if kernel.in_global_memory(use.pipe) or use.split not in (protocol.UP_DOWN, protocol.LEFT_RIGHT) or size is None:
+    if kernel.in_global_memory(use.pipe):
         return
-    problem = None
-    if use.direction == protocol.C2V:
-        if size != 4:
-            problem = f"elements of {size} bytes; a split tile has elements of 4"
-        elif use.split == protocol.LEFT_RIGHT and columns > 0 and columns % LANE_ALIGNMENT:
-            problem = f"{columns} columns; a tile split by columns has a multiple of {LANE_ALIGNMENT}"
-    elif use.split == protocol.LEFT_RIGHT and columns > 0 and columns * size % LANE_ALIGNMENT:
-        problem = f"columns of {columns * size} bytes; a lane of a tile has a multiple of {LANE_ALIGNMENT}"
+    problem = lane_problem(tile, use.split, use.direction)
     if problem is not None:
-        yield Hazard("lane-shape", use.op, f"a5 cannot share this tile among its vector cores: it has {problem}")
+        yield Hazard("lane-shape", use.op, problem)
 
 
 def _tiles_in_global_memory(kernel: Kernel) -> Iterator[Hazard]:

@@ -14,6 +14,7 @@ from ..dialects.pto import protocol
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp, InitializePipeOp
 from ..dialects.pto.kernels import function_of
+from ..dialects.pto.types import TileBufType, element_bytes
 from ..dialects.traversal import walk
 
 
@@ -108,3 +109,24 @@ def _keys(pipe: InitializePipeOp) -> Iterator[Hashable]:
         reserved = reservation_of(buffer)
         if reserved is not None:
             yield reserved, direction
+
+
+LANE_ALIGNMENT = 32
+"""On a5, the elements of a C2V tile's columns and the bytes of a V2C lane's that a split by columns needs a
+multiple of."""
+
+
+def lane_problem(tile: TileBufType, split: int, direction: int) -> str | None:
+    """Why a5 cannot share a tile of the producer among its vector cores; None if it can."""
+    columns, size = tile.valid_shape[1], element_bytes(tile.element_type)
+    if split not in (protocol.UP_DOWN, protocol.LEFT_RIGHT) or size is None:
+        return None
+    problem = None
+    if direction == protocol.C2V:
+        if size != 4:
+            problem = f"elements of {size} bytes; a split tile has elements of 4"
+        elif split == protocol.LEFT_RIGHT and columns > 0 and columns % LANE_ALIGNMENT:
+            problem = f"{columns} columns; a tile split by columns has a multiple of {LANE_ALIGNMENT}"
+    elif split == protocol.LEFT_RIGHT and columns > 0 and columns * size % LANE_ALIGNMENT:
+        problem = f"columns of {columns * size} bytes; a lane of a tile has a multiple of {LANE_ALIGNMENT}"
+    return None if problem is None else f"a5 cannot share this tile among its vector cores: it has {problem}"

@@ -32,7 +32,7 @@ from ...dialects.pto.internal_pipes import (
     TPushSignalOp,
 )
 from ...dialects.pto.types import TensorViewType, TileBufType, element_bytes
-from ..pto_pipes import refusal
+from ..pto_pipes import lane_problem, refusal
 from .emission import Emitter
 from .handles import Handles
 from .views import GLOBAL_MEMORY, SPACES, Number, View, tile_strides
@@ -256,6 +256,9 @@ class Pipes:
         self, op: TPushOp, pipe: _Pipe, ring: Ring, source: View, tile: TileBufType
     ) -> list[tuple[View, View]]:
         emitter, (rows, columns) = self.emitter, source.extents
+        problem = lane_problem(tile, op.split_axis, ring.direction) if self.machine.protocol == "a5" else None
+        if problem is not None and pipe.maker.acc_push_epilogue is None:
+            raise refusal(op, problem)
         address = pipe.buffers[ring.direction]
         if ring.direction == protocol.V2C:
             stride, lane = tile.columns, self._lane_of(op)
