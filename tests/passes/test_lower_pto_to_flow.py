@@ -304,7 +304,7 @@ def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
 
 def test_tiles_that_a5_cannot_share() -> None:
     """What check calls an error there is not run as if nothing were; ideal pipes share any tile (E6)."""
-    program = around("a5", LEFT_RIGHT, NO_SPLIT, 16, 16, 2, 1)
+    program = around("a5", NO_SPLIT, LEFT_RIGHT, 16, 16, 2, 1)
     with pytest.raises(LoomError, match="16 columns; a tile split by columns has a multiple of 32"):
         pto.Program(parsed(program), arch="a5")
     pto.Program(parsed(program), arch="ideal")
