@@ -561,7 +561,7 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     operations = program.operations[first.core]
     pipes, behaviour = program.pipes(), program.kernels[0].behaviour
     # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
-    rings = {name: replace(ring, drained=behaviour != "a5") for name, ring in program.tokens(seeded=False).items()}
+    rings = {name: replace(ring, drained=behaviour == "a2a3") for name, ring in program.tokens(seeded=False).items()}
     try:
         slots = smallest_slots(
             program.cores,

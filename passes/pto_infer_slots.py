@@ -131,7 +131,7 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
     members = [pipe for pipe in pipes if pipe.ends and pipe.names(program)]
     # On a5 pipes begin with the credits that producers wait for at their end. What these let go on overwrites, so that
     # numbers are chosen as if there were none.
-    drained = program.kernels[0].behaviour != "a5"
+    drained = program.kernels[0].behaviour == "a2a3"
     rings = {name: replace(ring, drained=drained) for name, ring in program.tokens(seeded=False).items()}
     try:
         found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
