@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..diagnostics import LoomError, location_of
@@ -30,6 +30,7 @@ from ..passes.analysis.pipe_tokens import Trade
 from ..passes.pto_events import programs_of, rings_of
 from ..passes.pto_hazards import find_hazards
 from ..passes.pto_infer_slots import slot_trades
+from ..passes.pto_local_memory import called
 from ..passes.pto_schedules import kernel_of
 from ..verification import located, verify
 
@@ -194,6 +195,7 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
         value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None
         if value is not None and not -(1 << 63) <= value < 1 << 63:
             raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(op))
+    _refuse_recursion(module)
     passes = get_all_passes()
     chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]
     if lower is not None:
@@ -204,6 +206,29 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
         except DiagnosticException as error:
             raise located(error) from None
         verify(module)
+
+
+def _refuse_recursion(module: ModuleOp) -> None:
+    """Raise LoomError for a function that calls itself, also by way of others: a core has no stack for it."""
+    calls = [
+        (caller, callee, op)
+        for caller in walk(module)
+        if isinstance(caller, FuncOp)
+        for op in walk(caller)
+        if isinstance(op, CallOp) and (callee := called(op)) is not None
+    ]
+    if not calls:
+        return
+    import networkx as nx  # it takes long to import, and many programs call nothing
+
+    graph: nx.DiGraph[FuncOp] = nx.DiGraph()
+    graph.add_edges_from((caller, callee) for caller, callee, _ in calls)
+    for caller, callee, op in calls:
+        if nx.has_path(graph, callee, caller):
+            raise LoomError(
+                f"@{caller.sym_name.data} calls itself by this call of @{callee.sym_name.data}; write a loop instead",
+                location_of(op),
+            )
 
 
 def _rejected(error: LoomError, name: str | None) -> Finding:
