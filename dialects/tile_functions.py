@@ -26,8 +26,6 @@ class TileFunction:
     sources: int
     shape: Shape
     summary: str
-    accumulates: bool = False
-    """Whether the first source is a tile that the result is added to."""
 
 
 def _table() -> dict[str, TileFunction]:
@@ -51,7 +49,7 @@ def _table() -> dict[str, TileFunction]:
         function("pad", 1, "padding", "the source, and the option `value` around it"),
         function("concatenate", 2, "concatenation", "the rows of both, side by side"),
         function("matrix_multiply", 2, "product", "product of two matrices"),
-        function("matrix_multiply_add", 3, "product", "first plus the product of two matrices", accumulates=True),
+        function("matrix_multiply_add", 3, "product", "first plus the product of two matrices"),
     ]
     return {row.name: row for row in rows}
 

@@ -20,12 +20,12 @@ CPU simulator, 45 cases
 | tpushpop_cv single, multicore_stream (2) | cv_single, cv_stream |
 | tpushpop_vc {up_down,left_right}_single_tile (2) | vc_{up_down,left_right}_single |
 | tpushpop_vc {up_down,left_right}_fifo_wraparound (2) | vc_{up_down,left_right}_wraparound |
-| ... one after the other, where the second hangs there | test_runs_share_no_state |
+| ... one after the other, where the second hangs there (H10) | test_runs_share_no_state |
 | tpushpop_vc both_dir_{up_down,left_right}_overlapping_pops (2) | both_{up_down,left_right}_overlapping_pops |
-| tpushpop_vc both_dir_up_down_gm_fifo_keeps_c2v_order (fails there) | both_up_down_order |
+| tpushpop_vc both_dir_up_down_gm_fifo_keeps_c2v_order (fails there: H10) | both_up_down_order |
 | tpushpop_cv_nosplit single_tile | cv_nosplit_single |
 | tpushpop_cv_nosplit fifo_wraparound | cv_nosplit_wraparound |
-| tpushpop_cv_nosplit delayed_free (fails there) | cv_nosplit_delayed_free |
+| tpushpop_cv_nosplit delayed_free (fails there: H10) | cv_nosplit_delayed_free |
 | tpushpop_cv_nosplit inactive_lane_skips_protocol | test_second_core_without_split |
 | tpushpop_cv_nosplit dual_lane_delayed_free | cv_nosplit_delayed_free on a2a3: both cores take part |
 | tpushpop_cv_nosplit dual_lane_fast_lane_wrap_waits | test_producer_waits_for_the_slower_core |
