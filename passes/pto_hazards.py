@@ -25,7 +25,7 @@ from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
-from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, core_of
+from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, GetSubBlockNumOp, core_of
 from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.pto.types import TensorViewType, TileBufType
@@ -40,7 +40,7 @@ from .pto_schedules import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, 
 Code: TypeAlias = Literal[
     "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
     "slots-held", "local-aliasing", "mixed-tile-sizes", "aliasing-rings", "freed-twice", "small-slot",
-    "reserved-size", "unequal-lanes", "lane-shape", "not-a-slot", "unwritten-slot", "slot-not-pushed",
+    "reserved-size", "unequal-lanes", "second-core", "lane-shape", "not-a-slot", "unwritten-slot", "slot-not-pushed",
     "store-after-push", "use-after-free",
 ]  # fmt: skip
 """Kinds of findings."""
@@ -67,6 +67,9 @@ def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[F
     found: list[Hazard] = []
     for kernel in kernels:
         found += _of_kernel(kernel)
+    if any(_tells_lanes_apart(kernel) for kernel in kernels):
+        for kernel in kernels:
+            found += _second_core(kernel)
     for ring in rings:
         found += _aliasing(ring, rings)
     unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
@@ -250,6 +253,29 @@ def _unequal_lanes(kernel: Kernel) -> Iterator[Hazard]:
                 "unequal-lanes",
                 use.op,
                 f"only some vector cores come here, but {why}; move the operation out of the scf.if",
+            )
+
+
+def _tells_lanes_apart(kernel: Kernel) -> bool:
+    """Whether a kernel is for both vector cores of a block: they share entries, or ask which of them they are."""
+    split = any(use.split != protocol.NO_SPLIT for use in kernel.uses)
+    return split or any(isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp) for op in walk(kernel.function))
+
+
+def _second_core(kernel: Kernel) -> Iterator[Hazard]:
+    """Slots that are tensors, taken by the second vector core where the first alone takes part (H9)."""
+    if "a2a3" in (kernel.behaviour, kernel.chip):
+        return
+    seconds = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR][-1:]
+    reached = {step.use.op for ways in seconds for way in ways for step in way.steps if step.use is not None}
+    for use in kernel.uses:
+        if use.action == "alloc" and use.split == protocol.NO_SPLIT and use.op in reached:
+            yield Hazard(
+                "second-core",
+                use.op,
+                "the second vector core takes this slot too, but the first alone takes part in entries that are not "
+                "split; on a5 what it stores begins a row too far and lies over the first's (H9); take the slot, store "
+                "and push in an scf.if for the first core, which pto.get_subblock_idx tells",
             )
 
 

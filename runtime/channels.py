@@ -160,6 +160,11 @@ class Channel:
                 raise LoomError(f"channel @{name} has {lanes} lanes, but units @{cls.name} only {cls.shape[1]}", where)
         if lanes > 1 and not (self.many_produce or self.many_consume):
             raise LoomError(f"channel @{name} has {lanes} lanes, but one unit stands on both sides", where)
+        self.leaves_out = any(
+            many and cls.shape[1] > lanes
+            for cls, many in ((producer, self.many_produce), (consumer, self.many_consume))
+        )
+        """Whether a class on one of its sides has units that take no part."""
         self.groups: list[Rows] = []
         for block in producer.blocks:
             if isinstance(block, Rectangle):
@@ -225,6 +230,13 @@ class Channel:
                     warp = waiter.warp if common is waiter.warp.units else waiter.warp.part(common)
                     warp.stop = -1
                     part.waiters.append(Waiter(warp, waiter.action, waiter.members, waiter.where))
+
+    def taking_part(self, units: UnitSet, *, producing: bool) -> UnitSet | None:
+        """Those of some units of one side that take part in its entries."""
+        if not (self.many_produce if producing else self.many_consume):
+            return units
+        rows, _ = (self.producer if producing else self.consumer).shape
+        return intersect(units, rectangle(range(rows), range(self.lanes)))
 
     def within(self, rows: range) -> list[Rows]:
         """The state of the channel on some rows, which part from others."""

@@ -303,21 +303,43 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     channel = tile.channel
     assert channel is not None
     produced = tile.role == "written"
-    if type(tile.number) is int:
+    units: UnitSet | None = warp.units
+    if channel.leaves_out:
+        units = channel.taking_part(warp.units, producing=produced)
+        if units is not warp.units and writes and produced:
+            _tell_outsiders(warp, channel, where)
+    if units is None:
+        return
+    if type(tile.number) is int and units is warp.units:
         place = channel.place(warp, producing=produced)
         if place is not None:
             for member in place.members:
                 _check_member(channel, place.rows, member, tile, tile.number, where, writes=writes)
             return
     # Rows that have parted are at entries of their own.
-    units = warp.units
     rows, columns = units.cells()
-    numbers = np.broadcast_to(tile.number, units.shape)
+    numbers = np.broadcast_to(select(warp.units, units, tile.number), units.shape)
     many = channel.many_produce if produced else channel.many_consume
     cells = zip(rows.ravel().tolist(), columns.ravel().tolist(), numbers.ravel().tolist(), strict=True)
     for row, column, number in cells:
         group = next(group for group in channel.groups if row in group.rows)
         _check_member(channel, group, column if many else 0, tile, number, where, writes=writes)
+
+
+def _tell_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
+    """Tell of a unit that writes to a slot of a channel in whose entries it takes no part."""
+    rows, columns = warp.units.cells()
+    row, lane = next(
+        (row, lane) for row, lane in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
+        if lane >= channel.lanes
+    )  # fmt: skip
+    name = channel.machine.unit_name(*warp.cls.grid_position(row, lane))
+    channel.machine.findings.add(
+        "error", "second-core", channel.name, where,
+        f"{name} writes to a slot of channel @{channel.name} and takes no part in its entries, which are not split: "
+        "what it writes may lie over other entries, and on a5 it begins a row too far (H9); let the first vector core "
+        "alone take the slot and write to it",
+    )  # fmt: skip
 
 
 def _check_member(

@@ -387,15 +387,19 @@ class Pipes:
             whole if extent < 0 else extent for extent, whole in zip(tensor.extents, slots.extents, strict=True)
         )
         address = self._slots(pipe, ring, of_tensors=True)
-        # Cube cores have the whole slot, vector cores their part of it.
-        if self.core is KernelKind.VECTOR and op.split_axis != protocol.NO_SPLIT:
+        # Cube cores have the whole slot, vector cores their part of it. On a5 one that takes a whole slot gets the
+        # address of its part of one shared by columns, which is right for the first core alone (H9).
+        is_part = op.split_axis != protocol.NO_SPLIT
+        is_shifted = role == "written" and self.machine.protocol == "a5" and self._is_partial(ring)
+        if self.core is KernelKind.VECTOR and (is_part or is_shifted):
             rows, columns = extents[-2:]
-            part = columns if op.split_axis == protocol.LEFT_RIGHT else emitter.multiply(rows, columns)
+            by_columns = op.split_axis in (protocol.LEFT_RIGHT, protocol.NO_SPLIT)
+            part = columns if by_columns else emitter.multiply(rows, columns)
             size = _size(op, tensor.element_type)
             address = emitter.add(address, emitter.multiply(emitter.multiply(self.lane, part), size))
         entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, role)
         view = View(GLOBAL_MEMORY, tensor.element_type, address, extents, slots.strides, entry)
-        self.handles.bind(handle, self._outside(view) if self._is_partial(ring) else view)
+        self.handles.bind(handle, view)
 
     # Control signals ---------------------------------------------------------------------------
 

@@ -160,6 +160,7 @@ FINDINGS: Mapping[str, str] = {
     "h5_mixed_tiles_in_global_memory": "mixed-tile-sizes",
     "h6_freed_twice": "freed-twice",
     "h7_rings_alias": "aliasing-rings",
+    "h9_second_vector_core": "second-core",
     "deadlock": "deadlock",
 }
 """What the check says of each; others may be true of the same program."""
@@ -251,3 +252,26 @@ def test_slots_freed_twice_on_a5(order: str) -> None:
         else:
             assert result.findings == []
             np.testing.assert_allclose(result.arrays["out"].reshape(128, 16), squares, 1e-3, 1e-3)
+
+
+@pytest.mark.parametrize("arch", NEWER)
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_second_core_writes_a_row_too_far_on_a5(tmp_path: Path, arch: Arch, alone: bool) -> None:
+    """H9: the slot of the second core begins a row further; the remedy is to leave it to the first alone."""
+    text = (HAZARDS / "h9_second_vector_core.pto").read_text(encoding="utf-8")
+    if alone:
+        start, push = text.index("    %sent = pto.talloc"), "pto.tpush_to_aic(%sent : !slot) {id = 0, split = 0}\n"
+        end = text.index(push) + len(push)
+        text = f"{text[:start]}    scf.if %first {{\n{text[start:end]}    }}\n{text[end:]}"
+    path = tmp_path / "second.pto"
+    path.write_text(text, encoding="utf-8")
+    codes = set() if alone else {"second-core"}
+    assert {finding.code for finding in check(path)} == codes
+    given = inputs({"a": (16, 16)})["a"]
+    result = pto.run(path, arch=arch, arguments={"a": given, "slots": np.zeros((3, 16, 16), np.float32)}, order="eager")
+    assert {finding.code for finding in result.findings} == codes
+    got, behind = result.arrays["out"].reshape(16, 16), result.arrays["slots"][1, 0]
+    is_shifted = arch == "a5" and not alone
+    # The first core's rows, then the second's, which begin at row 1 and end behind the slot.
+    np.testing.assert_array_equal(got, np.vstack([given[:1], given[:-1]]) if is_shifted else given)
+    np.testing.assert_array_equal(behind, given[-1] if is_shifted else 0)
