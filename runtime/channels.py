@@ -12,12 +12,13 @@ to execute the units. Nothing here moves data.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import LoomError
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
+from .waits import Unit, Wait
 from .warp import SUSPENDED, Warp, diverge
 
 if TYPE_CHECKING:
@@ -560,9 +561,60 @@ class Channel:
         pushes = group.acquired[waiter.members.start]
         return all(group.credits[lane] >= self.still_to_come(group, lane, pushes) for lane in lanes)
 
-    def waiters(self) -> list[tuple[Rows, Waiter]]:
-        """Who waits."""
-        return [(group, waiter) for group in self.groups for waiter in group.waiters]
+    # Who waits here
+
+    def waits(self) -> Iterator[Wait]:
+        """Who waits for entries or credits that never come."""
+        for group in self.groups:
+            for waiter in group.waiters:
+                warp = waiter.warp
+                yield Wait(warp.cls, warp.units, self._lacks(group, waiter), waiter.where, self, held=True)
+
+    def _lacks(self, group: Rows, waiter: Waiter) -> str:
+        """What units wait for, in words."""
+        member = waiter.members.start
+        name, where = waiter.warp.code.name, f" ({waiter.where})" if waiter.where else ""
+        pushed, popped, freed = (by_lane(counts) for counts in (group.committed, group.waited, group.released))
+        state = f"{pushed} pushed, {popped} popped, {freed} freed"
+        match waiter.action:
+            case "wait":
+                entry = group.waited[member]
+                late = [f"lane {lane}" for lane, count in enumerate(group.committed) if count <= entry]
+                some = 0 < len(late) < len(group.committed)
+                return (
+                    f"@{name} waits to pop entry {entry} of channel @{self.name}, which "
+                    f"{' and '.join(late) + ' has not' if some else 'nobody has'} pushed{where}: {state}"
+                )
+            case "acquire":
+                return (
+                    f"@{name} waits for a free slot to push entry {group.acquired[member]} to channel @{self.name} of "
+                    f"{self.depth}{where}: {state}, a credit for every {self.period} freed"
+                )
+            case _:
+                return (
+                    f"@{name} waits at its end for the last credits of channel @{self.name}{where}: {state}, a credit "
+                    f"for every {self.period} freed"
+                )
+
+    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit]]:
+        """Each unit with those of its row on the other side that have not done their part."""
+        pops = wait.cls is self.consumer
+        other = self.producer if pops else self.consumer
+        rows, columns = wait.units.cells()
+        for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
+            ready = next(group.ready for group in self.groups if row in group.rows)
+            for across in other.units.columns if isinstance(other.units, Rectangle) else ():
+                done = pops and self.many_produce and across < self.lanes and ready[across] > 0
+                if not done:
+                    yield wait.cls.grid_position(row, column), other.grid_position(row, across)
+
+    def remedy(self, *, held: bool) -> str:
+        """What to do about units that wait for each other's entries or credits."""
+        return "let one of them push before it pops, or give the channel more slots"
+
+    def silence(self, wait: Wait) -> str | None:
+        """Nothing: the wait itself says how often who has done what."""
+        return None
 
     # The end of a launch
 

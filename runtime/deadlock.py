@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..diagnostics import LoomError
-from .channels import Channel, Rows, Waiter, by_lane
-from .fabric import Delivery, reach
 from .leftovers import unread
-from .queues import InputQueue, OutputQueue
 from .tasks import NEVER
-from .units import Cells, Rectangle, UnitSet, from_mask, rectangle, union
+from .units import Cells, UnitSet, from_mask, rectangle, union
+from .waits import Unit, Wait
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from .machine import Machine
-    from .program import Application
     from .unit_class import UnitClass
 
 MAX_LINES = 20
@@ -27,117 +25,24 @@ MAX_GRAPH_UNITS = 4096
 """Beyond this many waiting units the wait-for graph is built over the first of them."""
 
 
-Place: TypeAlias = tuple[int, int]
-"""(x, y) of a unit in the grid."""
-
-
 class Deadlock(LoomError):
     """The program waits for what never comes; the message is the report."""
 
 
-class Wait(NamedTuple):
-    """Units that wait: for what, in words, and on which queue if it is one."""
-
-    cls: UnitClass
-    units: UnitSet
-    text: str
-    where: str | None
-    queue: InputQueue | None = None
-    """The input queue that lacks wavelets, if it is one."""
-    output: OutputQueue | None = None
-    """The output queue whose wavelets find no room, if it is one."""
-    channel: Channel | None = None
-    """The channel that lacks entries or credits, if it is one."""
-    held: bool = False
-    """Whether a task waits, and not only a microthread."""
-
-
-def _waits(machine: Machine, *, allow_pending: bool) -> list[Wait]:
+def _waits(machine: Machine, *, allow_pending: bool) -> Iterator[Wait]:
     """Everything that waits for what never comes; with `allow_pending` only what holds a task."""
-    found: list[Wait] = []
     for channel in machine.channels.values():
-        for group, waiter in channel.waiters():
-            found.append(
-                Wait(waiter.warp.cls, waiter.warp.units, _channel_wait(channel, group, waiter), waiter.where,
-                     channel=channel, held=True)
-            )  # fmt: skip
+        yield from channel.waits()
     for cls in machine.classes:
         if not allow_pending:
-            found += _blocked_tasks(cls)
+            yield from _blocked_tasks(cls)
         for send in machine.scheduler.sends:
-            application, output = send.application, send.queue
-            if output.cls is not cls or (send.warp is None and (allow_pending or not application.has_completion)):
-                continue
-            full = sorted({f"@{delivery.receiver.name}" for delivery in output.deliveries})
-            for units in from_mask(send.units, send.waiting > 0):
-                found.append(
-                    Wait(
-                        cls, units,
-                        f"{_who(application)} cannot send its {send.count} wavelets on output queue @{output.name} "
-                        f"(id {output.number}, color {_colors(machine, output, units)}): input queue "
-                        f"{' or '.join(full)} at the other end is full and is not read", application.where,
-                        output=output, held=send.warp is not None,
-                    )
-                )  # fmt: skip
+            if send.queue.cls is cls:
+                yield from send.waits(allow_pending=allow_pending)
         for fifo in cls.fifos.values():
-            for side in fifo.sides:
-                for transfer in side.queue.waiting:
-                    application = transfer.application
-                    if transfer.warp is None and (allow_pending or not application.has_completion):
-                        continue
-                    if side.queue.messages and side.queue.first(transfer.units) is not None:
-                        continue  # it is another input that lacks wavelets
-                    found.append(
-                        Wait(
-                            cls, transfer.units,
-                            f"{_who(application)} waits on FIFO @{fifo.name}, which is {side.lacks}, for "
-                            f"{transfer.count - transfer.position} of {transfer.count} elements", application.where,
-                            held=transfer.warp is not None,
-                        )
-                    )  # fmt: skip
+            yield from fifo.waits(allow_pending=allow_pending)
         for queue in cls.inputs.values():
-            for transfer in queue.waiting:
-                application = transfer.application
-                if transfer.warp is None and (allow_pending or not application.has_completion):
-                    continue
-                if queue.messages and queue.first(transfer.units) is not None:
-                    continue  # it is another input that lacks wavelets
-                found.append(
-                    Wait(
-                        cls, transfer.units,
-                        f"{_who(application)} waits on input queue @{queue.name} (id {queue.number}, "
-                        f"color {_colors(machine, queue, transfer.units)}) for {transfer.count - transfer.position} of "
-                        f"{transfer.count} wavelets", application.where, queue=queue, held=transfer.warp is not None,
-                    )
-                )  # fmt: skip
-    return found
-
-
-def _channel_wait(channel: Channel, group: Rows, waiter: Waiter) -> str:
-    """What units wait for at a channel, in words."""
-    member = waiter.members.start
-    where = f" ({waiter.where})" if waiter.where else ""
-    pushed, popped, freed = (by_lane(counts) for counts in (group.committed, group.waited, group.released))
-    state = f"{pushed} pushed, {popped} popped, {freed} freed"
-    match waiter.action:
-        case "wait":
-            entry = group.waited[member]
-            late = [f"lane {lane}" for lane, count in enumerate(group.committed) if count <= entry]
-            some = 0 < len(late) < len(group.committed)
-            return (
-                f"@{waiter.warp.code.name} waits to pop entry {entry} of channel @{channel.name}, which "
-                f"{' and '.join(late) + ' has not' if some else 'nobody has'} pushed{where}: {state}"
-            )
-        case "acquire":
-            return (
-                f"@{waiter.warp.code.name} waits for a free slot to push entry {group.acquired[member]} to channel "
-                f"@{channel.name} of {channel.depth}{where}: {state}, a credit for every {channel.period} freed"
-            )
-        case _:
-            return (
-                f"@{waiter.warp.code.name} waits at its end for the last credits of channel @{channel.name}{where}: "
-                f"{state}, a credit for every {channel.period} freed"
-            )
+            yield from queue.waits(allow_pending=allow_pending)
 
 
 def _blocked_tasks(cls: UnitClass) -> list[Wait]:
@@ -154,12 +59,6 @@ def _blocked_tasks(cls: UnitClass) -> list[Wait]:
             text = f"input queue @{task.queue.name}{location} has control wavelets but is blocked; unblock it"
         found += [Wait(cls, units, text, task.code.where) for units in from_mask(cls.units, stuck)]
     return found
-
-
-def _who(application: Application) -> str:
-    """A task or microthread and its operation, in words."""
-    who = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
-    return f"{who}: {application.text}{f' ({application.where})' if application.where else ''}"
 
 
 def _pieces(units: UnitSet) -> list[UnitSet]:
@@ -185,14 +84,9 @@ def _grouped(waits: list[Wait]) -> list[Wait]:
     ]
 
 
-def _colors(machine: Machine, queue: InputQueue | OutputQueue, units: UnitSet) -> str:
-    numbers = np.unique(queue.colors[units.index]).tolist()
-    return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
-
-
 def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     """The deadlock of a machine at rest, None if nothing waits that should not."""
-    waits = _grouped(_waits(machine, allow_pending=allow_pending))
+    waits = _grouped(list(_waits(machine, allow_pending=allow_pending)))
     if not waits:
         return None
     stuck = sum(wait.units.count for wait in waits)
@@ -202,20 +96,15 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     lines += [f"  {wait.cls.describe(wait.units)}: {wait.text}" for wait in waits[:MAX_LINES]]
     if len(waits) > MAX_LINES:
         lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
-    cycle = _cycle(machine, waits)
+    cycle = _cycle(waits)
     if cycle:
         path = " -> ".join(machine.unit_name(*place) for place in [*cycle, cycle[0]])
         lines.append(f"  they wait for each other in a circle: {path}")
-        if machine.channels:
-            lines.append("  let one of them push before it pops, or give the channel more slots")
-        elif any(wait.held for wait in waits):
-            lines.append("  let one of them send before it receives, or send and receive asynchronously")
-        else:
-            lines.append("  let one of them send before it has received")
+        held = any(wait.held for wait in waits)
+        lines.append(f"  {next(wait.awaited.remedy(held=held) for wait in waits if wait.awaited is not None)}")
     else:
-        silent = _silent(machine, waits)
-        if silent:
-            lines.append(f"  {silent}")
+        silences = (wait.awaited.silence(wait) for wait in waits if wait.awaited is not None)
+        lines += [f"  {silence}" for silence in silences if silence][:1]
     left = unread(machine)
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
     if len(left) > MAX_UNREAD:
@@ -223,97 +112,34 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     return Deadlock("\n".join(lines), waits[0].where)
 
 
-def _senders(machine: Machine, queue: InputQueue) -> list[tuple[UnitClass, Delivery]]:
-    return [
-        (sender.cls, delivery)
-        for cls in machine.classes
-        for sender in cls.outputs.values()
-        for delivery in sender.deliveries
-        if delivery.receiver is queue
-    ]
-
-
-def _graph(machine: Machine, waits: list[Wait]) -> nx.DiGraph[Place]:
-    """Who waits for whom: a receiver for the units that send to its queue, a sender for those that do not make room.
-
-    Only units that wait are nodes.
-    """
+def _graph(waits: list[Wait]) -> nx.DiGraph[Unit]:
+    """Who waits for whom. Only units that wait are nodes."""
     import networkx as nx  # takes as long to import as the rest of the engine, and only programs that hang need it
 
-    graph: nx.DiGraph[Place] = nx.DiGraph()
-    waiting: set[Place] = set()
-    edges: list[Wait] = []
+    graph: nx.DiGraph[Unit] = nx.DiGraph()
+    waiting: set[Unit] = set()
+    followed: list[Wait] = []
     for wait in waits:
-        if (wait.queue is None and wait.output is None and wait.channel is None) or len(waiting) > MAX_GRAPH_UNITS:
+        if wait.awaited is None or len(waiting) > MAX_GRAPH_UNITS:
             continue
         rows, columns = wait.units.cells()
         waiting |= {
             wait.cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
         }
-        edges.append(wait)
-    for wait in edges:
-        if wait.channel is not None:
-            _add_channel_edges(graph, wait, wait.channel, waiting)
-            continue
-        deliveries = (
-            _senders(machine, wait.queue)
-            if wait.queue is not None
-            else [(wait.cls, delivery) for delivery in wait.output.deliveries]
-            if wait.output is not None
-            else []
-        )
-        for cls, delivery in deliveries:
-            receivers: InputQueue = delivery.receiver
-            for (sy, sx), (ty, tx) in reach(delivery, receivers.cls.units):
-                source, target = cls.grid_position(sy, sx), receivers.cls.grid_position(ty, tx)
-                if source not in waiting or target not in waiting:
-                    continue
-                if wait.queue is not None:
-                    graph.add_edge(target, source)
-                else:
-                    graph.add_edge(source, target)
+        followed.append(wait)
+    for wait in followed:
+        assert wait.awaited is not None
+        graph.add_edges_from(pair for pair in wait.awaited.pairs(wait) if waiting.issuperset(pair))
     return graph
 
 
-def _add_channel_edges(graph: nx.DiGraph[Place], wait: Wait, channel: Channel, waiting: set[Place]) -> None:
-    """Who waits at a channel waits for the units of its row on the other side that have not done their part."""
-    pops = wait.cls is channel.consumer
-    other = channel.producer if pops else channel.consumer
-    rows, columns = wait.units.cells()
-    for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
-        source = wait.cls.grid_position(row, column)
-        ready = next(group.ready for group in channel.groups if row in group.rows)
-        for across in other.units.columns if isinstance(other.units, Rectangle) else ():
-            target = other.grid_position(row, across)
-            done = pops and channel.many_produce and across < channel.lanes and ready[across] > 0
-            if target in waiting and not done:
-                graph.add_edge(source, target)
-
-
-def _cycle(machine: Machine, waits: list[Wait]) -> list[Place]:
+def _cycle(waits: list[Wait]) -> list[Unit]:
     """Units that wait for each other in a circle, in its order; none if there is no circle."""
     import networkx as nx
 
-    graph = _graph(machine, waits)
+    graph = _graph(waits)
     try:
-        edges = cast("list[tuple[Place, Place]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
+        edges = cast("list[tuple[Unit, Unit]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
     except nx.NetworkXNoCycle:
         return []
     return [place for place, _ in edges]
-
-
-def _silent(machine: Machine, waits: list[Wait]) -> str | None:
-    """A hint when nobody who could send to a waiting unit is left to do so."""
-    for wait in waits:
-        cls, units, queue = wait.cls, wait.units, wait.queue
-        if queue is None:
-            continue
-        if any(reader is queue for color in machine.switched.values() for reader, _ in color.readers):
-            return None  # The wavelets that wait at routers are told below.
-        if not _senders(machine, queue):
-            return f"no route leads to input queue @{queue.name}; add one from a PE that sends"
-        return (
-            f"the PEs that send to input queue @{queue.name} of {cls.describe(units)} have finished; "
-            "they sent too little, or the receiver expects too much"
-        )
-    return None

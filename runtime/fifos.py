@@ -7,6 +7,7 @@ stops if nothing can have come by the time it looks, and results depend on neith
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from .resources import Resource
 from .streams import Buffer, Mixed, Parts
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, rectangle, select, some
+from .waits import Wait, who
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -171,6 +173,17 @@ class Fifo:
         raw = self.cls.memory.raw[self.buffer.kind]
         raw[(rows, words >> 1, columns) if wide else (rows, words >> 1, columns, words & 1)] = values
         self.pushed[units.index] = before + count
+
+    def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
+        """Who waits for elements or places that never come. Only operations of the same unit could give them."""
+        for side in self.sides:
+            for transfer in side.queue.stuck(allow_pending=allow_pending):
+                application, missing = transfer.application, transfer.count - transfer.position
+                text = (
+                    f"{who(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
+                    f"{transfer.count} elements"
+                )
+                yield Wait(self.cls, transfer.units, text, application.where, held=transfer.warp is not None)
 
 
 def empty_fifo(

@@ -7,16 +7,18 @@ only some of its units have data it is split, and what is left waits on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .fabric import Delivery
+from .fabric import Delivery, reach
 from .resources import Resource
 from .sends import Send
 from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
+from .waits import Unit, Wait, who
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
@@ -264,6 +266,63 @@ class InputQueue:
                 break
         return result
 
+    # Who waits here
+
+    def stuck(self, *, allow_pending: bool) -> Iterator[Transfer]:
+        """Operations that lack wavelets here and tell of their end, or with `allow_pending` hold a task."""
+        for transfer in self.waiting:
+            counts = transfer.warp is not None or (transfer.application.has_completion and not allow_pending)
+            # If the queue has something for it, it is another that lacks wavelets.
+            if counts and not (self.messages and self.first(transfer.units) is not None):
+                yield transfer
+
+    def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
+        """Who waits for wavelets that never come."""
+        for transfer in self.stuck(allow_pending=allow_pending):
+            application, missing = transfer.application, transfer.count - transfer.position
+            text = (
+                f"{who(application)} waits on input queue @{self.name} (id {self.number}, color "
+                f"{color_names(self, transfer.units)}) for {missing} of {transfer.count} wavelets"
+            )
+            yield Wait(self.cls, transfer.units, text, application.where, self, transfer.warp is not None)
+
+    def _senders(self) -> list[tuple[UnitClass, Delivery]]:
+        return [
+            (cls, delivery)
+            for cls in self.cls.machine.classes
+            for sender in cls.outputs.values()
+            for delivery in sender.deliveries
+            if delivery.receiver is self
+        ]
+
+    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit]]:
+        """Each receiver with a unit that sends to it."""
+        for cls, delivery in self._senders():
+            for sender, receiver in reach(delivery, self.cls.units):
+                yield self.cls.grid_position(*receiver), cls.grid_position(*sender)
+
+    def remedy(self, *, held: bool) -> str:
+        """What to do about units that wait for each other's wavelets."""
+        return _SEND_FIRST[held]
+
+    def silence(self, wait: Wait) -> str | None:
+        """Why nobody sends; nothing if wavelets may wait at routers, which is told of them."""
+        if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
+            return None
+        if not self._senders():
+            return f"no route leads to input queue @{self.name}; add one from a PE that sends"
+        return (
+            f"the PEs that send to input queue @{self.name} of {self.cls.describe(wait.units)} have finished; they "
+            "sent too little, or the receiver expects too much"
+        )
+
+
+_SEND_FIRST = {
+    True: "let one of them send before it receives, or send and receive asynchronously",
+    False: "let one of them send before it has received",
+}
+"""What to do about units that wait for each other, whether a task of one of them waits or not."""
+
 
 @dataclass(eq=False)
 class OutputQueue:
@@ -289,3 +348,39 @@ class OutputQueue:
     """... and that PE, row and column of the grid."""
     unread_count: Array | None = None
     """Wavelets that each unit has sent, [rows, columns], where some go unread."""
+
+    # Who waits here
+
+    def waits(self, send: Send) -> Iterator[Wait]:
+        """Units of a send whose receivers make no room."""
+        application = send.application
+        full = sorted({f"@{delivery.receiver.name}" for delivery in self.deliveries})
+        for units in from_mask(send.units, send.waiting > 0):
+            text = (
+                f"{who(application)} cannot send its {send.count} wavelets on output queue @{self.name} (id "
+                f"{self.number}, color {color_names(self, units)}): input queue {' or '.join(full)} at the other end "
+                "is full and is not read"
+            )
+            yield Wait(self.cls, units, text, application.where, self, send.warp is not None)
+
+    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit]]:
+        """Each sender with a unit that it sends to."""
+        for delivery in self.deliveries:
+            receivers: InputQueue = delivery.receiver
+            for sender, receiver in reach(delivery, receivers.cls.units):
+                yield self.cls.grid_position(*sender), receivers.cls.grid_position(*receiver)
+
+    def remedy(self, *, held: bool) -> str:
+        """What to do about units that wait for room at each other."""
+        return _SEND_FIRST[held]
+
+    def silence(self, wait: Wait) -> str | None:
+        """Nothing: the wait itself says who does not read."""
+        return None
+
+
+def color_names(queue: InputQueue | OutputQueue, units: UnitSet) -> str:
+    """The colors that a queue serves on some units, in words."""
+    numbers = np.unique(queue.colors[units.index]).tolist()
+    machine = queue.cls.machine
+    return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)

@@ -8,6 +8,7 @@ read the fabric and write to it at once are not held back: that is what this mod
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .units import Array, Rectangle, UnitSet, from_mask, locate, position_keys, 
 if TYPE_CHECKING:
     from .program import Application
     from .queues import OutputQueue
+    from .waits import Wait
     from .warp import Warp
 
 
@@ -80,6 +82,11 @@ class Send:
     def ends(self, units: UnitSet) -> Any:
         """When the send of a subset ends."""
         return select(self.units, units, self.done)
+
+    def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
+        """Who waits for room, if the send tells of its end, or with `allow_pending` if it holds a task."""
+        if self.warp is not None or (self.application.has_completion and not allow_pending):
+            yield from self.queue.waits(self)
 
 
 def _before(delivery: Delivery, receivers: UnitSet) -> UnitSet:

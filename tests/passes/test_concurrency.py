@@ -276,7 +276,7 @@ def programs(draw) -> Program:
     return program
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(programs(), st.integers(0, 2**32))
 def test_whatever_overlaps_in_a_run_was_foreseen(program: Program, seed: int) -> None:
     concurrency = Concurrency(program)

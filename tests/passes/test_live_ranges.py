@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomir.passes.analysis.live_ranges import Step, in_use, used_together
@@ -47,7 +47,6 @@ def filled(steps: list[Step[str]], place: int, store: str) -> bool:
     )
 
 
-@settings(deadline=None)
 @given(programs())
 def test_in_use_from_the_first_write_to_the_last_read(steps: list[Step[str]]) -> None:
     found = in_use(steps)
@@ -58,7 +57,6 @@ def test_in_use_from_the_first_write_to_the_last_read(steps: list[Step[str]]) ->
             assert (store in found[place]) == (own or keeps)
 
 
-@settings(deadline=None)
 @given(programs())
 def test_stores_are_together_where_one_step_has_both_in_use(steps: list[Step[str]]) -> None:
     both = any(stores >= set(STORES) for stores in in_use(steps))

@@ -154,7 +154,7 @@ def programs(draw) -> tuple[Program, dict]:
     return program, demands
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(programs(), st.integers(0, 2**32))
 def test_every_operand_is_where_it_is_read(case: tuple[Program, dict], seed: int) -> None:
     program, demands = case

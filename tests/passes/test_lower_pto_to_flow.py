@@ -178,7 +178,7 @@ chips: st.SearchStrategy[tuple[str, Behaviour]] = st.sampled_from(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     chips, splits, st.sampled_from([16, 32]), st.sampled_from([32, 64]), st.sampled_from([1, 2, 4]), st.integers(1, 6),
 )  # fmt: skip

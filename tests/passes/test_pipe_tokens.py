@@ -156,7 +156,7 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, Ring]]:
     return cores, {"there": draw(rings()), "back": draw(rings())}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(programs())
 def test_cores_wait_forever_iff_they_do_in_every_order(program: tuple[Program, dict[str, Ring]]) -> None:
     """PTO-006, PTO-028, PTO-029"""
@@ -205,7 +205,7 @@ def _actions(draw: st.DrawFn, put: bool, count: int) -> tuple[Action, ...]:
     return PUSH * count if put else POP * burst + FREE * burst + (POP + FREE) * (count - burst)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(matching_programs(), st.booleans())
 def test_no_smaller_number_of_slots_will_do(cores: Program, frees_at_pop: bool) -> None:
     numbers = {ring: Ring(1, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
@@ -310,7 +310,6 @@ def test_seeds_overwrite() -> None:
     assert row.overwriting == 4
 
 
-@settings(deadline=None)
 @given(matching_programs(), st.integers(1, 6), st.booleans())
 def test_the_largest_period_that_keeps_a_program_safe(cores: Program, slots: int, frees_at_pop: bool) -> None:
     numbers = {ring: Ring(slots, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}

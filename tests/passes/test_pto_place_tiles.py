@@ -115,7 +115,7 @@ class Memory:
         return range(address // BLOCK, (address + tile.result.type.valid_bytes) // BLOCK)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
     # All tiles are of one valid shape but of different sizes, of which some fit into 192 KiB and some do not.

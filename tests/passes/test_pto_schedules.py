@@ -111,7 +111,7 @@ def wrapped(lines: list[str], arguments: str = "%a: i32") -> str:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_loops_and_branches_are_followed(data: st.DataObject) -> None:
     writer = Writer(data.draw)

@@ -67,7 +67,7 @@ def some_placement(sizes: dict[int, int], together: dict[int, set[int]], memory:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(problems())
 def test_what_is_placed_shares_with_none_it_is_used_with(
     problem: tuple[dict[int, int], dict[int, set[int]], Memory],
@@ -81,7 +81,7 @@ def test_what_is_placed_shares_with_none_it_is_used_with(
             assert leaves_enough(found, sizes, memory)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(problems())
 def test_a_placement_is_found_if_there_is_one(problem: tuple[dict[int, int], dict[int, set[int]], Memory]) -> None:
     sizes, together, memory = problem

@@ -25,7 +25,7 @@ GRIDS = {
 }  # fmt: skip
 WIDTH = {"f32": 2, "i32": 2, "f16": 1, "i16": 1}
 SETTINGS = settings(
-    max_examples=15, deadline=None, derandomize=True,
+    max_examples=15, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )  # fmt: skip
 

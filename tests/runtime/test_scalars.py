@@ -102,7 +102,7 @@ def floats(kind: str):
     return st.one_of(edge, st.floats(width=width, allow_nan=False))
 
 
-LISTS = settings(max_examples=8, deadline=None, derandomize=True)
+LISTS = settings(max_examples=8, derandomize=True)
 
 
 @pytest.mark.parametrize("kind", BITS)
@@ -330,7 +330,7 @@ def test_conversions(text: str, source: str, result: str, exact) -> None:
 def test_fused_multiply_add_rounds_once(kind: str) -> None:
     apply = function(f"math.fma %a, %b, %c : {kind}", kind, kind, kind)
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     @given(st.lists(st.tuples(floats(kind), floats(kind), floats(kind)), min_size=1, max_size=20))
     def run(operands) -> None:
         operands += [(1.0 + 2**-10, 1.0 + 2**-10, 2.0**-14), (1.0 + 2**-10, 1.0 - 2**-10, -1.0)]

@@ -148,13 +148,13 @@ def check(program) -> None:
         assert by_engine(size, routes, sent, together=together) == expected
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(programs(crowded=False))
 def test_random_switches(program) -> None:
     check(program)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(programs(crowded=True))
 def test_random_switches_where_time_decides(program) -> None:
     check(program)

@@ -44,7 +44,7 @@ TYPES = {
 }  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     type=st.sampled_from(sorted(TYPES)), shape=st.lists(st.integers(1, 4), max_size=3), address=st.integers(0, 9),
     region=st.sampled_from(sorted(REGIONS)), seed=st.integers(0, 1000),

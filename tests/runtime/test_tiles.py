@@ -168,7 +168,7 @@ def test_matrix_products(kind: str, out: str) -> None:
             assert got[y, x].astype(int).tolist() == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 3), min_size=6, max_size=6),
     st.lists(st.integers(1, 4), min_size=6, max_size=6),

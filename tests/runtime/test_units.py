@@ -24,7 +24,7 @@ from loomir.runtime.units import (
 )
 
 HEIGHT, WIDTH = 6, 7
-EXAMPLES = settings(max_examples=250, deadline=None)
+EXAMPLES = settings(max_examples=250)
 
 
 def members(units) -> set[tuple[int, int]]:

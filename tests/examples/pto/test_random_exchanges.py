@@ -61,7 +61,7 @@ chips = st.sampled_from(["a3", "a5"])
 orders = st.sampled_from(["eager", "prompt"])
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(exchanges(), chips, orders)
 def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str) -> None:
     case = exact_exchange(exchange)
@@ -72,7 +72,7 @@ def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str)
     assert run.result.findings == []
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(exchanges(), chips, orders)
 def test_check_foretells_what_chips_do(exchange: Exchange, chip: Chip, order: str) -> None:
     case = exact_exchange(exchange)

@@ -10,7 +10,7 @@ from loomir.frontend.csl.printer import print_expression, print_file, print_stat
 from .csl_trees import declarations, expression, file_of
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, max_size=2))
 def test_what_is_printed_reads_as_the_same_tree(nodes: list[syntax.Declaration]) -> None:
     file = file_of(nodes)

@@ -290,7 +290,7 @@ def test_prints_in_order(csl: Csl) -> None:
 
 
 @given(st.sets(st.tuples(st.integers(0, 14), st.integers(0, 9)), min_size=1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_regions_cover_each_pe_once(points: set[tuple[int, int]]) -> None:
     columns = np.array([x for x, _ in points], np.int64)
     rows = np.array([y for _, y in points], np.int64)
@@ -302,7 +302,7 @@ def test_regions_cover_each_pe_once(points: set[tuple[int, int]]) -> None:
 @given(
     st.integers(0, 5), st.integers(1, 4), st.integers(1, 12), st.integers(0, 5), st.integers(1, 4), st.integers(1, 12)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_strided_grid_is_one_region(x: int, dx: int, nx: int, y: int, dy: int, ny: int) -> None:
     places = [(x + i * dx, y + j * dy) for i in range(nx) for j in range(ny)]
     found = regions(np.array([a for a, _ in places]), np.array([b for _, b in places]))
@@ -311,7 +311,7 @@ def test_a_strided_grid_is_one_region(x: int, dx: int, nx: int, y: int, dy: int,
 
 
 @given(ids=st.lists(st.integers(-30000, 30000), min_size=4, max_size=9))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_ids(ids: list[int], tmp_path: Path) -> None:
     csl = Csl(tmp_path)
     width = len(ids)
