@@ -14,6 +14,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets import CHIPS
 from ..assembly import parse_attributes, parse_symbol, print_attributes
 from .fabric import FabricOp
 from .symbols import SymbolUser
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @irdl_op_definition
 class ChannelOp(SymbolUser):
-    """A bounded FIFO from a class of units to another, one on each row of the grid.
+    """A bounded FIFO from a class of cores to another, one on each row of the grid.
 
     ```
     flow.channel @pipe from @cube to @vector depth 8 period 4 lanes 2 seed 0
@@ -35,6 +36,9 @@ class ChannelOp(SymbolUser):
     of `period`. `seed` credits are there from the start. On one side stands one unit of a row, on the other `lanes` of
     them, and each takes part in every entry: an entry is complete when all its producers have committed it, and a
     credit when all its consumers have given it.
+
+    Entries and credits are counted and have no times, so channels join the cores of chips, which have no clocks here.
+    PEs of a wafer have; they are joined by `flow.queue` and `flow.fifo`, where elements with time stamps wait.
     """
 
     name = "flow.channel"
@@ -98,6 +102,11 @@ class ChannelOp(SymbolUser):
             raise VerifyException(f"channel @{name} leads from {self.producer} to itself; name two classes of units")
 
     def verify_symbols(self, scope: Scope) -> None:
+        if scope.target.name not in CHIPS:
+            raise VerifyException(
+                f"channel @{self.sym_name.data} joins units of {scope.target.name}, which have clocks, and its entries "
+                f"no times; use queues and FIFOs there, or a target of {' or '.join(CHIPS)}"
+            )
         for symbol in (self.producer, self.consumer):
             scope.units_named(symbol)
 
