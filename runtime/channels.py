@@ -1,8 +1,7 @@
 """Channels between the units of a row: entries in order, kept by counted credits, and what the credits fail to keep.
 
-Rows in lockstep share one `Rows` of counters, which are Python numbers; rows that part ways part theirs. A producer
-that finds no credit, and a consumer that finds no entry, is suspended at its instruction and tries again when
-something has been given.
+Rows of the grid in step share one `Rows` of counters; rows that part ways part theirs. A producer that finds no credit,
+and a consumer that finds no entry, is suspended at its instruction and tries again when something has been given.
 
 Beside the credits a channel remembers what they guarantee: how many entries had been released when each was given.
 So a push that overwrites an entry that may not have been read is found whatever the order in which this run happens
@@ -11,12 +10,13 @@ to execute the units. Nothing here moves data.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import LoomError
+from .channel_findings import by_lane, tell_leftovers, tell_overwrite
+from .channel_rows import Place, Rows, Waiter, runs
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
 from .waits import Unit, Wait
 from .warp import SUSPENDED, Warp, diverge
@@ -24,109 +24,6 @@ from .warp import SUSPENDED, Warp, diverge
 if TYPE_CHECKING:
     from .machine import Machine
     from .unit_class import UnitClass
-
-
-class Waiter(NamedTuple):
-    """Units that wait at an operation of a channel."""
-
-    warp: Warp
-    action: str
-    members: range
-    where: str | None
-
-
-class Copy(NamedTuple):
-    """Where the copy of an entry lies in the memory of one of its consumers: bytes from `start` to `end`."""
-
-    member: int
-    number: int
-    start: int
-    end: int
-
-
-MAX_COPIES = 64
-"""Copies remembered: many times what is in use at once."""
-
-
-class Rows:
-    """The state of a channel on some rows of the grid that have done the same so far.
-
-    Counts per producer and per consumer: entries acquired, committed, waited for, released. Counts per lane: entries
-    that are complete, credits that are there.
-    """
-
-    __slots__ = (
-        "acquired", "committed", "consumed", "copies", "credits", "granted", "issued", "left", "ready", "released",
-        "rows", "safe", "told", "waited", "waiters", "written",
-    )  # fmt: skip
-
-    def __init__(self, rows: range, producers: int, consumers: int, lanes: int, seed: int):
-        self.rows = rows
-        self.acquired = [0] * producers
-        self.committed = [0] * producers
-        self.written = [-1] * producers
-        """The last entry each producer has written to."""
-        self.waited = [0] * consumers
-        self.released = [0] * consumers
-        self.ready = [0] * lanes
-        self.credits = [seed] * lanes
-        self.issued = [0] * lanes
-        self.consumed = [0] * lanes
-        self.granted: list[deque[int]] = [deque([0] * seed) for _ in range(lanes)]
-        """What each credit that is there guarantees to have been released."""
-        self.safe = [0] * lanes
-        """What the credits taken so far, and answers, guarantee to have been released."""
-        self.told: list[deque[list[list[int]]]] = [deque() for _ in range(lanes)]
-        """What each entry that is there says of the channels it answers: entries released, by their lane."""
-        self.copies: deque[Copy] = deque(maxlen=MAX_COPIES)
-        """The consumers' copies of the latest entries."""
-        self.waiters: list[Waiter] = []
-        self.left = False
-        """Whether its rows have parted, and others hold their state."""
-
-    def part(self, rows: range) -> Rows:
-        """The same state for some of the rows; who waits is left to the caller."""
-        copy = Rows.__new__(Rows)
-        copy.rows = rows
-        for name in ("acquired", "committed", "written", "waited", "released", "ready", "credits", "issued", "consumed",
-                     "safe"):  # fmt: skip
-            setattr(copy, name, list(getattr(self, name)))
-        copy.granted = [deque(credits) for credits in self.granted]
-        copy.told = [deque(entries) for entries in self.told]
-        copy.copies = self.copies.copy()
-        copy.waiters = []
-        copy.left = False
-        return copy
-
-    def renew(self, seed: int, *, keep: bool) -> None:
-        """Start a new launch: entries are numbered from 0 again; flags `keep` what they hold, or are cleared."""
-        for counts in (
-            self.acquired,
-            self.committed,
-            self.waited,
-            self.released,
-            self.issued,
-            self.consumed,
-            self.safe,
-        ):
-            counts[:] = [0] * len(counts)
-        self.written[:] = [-1] * len(self.written)
-        self.copies.clear()
-        for entries in self.told:
-            entries.clear()
-        for lane, left in enumerate(self.credits):
-            self.credits[lane] = seed + left if keep else seed
-            self.granted[lane] = deque([0] * self.credits[lane])
-        if not keep:
-            self.ready[:] = [0] * len(self.ready)
-
-
-class Place(NamedTuple):
-    """Where units of a set stand in a channel: the rows' state, which producers or consumers they are, their lanes."""
-
-    rows: Rows
-    members: range
-    lanes: range
 
 
 class Channel:
@@ -220,7 +117,7 @@ class Channel:
         rest = [row for row in group.rows if row not in rows]
         self.groups.remove(group)
         group.left = True
-        parts = [group.part(rows), *(group.part(run) for run in _runs(rest))]
+        parts = [group.part(rows), *(group.part(run) for run in runs(rest))]
         self.groups += parts
         self.producing.clear()
         self.consuming.clear()
@@ -246,7 +143,7 @@ class Channel:
                 return [group]
             common = [row for row in group.rows if row in rows]
             if 0 < len(common) < len(group.rows):
-                for run in _runs(common):
+                for run in runs(common):
                     self._split(next(part for part in self.groups if run.start in part.rows), run)
         return [group for group in self.groups if group.rows[0] in rows]
 
@@ -356,48 +253,11 @@ class Channel:
                 continue
             consumer = lane if self.many_consume else 0
             if group.released[consumer] > old:
-                self._hazard("warning", group, lane, number, where)
+                tell_overwrite(self, "warning", group, lane, number, where)
             elif group.waited[consumer] > old:
-                self._hazard("error", group, lane, number, where, "while its consumer still uses it")
+                tell_overwrite(self, "error", group, lane, number, where, "while its consumer still uses it")
             else:
-                self._hazard("error", group, lane, number, where, "before its consumer has had it")
-
-    def _hazard(self, severity: str, group: Rows, lane: int, number: int, where: str | None, how: str = "") -> None:
-        old = number - self.depth
-        slot = number % self.depth
-        if self.depth % self.period:
-            code = "unsafe-depth"
-            cause = (
-                f"{self.depth} slots are not a multiple of the {self.period} entries between two waits, so pushes "
-                f"{self.depth} to {-(-self.depth // self.period) * self.period - 1} do not wait"
-            )
-            remedy = f"use {self.depth - 1} or {self.depth + 1} slots, or a wait before every push"
-        elif self.seed:
-            code = "seeded-credits"
-            cause = (
-                f"{self.seed} credits are there from the start beside {self.depth} pushes that do not wait, so the "
-                f"first {self.depth + self.seed * self.period} pushes never wait for the consumer"
-            )
-            remedy = "let the consumer keep up by itself, for example by an answer on a channel back, or use more slots"
-        else:
-            code = "early-credit"
-            cause = (
-                "a release gives a credit by the number of entries waited for, not by the number released, so releases "
-                "that come late give credits too early"
-            )
-            remedy = "release each entry before the next is waited for, or use no more slots than 2"
-        if severity == "error":
-            text = (
-                f"entry {number} of channel @{self.name} overwrites slot {slot}, which holds entry {old}, {how} "
-                f"({_blocks(group.rows)}, lane {lane}): {cause}; {remedy}"
-            )
-            self.machine.findings.add("error", "early-overwrite", f"{code} {lane}", where, text)
-        else:
-            text = (
-                f"nothing keeps entry {number} of channel @{self.name} from overwriting slot {slot} before entry {old} "
-                f"has been read (in this run it had been): {cause}; {remedy}"
-            )
-            self.machine.findings.add("warning", code, f"{self.name}", where, text)
+                tell_overwrite(self, "error", group, lane, number, where, "before its consumer has had it")
 
     def commit(self, warp: Warp, where: str | None) -> Rows | None:
         """The producer's entry is complete; None if the units have to part."""
@@ -620,62 +480,6 @@ class Channel:
 
     def finish(self) -> None:
         """Compare what is left at the end of a launch with what should be, and make ready for the next."""
-        add = self.machine.findings.add
+        tell_leftovers(self)
         for group in self.groups:
-            rows = _blocks(group.rows)
-            # An entry that only some lanes have pushed is never complete.
-            left = max(group.committed) - min(group.waited)
-            if left > 0:
-                add(
-                    "error", "unbalanced-pipe", self.name, self.where,
-                    f"channel @{self.name} ends with {by_lane(group.committed)} entries pushed and "
-                    f"{by_lane(group.waited)} popped ({rows}): {left} {'is' if left == 1 else 'are'} never taken; pop "
-                    "as often as is pushed",
-                )  # fmt: skip
-            for lane in range(self.lanes):
-                released = group.released[lane if self.many_consume else 0]
-                taken = group.waited[lane if self.many_consume else 0]
-                due = taken // self.period
-                if group.issued[lane] < due and not self.seed:
-                    add(
-                        "error", "lost-credit", f"{self.name} {lane}", self.where,
-                        f"channel @{self.name} ends with {group.issued[lane]} credits given for {taken} entries taken "
-                        f"and {released} released, {self.period} to a credit, where {due} belong: free every entry "
-                        "once, before the next is popped (H3)",
-                    )  # fmt: skip
-                elif self.drained and group.credits[lane]:
-                    left = group.credits[lane]
-                    whose = f" (lane {lane})" if self.lanes > 1 else ""
-                    remedy = "free each entry once"
-                    if self.seed and group.issued[lane] <= due:
-                        # A chip that begins with credits leaves some although each entry is freed once.
-                        remedy = "have its flags cleared between launches (H2)"
-                    add(
-                        "warning" if self.seed else "error", "leftover-credits", f"{self.name} {lane}", self.where,
-                        f"channel @{self.name}{whose} ends with {left} credit{'s' if left != 1 else ''} more than it "
-                        "began with: the next launch starts with them and does not wait for its consumer as it should; "
-                        f"{remedy}",
-                    )  # fmt: skip
             group.renew(self.seed, keep=self.drained)
-
-
-def by_lane(counts: Sequence[int]) -> str:
-    """How often the units of one side have done something, each if they differ."""
-    if len(set(counts)) == 1:
-        return str(counts[0])
-    return " and ".join(f"{count} (lane {lane})" for lane, count in enumerate(counts))
-
-
-def _blocks(rows: range) -> str:
-    """Rows of the grid, which are blocks of cores, in words."""
-    return f"block {rows.start}" if len(rows) == 1 else f"blocks {rows.start} to {rows[-1]}"
-
-
-def _runs(rows: list[int]) -> list[range]:
-    found: list[range] = []
-    for row in rows:
-        if found and found[-1].stop == row:
-            found[-1] = range(found[-1].start, row + 1)
-        else:
-            found.append(range(row, row + 1))
-    return found

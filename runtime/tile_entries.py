@@ -17,7 +17,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ..diagnostics import location_of
 from ..dialects import flow
-from .channels import Channel, Rows
+from .channel_rows import Rows
+from .channels import Channel
 from .tile_program import note_copy
 from .tiles import Tile
 from .units import Array, UnitSet

@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.tile_functions import FUNCTIONS
-from .channels import Channel, Copy, Rows
+from .channel_rows import Copy, Rows
+from .channels import Channel
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
 from .units import Array, UnitSet, select
