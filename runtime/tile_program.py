@@ -123,11 +123,16 @@ def tile(body: Body, op: flow.TileOp) -> None:
     fixed = all(s in body.known for s in slots)
     shared, rings, where = space.shape is None and role != "copied", body.machine.slot_rings, location_of(op)
     known: dict[tuple[int, int], Walk] = {}
+    # The copy is made where the entry is taken; a number that has been carried on makes none.
+    noted = role == "copied" and isinstance(slot.index.owner, flow.WaitOp)
 
     def make_slot(warp: Warp) -> None:
         values = warp.slots
         first, number = values[address], _whole(values[number_slot])
-        if fixed and type(first) is int and type(number) is int:
+        if type(number) is not int or number < 0:
+            make_apart(warp, first, number)
+            return
+        if fixed and type(first) is int:
             key = (first, number % count)
             found = known.get(key)
             if found is None:
@@ -141,10 +146,19 @@ def tile(body: Body, op: flow.TileOp) -> None:
             if shared:
                 rings.use(channel, space, warp.units, first, (count - 1) * size + found.bytes(), where)
         values[result] = Tile(found, channel, number, role, count)
-        if role == "copied":
+        if noted:
             place = channel.place(warp, producing=False)
-            if place is not None and type(number) is int:
+            if place is not None:
                 note_copy(place.rows, place.members, found, number)
+
+    def make_apart(warp: Warp, first: Any, number: Any) -> None:
+        """For units that are at entries of their own, or at none: that is what a negative number says."""
+        values = warp.slots
+        place = np.where(number < 0, 0, number % count * size)
+        found = walk(values, _whole(first + place))
+        if shared and np.all(number >= 0):
+            rings.use(channel, space, warp.units, first, (count - 1) * size + found.bytes(), where)
+        values[result] = Tile(found) if type(number) is int else Tile(found, channel, number, role, count)
 
     body.emit(make_slot)
 
@@ -323,6 +337,8 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     many = channel.many_produce if produced else channel.many_consume
     cells = zip(rows.ravel().tolist(), columns.ravel().tolist(), numbers.ravel().tolist(), strict=True)
     for row, column, number in cells:
+        if number < 0:
+            continue
         group = next(group for group in channel.groups if row in group.rows)
         _check_member(channel, group, column if many else 0, tile, number, where, writes=writes)
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import ArrayAttr, IndexType, MemRefType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
@@ -50,14 +49,16 @@ from ...dialects.pto.memory import (
     TReshapeOp,
 )
 from ...dialects.pto.tiles import TileOperation, TPrintOp
-from ...dialects.pto.types import PartitionTensorViewType, PipeType, PtrType, TensorViewType, TileBufType
+from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType
 from ..pto_local_memory import called
 from ..pto_pipes import refusal
 from .barriers import Barriers
-from .emission import Emitter, erase_unused
-from .handles import Handles
+from .control_flow import ControlFlow, single_block
+from .emission import Emitter
+from .handles import Handles, is_handle, pointed
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
+from .unused import erase_unused
 from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View, tile_strides
 
 SCALAR_DIALECTS = ("arith", "math")
@@ -66,7 +67,6 @@ ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 """Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers
 point to."""
 
-_HANDLE_TYPES = (TileBufType, TensorViewType, PartitionTensorViewType)
 _LEAST_RANK = 2
 
 
@@ -91,6 +91,7 @@ class KernelLowering:
         self.lane = self._lane()
         self.tiles = TileOperations(self.emitter, self.handles)
         self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
+        self.control_flow = ControlFlow(self.emitter, self.handles, self._body)
         self._opened: list[list[InitializePipeOp]] = []
         self._active: list[FuncOp] = []
 
@@ -106,8 +107,8 @@ class KernelLowering:
                 continue
             self._argument(argument, own)
             names.append(StringAttr(own))
-            pointers.append(_pointed(argument.type) or UnitAttr())
-        self._body(self.function, self.function.body.block)
+            pointers.append(pointed(argument.type) or UnitAttr())
+        self._body(self.function.body.block)
         self.emitter.at = self.function
         self.emitter.append(flow.ReturnOp())
         if self.tiles.converter_bytes:
@@ -129,7 +130,7 @@ class KernelLowering:
                 f"takes %{name} of type {old.type}, which a host cannot pass; take a pointer, and make the view in the "
                 "kernel",
             )
-        integer = isinstance(old.type, IndexType) or _pointed(old.type) is not None
+        integer = isinstance(old.type, IndexType) or pointed(old.type) is not None
         new = entry.insert_arg(i64 if integer else old.type, len(entry.args))
         new.name_hint = old.name_hint
         self.handles.values[old] = new
@@ -156,7 +157,7 @@ class KernelLowering:
 
     # Blocks ------------------------------------------------------------------------------------
 
-    def _body(self, function: FuncOp, block: Block) -> Sequence[SSAValue]:
+    def _body(self, block: Block) -> Sequence[SSAValue]:
         """Lower the operations of a block; its terminator's operands."""
         self._opened.append([])
         ended: Sequence[SSAValue] = ()
@@ -174,6 +175,8 @@ class KernelLowering:
         match op:
             case TileOperation():
                 self.tiles.lower(op)
+            case arith.SelectOp() if is_handle(op.result):
+                self.control_flow.select(op)
             case _ if op.dialect_name() in SCALAR_DIALECTS:
                 self._copy(op)
             case AllocTileOp():
@@ -183,7 +186,7 @@ class KernelLowering:
             case MakeTensorViewOp():
                 self._tensor(op)
             case scf.IfOp() | scf.ForOp() | scf.WhileOp():
-                self._structured(op)
+                self.control_flow.lower(op)
             case TPopOp():
                 self.pipes.pop(op)
             case TPushOp():
@@ -230,7 +233,7 @@ class KernelLowering:
                 self.barriers.lower(op, self.core, self.emitter)
             case SectionOp():
                 if isinstance(op, SectionCubeOp) == (self.core is KernelKind.CUBE):
-                    self._body(self.function, op.body.block)
+                    self._body(op.body.block)
             case func.CallOp():
                 self._call(op)
             case _:
@@ -248,11 +251,11 @@ class KernelLowering:
             return
         if callee in self._active:
             raise refusal(op, f"calls @{callee.sym_name.data} from itself; write a loop instead")
-        block = _single_block(callee, callee.body)
+        block = single_block(callee, callee.body)
         for argument, operand in zip(block.args, op.arguments, strict=True):
             self._alias(argument, operand)
         self._active.append(callee)
-        results = self._body(callee, block)
+        results = self._body(block)
         self._active.pop()
         self.emitter.at = op
         for result, value in zip(op.results, results, strict=True):
@@ -260,14 +263,14 @@ class KernelLowering:
         # What the callee changed of a tile, the caller sees.
         for argument, operand in zip(block.args, op.arguments, strict=True):
             if isinstance(argument.type, TileBufType):
-                self.handles.follow(operand, argument)
+                self.handles.bind(operand, self.handles.meaning(argument))
 
     def _alias(self, new: SSAValue, old: SSAValue) -> None:
         """Let a value of the kernel stand for the same as another."""
         if isinstance(old.type, PipeType):
             self.pipes.pipes[new] = self.pipes.pipes[old]
-        elif isinstance(old.type, _HANDLE_TYPES):
-            self.handles.follow(new, old)
+        elif is_handle(old):
+            self.handles.bind(new, self.handles.meaning(old))
         else:
             self.handles.values[new] = self.handles.value(old)
 
@@ -294,65 +297,6 @@ class KernelLowering:
         for old, result in zip(op.results, new.results, strict=True):
             result.name_hint = old.name_hint
             self.handles.values[old] = result
-
-    def _structured(self, op: Operation) -> None:
-        """Loops and branches stay; what they yield of tensors is the same from all branches."""
-        snapshot = self.handles.enter(op)
-        operands = [self.handles.value(operand) for operand in op.operands if not _is_handle(operand)]
-        if isinstance(op, scf.ForOp | scf.WhileOp) and any(map(_is_handle, op.operands)):
-            raise refusal(
-                op, "carries a tile or tensor from trip to trip, which cannot be followed to `flow`; carry numbers"
-            )
-        regions: list[Region] = []
-        yielded: list[list[View | None]] = []
-        for region in op.regions:
-            if not region.blocks:
-                regions.append(Region())
-                continue
-            old = _single_block(op, region)
-            new = Block(arg_types=[_lowered(type) for type in old.arg_types])
-            self.handles.restart(snapshot)
-            for argument, value in zip(old.args, new.args, strict=True):
-                value.name_hint = argument.name_hint
-                self.handles.values[argument] = value
-            with self.emitter.inside(new):
-                ended = self._body(self.function, old)
-                terminator = old.last_op
-                assert terminator is not None
-                self.emitter.at = terminator
-                kept = [self.handles.value(value) for value in ended if not _is_handle(value)]
-                yielded.append([self.handles.view(value) if _is_handle(value) else None for value in ended])
-                self.emitter.append(
-                    type(terminator).create(
-                        operands=kept, properties=terminator.properties, attributes=terminator.attributes
-                    )
-                )
-            self.handles.note_changes(snapshot)
-            regions.append(Region(new))
-        self.handles.leave(op, snapshot)
-        self.emitter.at = op
-        new_op = type(op).create(
-            operands=operands,
-            result_types=[_lowered(result.type) for result in op.results if not _is_handle(result)],
-            properties=op.properties,
-            attributes=op.attributes,
-            regions=regions,
-        )
-        self.emitter.append(new_op)
-        results = iter(new_op.results)
-        for place, old in enumerate(op.results):
-            if not _is_handle(old):
-                result = next(results)
-                result.name_hint = old.name_hint
-                self.handles.values[old] = result
-                continue
-            views = {views[place] for views in yielded}
-            view = views.pop()
-            if views or view is None:
-                raise refusal(
-                    op, "yields different tiles or tensors, which cannot be followed to `flow`; yield their offsets"
-                )
-            self.handles.bind(old, view)
 
     # Tensors -----------------------------------------------------------------------------------
 
@@ -440,7 +384,7 @@ class KernelLowering:
             self._valid_extent(self.handles.number(op.valid_row), rows),
             self._valid_extent(self.handles.number(op.valid_col), columns),
         )
-        found = self.handles.any_view(op.source, for_its_place=True)
+        found = self.handles.any_view(op.source)
         if isinstance(found, Declared):
             self.handles.bind(op.source, Declared(extents))
         else:
@@ -475,25 +419,3 @@ class KernelLowering:
             op.result,
             replace(source, element=after.element_type, extents=extents, strides=tile_strides(after)),
         )
-
-
-def _is_handle(value: SSAValue) -> bool:
-    return isinstance(value.type, _HANDLE_TYPES)
-
-
-def _pointed(type: Attribute) -> Attribute | None:
-    """What a pointer points to."""
-    if isinstance(type, PtrType):
-        return type.element_type
-    return type.get_element_type() if isa(type, MemRefType) else None
-
-
-def _lowered(type: Attribute) -> Attribute:
-    """The type of a scalar; pointers are addresses."""
-    return type if _pointed(type) is None else i64
-
-
-def _single_block(op: Operation, region: Region) -> Block:
-    if len(region.blocks) != 1:
-        raise refusal(op, "has branches between blocks; use scf.if, scf.for and scf.while")
-    return region.block

@@ -12,8 +12,7 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import Pure
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...diagnostics import LoomError, location_of
 from ...dialects import flow
@@ -144,6 +143,11 @@ class Emitter:
             return
         self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
 
+    def is_bound(self, bound: SSAValue, name: str) -> None:
+        """Have a run end where a pipe has not yet given a tile a place."""
+        message = f"a pipe has given {name} its place before it is used; on the way taken to here none has"
+        self.append(flow.AssertOp(self.compare(bound, 0, "ne"), message))
+
     def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:
         """Have a run end with a message where a part reaches out of what it is a part of."""
         # The sum of two numbers that are not above the whole does not overflow.
@@ -188,6 +192,13 @@ class Emitter:
         self._computed[-1][view] = result
         return result
 
+    def slot_address(self, view: View) -> Number:
+        """The address of a view, its slot included."""
+        entry = view.entry
+        if entry is None:
+            return view.address
+        return self.add(view.address, self.multiply(self.remainder(entry.index, entry.count), entry.size))
+
     def part(self, view: View, offsets: Sequence[Number], extents: tuple[Number, ...]) -> View:
         """A part of a view, as many elements from its start in each dimension."""
         size = element_bytes(view.element)
@@ -207,17 +218,3 @@ class Emitter:
         """Compute a function on views and numbers."""
         operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
         self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))
-
-
-def erase_unused(region: Region) -> None:
-    """Erase what only computes and is used by nothing, from the end to the start."""
-    for block in region.blocks:
-        op = block.last_op
-        while op is not None:
-            before = op.prev_op
-            for inner in op.regions:
-                erase_unused(inner)
-            if op.results and not any(result.uses for result in op.results) and op.has_trait(Pure) and not op.regions:
-                op.detach()
-                op.erase()
-            op = before

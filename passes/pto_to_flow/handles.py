@@ -1,28 +1,27 @@
 """What the values of kernels are in the new program: scalars, and the views that tiles, tensors and pointers stand for.
 
-A tile is a handle: `pto.set_validshape` and `pto.tpop` change what it stands for from there on. What a loop or branch
-changes of a handle from outside is not known behind it.
+A tile is a handle: `pto.set_validshape` and `pto.tpop` change what it stands for from there on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
-from xdsl.dialects.scf import IfOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ...diagnostics import location_of
-from ...dialects.pto.frontend_pipes import SetQuantOp
-from ...dialects.pto.internal_pipes import TAllocOp, TPopOp
-from ...dialects.pto.memory import SetValidShapeOp, constant_value
-from ...dialects.traversal import walk
+from ...dialects.pto.memory import constant_value
+from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewType, TileBufType
 from ..pto_pipes import refusal
 from .emission import Emitter
-from .views import Declared, Number, View
+from .joining import Lost, Meaning
+from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View, tile_strides
 
-Handle: TypeAlias = SSAValue | int
-"""A tile or tensor, or the number of a pipe whose scale is set."""
+HANDLE_TYPES = (TileBufType, TensorViewType, PartitionTensorViewType)
 
 
 class Handles:
@@ -31,8 +30,10 @@ class Handles:
     def __init__(self, emitter: Emitter) -> None:
         self.emitter = emitter
         self.values: dict[SSAValue, SSAValue] = {}
-        self._views: dict[Handle, View | Declared | SSAValue] = {}
-        self._lost: dict[Handle, Operation] = {}
+        self._meanings: dict[SSAValue, Meaning] = {}
+        self.scales: dict[int, View | SSAValue] = {}
+        """What the pushes of a pipe are scaled by, which is set before them in their own block."""
+        self.trials = Trials()
 
     # Scalars -----------------------------------------------------------------------------------
 
@@ -54,118 +55,118 @@ class Handles:
 
     # Views -------------------------------------------------------------------------------------
 
-    def bind(self, handle: Handle, view: View | Declared | SSAValue) -> None:
+    def bind(self, handle: SSAValue, meaning: Meaning) -> None:
         """Let a handle stand for something from here on."""
-        self._views[handle] = view
-        self._lost.pop(handle, None)
+        self._meanings[handle] = meaning
 
-    def follow(self, handle: Handle, other: Handle) -> None:
-        """Let a handle stand for what another stands for, as far as that is known."""
-        self._views[handle] = self._views[other]
-        self._lost.pop(handle, None)
-        if other in self._lost:
-            self._lost[handle] = self._lost[other]
+    def is_known(self, handle: SSAValue) -> bool:
+        return handle in self._meanings
 
-    def is_known(self, handle: Handle) -> bool:
-        return handle in self._views
+    def meaning(self, handle: SSAValue) -> Meaning:
+        """What a handle stands for here, be it of use or not."""
+        if handle not in self._meanings:
+            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
+        return self._meanings[handle]
 
     def view(self, handle: SSAValue) -> View:
         """What a tile or tensor stands for here; raises LoomError if that is not known."""
         found = self._find(handle)
+        if isinstance(found, Declared) and self.trials.under_way:
+            self.trials.guessed = True
+            return _anywhere(handle, found)
         if not isinstance(found, View):
-            name = "a tile" if handle.name_hint is None else f"%{handle.name_hint}"
             raise refusal(
                 self.emitter.at,
-                f"uses {name} that has no place here; let a pipe bind it before, or give it its own place with "
-                "pto.alloc_tile",
+                f"uses {_named(handle)} that has no place here; let a pipe bind it before, or give it its own place "
+                "with pto.alloc_tile",
             )
-        return found
+        if isinstance(found.bound, SSAValue):
+            self.emitter.is_bound(found.bound, _named(handle))
+        return replace(found, bound=1)
 
-    def any_view(self, handle: SSAValue, *, for_its_place: bool = False) -> View | Declared:
-        """What a tile stands for, also one that a pipe will bind.
-
-        `for_its_place` asks for no valid rows and columns: loops and branches may have changed them.
-        """
-        if for_its_place and isinstance(self._lost.get(handle), SetValidShapeOp):
-            found = self._views[handle]
-        else:
-            found = self._find(handle)
-        assert isinstance(found, View | Declared)
-        return found
+    def any_view(self, handle: SSAValue) -> View | Declared:
+        """What a tile stands for, also one that a pipe will bind."""
+        return self._find(handle)
 
     def extents(self, handle: SSAValue) -> tuple[Number, ...]:
         """Valid rows and columns of a tile, also of one that a pipe will bind."""
         return self.any_view(handle).extents
 
-    def scale(self, pipe: int) -> View | SSAValue | None:
-        """The scale of the pushes of a pipe here."""
-        found = self._find(pipe) if pipe in self._views or pipe in self._lost else None
-        assert not isinstance(found, Declared)
-        return found
-
-    def _find(self, handle: Handle) -> View | Declared | SSAValue:
-        changed = self._lost.get(handle)
-        if changed is not None:
-            where = location_of(changed)
+    def _find(self, handle: SSAValue) -> View | Declared:
+        found = self._meanings.get(handle)
+        if found is None:
+            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
+        if isinstance(found, Lost):
+            where = location_of(found.behind)
             raise refusal(
                 self.emitter.at,
-                f"uses what {changed.name}{'' if where is None else f' at {where}'} changes in a loop or branch, which "
-                "cannot be followed out of it; change it again before this use, or move the use there",
+                f"uses {_named(handle)}, which is not the same on all ways through {found.behind.name}"
+                f"{'' if where is None else f' at {where}'}, and {found.reason}",
             )
-        if handle not in self._views:
-            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
-        return self._views[handle]
+        return found
 
     # Regions -----------------------------------------------------------------------------------
 
-    def enter(self, op: Operation) -> Snapshot:
-        """Before the regions of `op`. An earlier trip of a loop may have changed what the loop changes."""
-        if not isinstance(op, IfOp):
-            for handle, change in _changes(op).items():
-                if handle in self._views:
-                    self._lost.setdefault(handle, change)
-        return Snapshot(dict(self._views), dict(self._lost))
+    def state(self) -> dict[SSAValue, Meaning]:
+        """What all handles stand for here."""
+        return dict(self._meanings)
 
-    def restart(self, snapshot: Snapshot) -> None:
-        """Before each region."""
-        self._views, self._lost = dict(snapshot.views), dict(snapshot.lost)
-
-    def note_changes(self, snapshot: Snapshot) -> None:
-        """Behind each region: what it changed will not be known behind its operation."""
-        for handle, view in snapshot.views.items():
-            if self._views.get(handle) != view or handle in self._lost:
-                snapshot.changed.add(handle)
-
-    def leave(self, op: Operation, snapshot: Snapshot) -> None:
-        """Behind the regions of `op`."""
-        self.restart(snapshot)
-        changes = _changes(op) if snapshot.changed else {}
-        for handle in snapshot.changed:
-            self._lost.setdefault(handle, changes.get(handle, op))
+    def restore(self, state: Mapping[SSAValue, Meaning]) -> None:
+        """Let all handles stand for what they stood for elsewhere."""
+        self._meanings = dict(state)
 
 
 @dataclass
-class Snapshot:
-    """What handles stand for before an operation with regions, and which of them the regions change."""
+class Trials:
+    """Loops are lowered on trial: a tile that has no place in the first trip may have got one in the trip before."""
 
-    views: dict[Handle, View | Declared | SSAValue]
-    lost: dict[Handle, Operation]
-    changed: set[Handle] = field(default_factory=set[Handle])
+    under_way: bool = False
+    guessed: bool = False
+    """Whether a tile without a place has been used as if it had one."""
+
+    @contextmanager
+    def of_loop(self) -> Generator[Callable[[], bool]]:
+        """Lower a loop as often as it takes; gives what says whether what has been lowered last may stay."""
+        outer = self.under_way, self.guessed
+
+        def settled() -> bool:
+            if not self.guessed or outer[0]:
+                return True
+            # Once more in earnest, which tells where the tile is used.
+            self.under_way = self.guessed = False
+            return False
+
+        self.under_way, self.guessed = True, False
+        yield settled
+        self.under_way, self.guessed = outer[0], outer[1] or self.guessed
 
 
-def _changes(op: Operation) -> dict[Handle, Operation]:
-    """The handles that the regions of `op` change, and where: where they get another place, if they do."""
-    found: dict[Handle, Operation] = {}
-    for inner in walk(op):
-        match inner:
-            case SetValidShapeOp():
-                found.setdefault(inner.source, inner)
-            case TPopOp():
-                found[inner.tile] = inner
-            case TAllocOp():
-                found[inner.entry] = inner
-            case SetQuantOp():
-                found[inner.pipe_id] = inner
-            case _:
-                pass
-    return found
+def _anywhere(handle: SSAValue, declared: Declared) -> View:
+    """A tile or tensor of which no more is known than what it is like."""
+    type = handle.type
+    if isinstance(type, TileBufType):
+        return View(SPACES[type.location], type.element_type, 0, declared.extents, tile_strides(type))
+    assert isinstance(type, TensorViewType)
+    extents = tuple(max(0, extent) for extent in type.extents)
+    return View(GLOBAL_MEMORY, type.element_type, 0, extents, (0,) * len(extents))
+
+
+def _named(handle: SSAValue) -> str:
+    return "a tile" if handle.name_hint is None else f"%{handle.name_hint}"
+
+
+def is_handle(value: SSAValue) -> bool:
+    """Whether a value is a tile or tensor, and no scalar."""
+    return isinstance(value.type, HANDLE_TYPES)
+
+
+def pointed(type: Attribute) -> Attribute | None:
+    """What a pointer points to."""
+    if isinstance(type, PtrType):
+        return type.element_type
+    return type.get_element_type() if isa(type, MemRefType) else None
+
+
+def lowered(type: Attribute) -> Attribute:
+    """The type of a scalar; pointers are addresses."""
+    return type if pointed(type) is None else i64

@@ -208,10 +208,7 @@ class Pipes:
 
     def _outside(self, view: View) -> View:
         """A view of a slot for cores of which some do not take part: by its address alone."""
-        entry = view.entry
-        assert entry is not None
-        offset = self.emitter.multiply(self.emitter.remainder(entry.index, entry.count), entry.size)
-        return replace(view, address=self.emitter.add(view.address, offset), entry=None)
+        return replace(view, address=self.emitter.slot_address(view), entry=None)
 
     def _lane_of(self, op: TPushOp | TPopOp) -> Number:
         return self.lane if op.aiv_subblockid is None else self.handles.number(op.aiv_subblockid)

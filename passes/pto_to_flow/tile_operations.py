@@ -208,9 +208,9 @@ class TileOperations:
         """Take down what the next pushes of a pipe are scaled by."""
         match op:
             case SetQuantScalarOp():
-                self.handles.bind(op.pipe_id, self.handles.value(op.scale))
+                self.handles.scales[op.pipe_id] = self.handles.value(op.scale)
             case SetQuantVectorOp():
-                self.handles.bind(op.pipe_id, self._view(op.scaling_tile))
+                self.handles.scales[op.pipe_id] = self._view(op.scaling_tile)
             case _:
                 raise refusal(op, "has no counterpart in `flow`")
 
@@ -225,7 +225,7 @@ class TileOperations:
         if quant is not FixpipeQuant.NO_CONVERT:
             options["saturate"] = UnitAttr()
         if quant.is_scalar or quant.is_vector:
-            factor = None if pipe.frontend_id is None else self.handles.scale(pipe.frontend_id)
+            factor = None if pipe.frontend_id is None else self.handles.scales.get(pipe.frontend_id)
             if factor is None:
                 kind = "scalar" if quant.is_scalar else "vector"
                 raise refusal(op, f"has no scale; set it with pto.set_quant_{kind} before")

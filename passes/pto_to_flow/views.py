@@ -49,6 +49,8 @@ class View:
     """The entry of a channel it belongs to."""
     owner: tuple[str, Number] | None = None
     """Class of units and lane, if the memory is not the core's own."""
+    bound: Number = 1
+    """0 where a pipe has not yet given it this place."""
 
 
 @dataclass(frozen=True)

@@ -58,54 +58,6 @@ func.func @not_bound() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
 
 // -----
 
-func.func @changed_in_a_loop(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %at = arith.constant 0 : i64
-  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
-  scf.for %i = %c0 to %n step %c1 {
-    pto.set_validshape %t, %i, %i : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
-  }
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses what pto.set_validshape at {{.*}}bad_programs.mlir:[[# @LINE - 2]]:5 changes in a loop or branch, which cannot be followed out of it; change it again before this use, or move the use there
-  pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
-  return
-}
-
-// -----
-
-func.func @changed_by_the_trip_before(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %at = arith.constant 0 : i64
-  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
-  scf.for %i = %c0 to %n step %c1 {
-    // CHECK: bad_programs.mlir:[[# @LINE + 1]]:5: error: 'pto.tprint' op uses what pto.set_validshape at {{.*}} changes in a loop or branch
-    pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
-    pto.set_validshape %t, %i, %i : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
-  }
-  return
-}
-
-// -----
-
-func.func @different_tiles(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  %c0 = arith.constant 0 : index
-  %c = arith.cmpi eq, %n, %c0 : index
-  %at = arith.constant 0 : i64
-  %behind = arith.constant 1024 : i64
-  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
-  %u = pto.alloc_tile addr = %behind : !pto.tile_buf<vec, 16x16xf32>
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'scf.if' op yields different tiles or tensors, which cannot be followed to `flow`; yield their offsets
-  %x = scf.if %c -> (!pto.tile_buf<vec, 16x16xf32>) {
-    scf.yield %t : !pto.tile_buf<vec, 16x16xf32>
-  } else {
-    scf.yield %u : !pto.tile_buf<vec, 16x16xf32>
-  }
-  return
-}
-
-// -----
-
 func.func @calls_itself() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   func.call @again() : () -> ()
   return
@@ -158,5 +110,21 @@ func.func @boxes_in_global_memory(%p: !pto.ptr<f32>) attributes {pto.kernel_kind
   %c1 = arith.constant 1 : index
   // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op lies in global memory as nz, which has no counterpart in `flow`; use nd or dn
   %v = pto.make_tensor_view %p, shape = [%c1], strides = [%c1] {layout = #pto.layout<nz>} : !pto.tensor_view<?xf32>
+  return
+}
+// -----
+
+func.func @different_memories(%n: index, %given: !pto.tile_buf<vec, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c = arith.cmpi eq, %n, %c0 : index
+  %at = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
+  %x = scf.if %c -> (!pto.tile_buf<vec, 16x16xf32>) {
+    scf.yield %t : !pto.tile_buf<vec, 16x16xf32>
+  } else {
+    scf.yield %given : !pto.tile_buf<vec, 16x16xf32>
+  }
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %x, which is not the same on all ways through scf.if at {{.*}}bad_programs.mlir:[[# @LINE - 5]]:3, and they lie in different memories, @argument_given and @vec; copy one to a tile beside the other with pto.tmov
+  pto.tprint ins(%x : !pto.tile_buf<vec, 16x16xf32>)
   return
 }

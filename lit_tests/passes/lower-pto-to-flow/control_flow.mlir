@@ -1,5 +1,5 @@
 // RUN: loom-opt -p lower-pto-to-flow %s | filecheck %s
-// Loops and branches stay; inside, tiles and tensors are what they are outside.
+// Loops and branches stay. What they change of tiles and tensors, they carry as numbers.
 
 func.func @loops(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c0 = arith.constant 0 : index
@@ -49,5 +49,93 @@ func.func @loops(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pt
   // CHECK-NEXT: flow.tile @vec[%{{.*}}] extents [%[[SUM]], 1] strides [16, 1]
   pto.set_validshape %t, %sum, %c1 : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
   pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
+  return
+}
+
+!tile = !pto.tile_buf<vec, 16x16xf32>
+!open = !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+
+// Of tiles that trade places, the addresses are carried.
+// CHECK-LABEL: flow.func @trading_places
+func.func @trading_places(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = arith.constant 0 : i64
+  %behind = arith.constant 1024 : i64
+  // CHECK-DAG: %[[FIRST:.*]] = arith.constant 0 : i64
+  // CHECK-DAG: %[[BEHIND:.*]] = arith.constant 1024 : i64
+  %t = pto.alloc_tile addr = %first : !tile
+  %u = pto.alloc_tile addr = %behind : !tile
+  // CHECK: %{{.*}}, %[[LAST:.*]] = scf.for %i = %{{.*}} iter_args(%[[A:.*]] = %[[FIRST]], %[[B:.*]] = %[[BEHIND]]) -> (i64, i64) {
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %t, %b = %u) -> (!tile, !tile) {
+    // CHECK-NEXT: %[[TILE:.*]] = flow.tile @vec[%[[A]]] extents [16, 16] strides [16, 1]
+    // CHECK-NEXT: flow.tile_print "a" %[[TILE]]
+    pto.tprint ins(%a : !tile)
+    // CHECK-NEXT: scf.yield %[[B]], %[[A]] : i64, i64
+    scf.yield %b, %a : !tile, !tile
+  }
+  // CHECK: flow.tile @vec[%[[LAST]]]
+  pto.tprint ins(%r#1 : !tile)
+  return
+}
+
+// What a trip sets, the next begins with; what it sets anew before it is used is not carried.
+// CHECK-LABEL: flow.func @valid_rows
+func.func @valid_rows(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %first = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %first valid_row = %c16 valid_col = %c16 : !open
+  // CHECK: %[[ROWS:.*]] = scf.for %{{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (i64) {
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK-NEXT: %[[TILE:.*]] = flow.tile @vec[%{{.*}}] extents [%[[BEFORE]], 16] strides [16, 1]
+    // CHECK-NEXT: flow.tile_print "t" %[[TILE]]
+    pto.tprint ins(%t : !open)
+    // CHECK: %[[I:.*]] = arith.index_cast
+    // CHECK: scf.yield %[[I]] : i64
+    pto.set_validshape %t, %i, %c16 : !open
+  }
+  // CHECK: flow.tile @vec[%{{.*}}] extents [%[[ROWS]], 16] strides [16, 1]
+  pto.tprint ins(%t : !open)
+  // CHECK: scf.for %{{[a-z]*}} = %{{[a-z0-9]*}} to %{{[a-z0-9]*}} step %{{[a-z0-9]*}} {
+  scf.for %j = %c0 to %n step %c1 {
+    pto.set_validshape %t, %j, %c16 : !open
+    pto.tprint ins(%t : !open)
+  }
+  return
+}
+
+// The way taken gives the address and the extents; where there is no other way, it is the one from before.
+// CHECK-LABEL: flow.func @ways
+func.func @ways(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c = arith.cmpi eq, %n, %c0 : index
+  %first = arith.constant 0 : i64
+  %behind = arith.constant 1024 : i64
+  %t = pto.alloc_tile addr = %first valid_row = %c16 valid_col = %c16 : !open
+  %u = pto.alloc_tile addr = %behind valid_row = %c16 valid_col = %c16 : !open
+  // CHECK: %[[SHORT:.*]] = scf.if %c -> (i64) {
+  // CHECK-NEXT: scf.yield %[[FOUR:.*]] : i64
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: scf.yield %[[ALL:.*]] : i64
+  scf.if %c {
+    pto.set_validshape %t, %c4, %c16 : !open
+  }
+  // CHECK: %[[PLACE:.*]], %[[LONG:.*]] = scf.if %c -> (i64, i64) {
+  // CHECK-NEXT: scf.yield %{{.*}}, %[[SHORT]] : i64, i64
+  %x = scf.if %c -> (!open) {
+    scf.yield %t : !open
+  } else {
+    scf.yield %u : !open
+  }
+  // CHECK: flow.tile @vec[%[[PLACE]]] extents [%[[LONG]], 16] strides [16, 1]
+  pto.tprint ins(%x : !open)
+  // CHECK: %[[SELECTED:.*]] = arith.select %c, %{{.*}}, %{{.*}} : i64
+  // CHECK: flow.tile @vec[%[[SELECTED]]]
+  %s = arith.select %c, %u, %x : !open
+  pto.tprint ins(%s : !open)
   return
 }

@@ -45,6 +45,9 @@ def wide(array: Any) -> Any:
 
 
 PROGRAMS: Mapping[str, Example] = {
+    "double_buffer": Example(
+        ALL, {"a": (128, 64)}, lambda x: wide(x["a"]) + np.concatenate([np.zeros((16, 64)), wide(x["a"])[:-16]])
+    ),
     "rows_split": Example(
         ALL,
         {"a": (64, 32, np.float16), "b": (32, 32, np.float16), "bias": (64, 32)},
