@@ -13,6 +13,7 @@ from .conversion import coerce
 from .core import CALL_DEPTH, Evaluator
 from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
+from .modules import Module
 from .pe import location
 from .types import Type
 from .values import VOID, Callable, Local, Value, is_ssa, known
@@ -113,6 +114,9 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
 INLINED = 2_000
 """Nodes of the tree of one function that a PE's code repeats at its calls before the function stands by itself."""
 
+REPEATED = 400
+"""The same of a function without parameters, with what it calls: nothing known at its calls makes it shorter."""
+
 
 def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | None:
     """The symbol of a function that is called rather than emitted in place; None to emit it.
@@ -128,7 +132,7 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
     key = (id(function.module), id(node))
     size = ev.session.facts.size(node)
     spent = ev.pe.inlined.get(key, 0)
-    if spent + size <= INLINED and node.inlining != "noinline":
+    if spent + size <= INLINED and node.inlining != "noinline" and not _is_repeated(ev, function):
         ev.pe.inlined[key] = spent + size
         return None
     if key not in ev.pe.shared_functions:
@@ -138,6 +142,26 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
         except CslError:
             ev.pe.shared_functions[key] = None
     return ev.pe.shared_functions[key]
+
+
+def _is_repeated(ev: Evaluator, function: Callable) -> bool:
+    """Whether code that is the same at every call, and long, is called from several places of its file."""
+    module, node = function.module, function.node
+    if node.parameters or ev.session.facts.names(module.file)[node.name] < 2:
+        return False
+    return _size_with_calls(ev, module, node, set()) > REPEATED
+
+
+def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: set[int]) -> int:
+    """Nodes of a function and of those of its file that it calls, each of them once."""
+    facts = ev.session.facts
+    seen.add(id(node))
+    size = facts.size(node)
+    for name in facts.names(node):
+        found = module.globals.get(name)
+        if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
+            size += _size_with_calls(ev, module, found.node, seen)
+    return size
 
 
 def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> str | None:

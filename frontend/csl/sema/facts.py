@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
@@ -68,6 +69,10 @@ def _is_plain(node: syntax.Node) -> bool:
     )
 
 
+def _occurrences(node: syntax.Node) -> Counter[str]:
+    return Counter(inner.name for inner in syntax.walk(node) if isinstance(inner, syntax.Name))
+
+
 class Facts:
     """The facts of one compilation."""
 
@@ -82,5 +87,7 @@ class Facts:
         """Whether evaluating an expression can do no harm and nothing else than give a value."""
         self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
         """Number of nodes."""
+        self.names = Fact(_occurrences)
+        """How often each name is used in a function or file."""
         self.labels: set[int] = set()
         """The identities of labelled statements that have been checked."""
