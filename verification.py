@@ -1,15 +1,18 @@
 """What has to hold after every pass, and where it does not.
 
 xDSL's verifier checks each operation but not that a value is defined before its uses, and its errors do not say
-which operation they are about; both are added here.
+which operation they are about; both are added here. Operations of a program are mostly alike, and those whose check
+sees nothing but their own types and attributes are checked once for all that have the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from enum import Enum, auto
 from types import TracebackType
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -18,6 +21,9 @@ from .diagnostics import LoomError, location_of
 
 def verify(module: ModuleOp) -> None:
     """Checks every operation and that definitions dominate uses; raises LoomError at the first that fails."""
+    if _Quick().holds(module):
+        return
+    # Something is wrong: xDSL's verifier finds it in the order of the program, and says what.
     try:
         module.verify()
     except DiagnosticException as error:
@@ -56,6 +62,132 @@ def _operation_in(traceback: TracebackType | None) -> Operation | None:
                 found = value
         traceback = traceback.tb_next
     return found
+
+
+_SEEN_BY_KIND = frozenset(
+    {
+        "scf.yield", "memref.load", "memref.store", "wse.buffer", "wse.export", "wse.get_buffer", "wse.get_param",
+        "wse.activate", "dsd.mem1d", "dsd.mem4d", "dsd.fabin", "dsd.fabout", "flow.buffer", "flow.export",
+        "flow.stream", "flow.queue_stream", "flow.load", "flow.store", "flow.apply", "flow.get_param", "flow.activate",
+    }
+)  # fmt: skip
+"""Operations whose own check sees only their types and attributes, beside those of `_SCALAR_DIALECTS`. What it says of
+their symbols is checked by the program they stand in, each by itself."""
+
+_SCALAR_DIALECTS = ("arith", "math")
+
+
+class _Sight(Enum):
+    """What the check of an operation sees."""
+
+    KIND = auto()
+    """Its own types and attributes."""
+    DESCRIPTORS = auto()
+    """These, and how its descriptors were made."""
+    ALL = auto()
+    """Anything."""
+
+    @staticmethod
+    def of(kind: type[Operation]) -> _Sight:
+        dialect = kind.name.partition(".")[0]
+        if kind.name in _SEEN_BY_KIND or dialect in _SCALAR_DIALECTS:
+            return _Sight.KIND
+        if dialect == "dsd":
+            from .dialects.dsd import DescriptorOperation
+
+            if issubclass(kind, DescriptorOperation):
+                return _Sight.DESCRIPTORS
+        return _Sight.ALL
+
+
+class _Quick:
+    """One walk that checks all operations and dominance, and each kind of operation once."""
+
+    def __init__(self) -> None:
+        self._visible: set[SSAValue] = set()
+        self._sights: dict[type[Operation], _Sight] = {}
+        self._numbers: dict[Attribute, int] = {}
+        self._number_of: dict[int, int] = {}
+        """By identity, which lasts as long as the module keeps its attributes: hashing them takes longer."""
+        self._parent: type[Operation] | None = None
+        self._good: set[Hashable] = set()
+        self._made_by: dict[SSAValue, Hashable] = {}
+        """The kind of operation that made a value, where it is seen by kind."""
+
+    def holds(self, module: ModuleOp) -> bool:
+        """Whether everything is as it should be; if not, the program may have been left at any point."""
+        try:
+            return self._operation(module)
+        except (DiagnosticException, ValueError):
+            return False
+
+    def _number(self, attribute: Attribute) -> int:
+        found = self._number_of.get(id(attribute))
+        if found is None:
+            found = self._number_of[id(attribute)] = self._numbers.setdefault(attribute, len(self._numbers))
+        return found
+
+    def _kind(self, op: Operation, operands: Sequence[SSAValue]) -> tuple[object, ...]:
+        """All that a check by kind can see; what must not or must end a block is seen by that too."""
+        number = self._number
+        return (
+            type(op),
+            self._parent,
+            op.next_op is None,
+            *[number(operand.type) for operand in operands],
+            *[~number(result.type) for result in op.results],
+            *[(name, number(value)) for name, value in op.properties.items()],
+            *[(number(value), name) for name, value in op.attributes.items()],
+        )
+
+    def _operation(self, op: Operation) -> bool:
+        operands = list(op.operands)
+        if not self._visible.issuperset(operands):
+            return False
+        sight = self._sights.get(type(op))
+        if sight is None:
+            sight = self._sights[type(op)] = _Sight.of(type(op))
+        key: Hashable = None
+        if op.regions:
+            if not self._regions(op):
+                return False
+        elif sight is _Sight.KIND:
+            key = self._kind(op, operands)
+            for result in op.results:
+                self._made_by[result] = key
+        elif sight is _Sight.DESCRIPTORS:
+            made_by = [self._made_by.get(operand) for operand in operands if operand.type.name.startswith("dsd.")]
+            if None not in made_by:
+                key = (self._kind(op, operands), *made_by)
+        if key is None:
+            op.verify(verify_nested_ops=False)
+        elif key not in self._good:
+            op.verify(verify_nested_ops=False)
+            self._good.add(key)
+        self._visible.update(op.results)
+        return True
+
+    def _regions(self, op: Operation) -> bool:
+        outside, self._parent = self._parent, type(op)
+        for region in op.regions:
+            blocks = list(region.blocks)
+            # Branches between blocks are not for this walk.
+            if len(blocks) > 1 or not all(map(self._block, blocks)):
+                return False
+        self._parent = outside
+        return True
+
+    def _block(self, block: Block) -> bool:
+        if block.is_empty:
+            block.verify()
+        own: list[SSAValue] = list(block.args)
+        self._visible.update(own)
+        for op in block.ops:
+            if op.parent is not block or not self._operation(op):
+                return False
+            own.extend(op.results)
+        self._visible.difference_update(own)
+        return True
 
 
 class _Dominance:
