@@ -44,6 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..targets import Target
 from . import wse
+from .building import build
 from .dsd import (
     AsyncAttr,
     CircbufType,
@@ -383,14 +384,16 @@ class LoadOp(SymbolUser):
         save_address: bool = False,
         single_step: bool = False,
     ):
-        super().__init__(
-            operands=[descriptor, xdsr, srs],
-            result_types=[register],
-            properties={
+        build(
+            self,
+            [descriptor, *srs] if xdsr is None else [descriptor, xdsr, *srs],
+            [register],
+            {
                 "async": asynchronous,
                 "save_address": UnitAttr() if save_address else None,
                 "single_step": UnitAttr() if single_step else None,
             },
+            (1, int(xdsr is not None), len(srs)),
         )
 
     @property

@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..building import build, symbol
 from ..wse import InputQueueOp, OutputQueueOp, Scope, SymbolUser
 from .attributes import PriorityAttr, SimdMode, SimdModeAttr, ZeroedSourceAttr
 from .fields import (
@@ -55,12 +56,14 @@ class FabricDescriptorOp(SymbolUser, ABC):
         color: str | None = None,
         options: Mapping[str, Attribute] | None = None,
     ):
-        super().__init__(
-            operands=[dynamic_part(extent)],
-            result_types=[type],
-            properties={
-                "queue": None if queue is None else SymbolRefAttr(queue),
-                "color": None if color is None else SymbolRefAttr(color),
+        length = dynamic_part(extent)
+        build(
+            self,
+            [] if length is None else [length],
+            [type],
+            {
+                "queue": None if queue is None else symbol(queue),
+                "color": None if color is None else symbol(color),
                 "extent": static_part(extent),
                 **(options or {}),
             },

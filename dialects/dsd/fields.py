@@ -7,7 +7,7 @@ Nothing here knows which descriptor has which field.
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i16, i64
+from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.pattern_rewriter import RewritePattern
@@ -15,6 +15,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+from ..building import integer
 
 Integer = int | SSAValue
 """A field of a descriptor: a number known at compile time, or a value of type i16."""
@@ -58,7 +60,7 @@ def parse_integers(parser: Parser) -> list[int]:
 
 def static_part(value: Integer | None) -> IntegerAttr | None:
     """The property of a field that is a number; None if it is a value or not given."""
-    return IntegerAttr(value, i64) if isinstance(value, int) else None
+    return integer(value) if isinstance(value, int) else None
 
 
 def dynamic_part(value: Integer | None) -> SSAValue | None:

@@ -29,6 +29,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..building import build, integers, of_elements
 from ..wse import element_count
 from .fields import (
     EXTENTS,
@@ -243,15 +244,18 @@ class Mem1dOp(MemoryDescriptorOp):
         wavelet_index_offset: bool = False,
     ):
         type = cast(MemRefType, base.type)
-        super().__init__(
-            operands=[base, dynamic_part(offset), dynamic_part(stride), dynamic_part(extent)],
-            result_types=[Mem1dType(type.get_element_type())],
-            properties={
+        fields = [dynamic_part(field) for field in (offset, stride, extent)]
+        build(
+            self,
+            [base, *(field for field in fields if field is not None)],
+            [of_elements(Mem1dType, type.get_element_type())],
+            {
                 "offset": None if offset == 0 else static_part(offset),
                 "stride": None if stride == 1 else static_part(stride),
                 "extent": static_part(extent),
                 "wavelet_index_offset": UnitAttr() if wavelet_index_offset else None,
             },
+            (1, *(int(field is not None) for field in fields)),
         )
 
     @property
@@ -342,13 +346,15 @@ class Mem4dOp(MemoryDescriptorOp):
         wavelet_index_offset: bool = False,
     ):
         type = cast(MemRefType, base.type)
-        super().__init__(
-            operands=[base, dynamic_part(offset)],
-            result_types=[Mem4dType(type.get_element_type())],
-            properties={
+        at = dynamic_part(offset)
+        build(
+            self,
+            [base] if at is None else [base, at],
+            [of_elements(Mem4dType, type.get_element_type())],
+            {
                 "offset": None if offset == 0 else static_part(offset),
-                "strides": None if strides is None else DenseArrayBase.from_list(i64, strides),
-                "extents": DenseArrayBase.from_list(i64, extents),
+                "strides": None if strides is None else integers(tuple(strides)),
+                "extents": integers(tuple(extents)),
                 "wavelet_index_offset": UnitAttr() if wavelet_index_offset else None,
             },
         )

@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .. import dsd_table
+from ..building import build
 from ..wse import ELEMENT_TYPES, Scope, SymbolUser, TaskStates
 from .attributes import AsyncAttr, ZeroedSource
 from .derived import defining_op
@@ -103,10 +104,12 @@ class DsdOperation(SymbolUser, ABC):
         asynchronous: AsyncAttr | None = None,
         with_result: bool = False,
     ):
-        super().__init__(
-            operands=[destination, sources, index],
-            properties={"async": asynchronous},
-            result_types=[i1 if with_result else None],
+        build(
+            self,
+            [destination, *sources] if index is None else [destination, *sources, index],
+            [i1] if with_result else [],
+            {"async": asynchronous},
+            (1, len(sources), int(index is not None)),
         )
 
     @classmethod

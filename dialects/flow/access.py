@@ -26,6 +26,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..building import build, symbol
 from .fields import counted
 from .symbols import SymbolUser
 from .types import Scalar, verify_element_type
@@ -101,7 +102,7 @@ def print_array(printer: Printer, op: _AccessOp | StreamOp) -> None:
 
 def symbol_of(array: Array) -> SymbolRefAttr | None:
     """The property that names a buffer; None for an address."""
-    return SymbolRefAttr(array) if isinstance(array, str) else None
+    return symbol(array) if isinstance(array, str) else None
 
 
 def address_of(array: Array) -> list[SSAValue]:
@@ -134,9 +135,8 @@ class LoadOp(_AccessOp):
     traits = traits_def(MemoryReadEffect())
 
     def __init__(self, array: Array, indices: Sequence[SSAValue], type: Attribute):
-        super().__init__(
-            operands=[address_of(array), indices], properties={"buffer": symbol_of(array)}, result_types=[type]
-        )
+        address = address_of(array)
+        build(self, [*address, *indices], [type], {"buffer": symbol_of(array)}, (len(address), len(indices)))
 
     @classmethod
     def parse(cls, parser: Parser) -> LoadOp:
@@ -171,7 +171,9 @@ class StoreOp(_AccessOp):
     traits = traits_def(MemoryWriteEffect())
 
     def __init__(self, value: SSAValue, array: Array, indices: Sequence[SSAValue]):
-        super().__init__(operands=[value, address_of(array), indices], properties={"buffer": symbol_of(array)})
+        address = address_of(array)
+        segments = (1, len(address), len(indices))
+        build(self, [value, *address, *indices], [], {"buffer": symbol_of(array)}, segments)
 
     @classmethod
     def parse(cls, parser: Parser) -> StoreOp:

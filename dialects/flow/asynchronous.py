@@ -16,6 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_symbol
+from ..building import integer, string, symbol
 from .symbols import SymbolUser
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class AsynchronousOp(SymbolUser, ABC):
         """The properties that hold these settings; `on_control` is an action and the task it names."""
         action, task = on_control or (None, None)
         return {
-            "microthread": None if microthread is None else IntegerAttr(microthread, i64),
-            "activate": None if activate is None else SymbolRefAttr(activate),
-            "unblock": None if unblock is None else SymbolRefAttr(unblock),
-            "on_control": None if action is None else StringAttr(action),
-            "control_task": None if task is None else SymbolRefAttr(task),
-            "priority": None if priority is None else StringAttr(priority),
+            "microthread": None if microthread is None else integer(microthread),
+            "activate": None if activate is None else symbol(activate),
+            "unblock": None if unblock is None else symbol(unblock),
+            "on_control": None if action is None else string(action),
+            "control_task": None if task is None else symbol(task),
+            "priority": None if priority is None else string(priority),
         }
 
     @staticmethod
@@ -92,10 +93,10 @@ class AsynchronousOp(SymbolUser, ABC):
         if self.microthread is None:
             return
         printer.print_string(f" async(microthread = {self.microthread.value.data}")
-        for key, symbol in (("activate", self.activate), ("unblock", self.unblock)):
-            if symbol is not None:
+        for key, task in (("activate", self.activate), ("unblock", self.unblock)):
+            if task is not None:
                 printer.print_string(f", {key} = ")
-                printer.print_attribute(symbol)
+                printer.print_attribute(task)
         if self.on_control is not None:
             printer.print_string(f", on_control = {self.on_control.data}")
             if self.control_task is not None:

@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
+from ..building import build, string
 from ..dsd_table import OPERATIONS, DsdOperation, Element
 from .asynchronous import AsynchronousOp
 from .fabric import UnitsOp
@@ -242,10 +243,11 @@ class ApplyOp(AsynchronousOp):
         *,
         with_result: bool = False,
     ):
-        super().__init__(
-            operands=[destination, sources],
-            properties={"operation": StringAttr(operation), **(settings or {})},
-            result_types=[i1 if with_result else None],
+        build(
+            self,
+            [destination, *sources],
+            [i1] if with_result else [],
+            {"operation": string(operation), **(settings or {})},
         )
 
     @property

@@ -36,6 +36,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_symbol
+from ..building import build, integer, integers, of_elements, symbol
 from ..fifo_options import FIFO_SIDES, verify_fifo_side
 from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
 from .fields import (
@@ -91,20 +92,21 @@ class StreamOp(SymbolUser):
         extents: Sequence[int | SSAValue],
         type: Attribute,
     ):
-        super().__init__(
-            operands=[
-                address_of(array),
-                [offset] if isinstance(offset, SSAValue) else [],
-                [stride for stride in strides if isinstance(stride, SSAValue)],
-                [extent for extent in extents if isinstance(extent, SSAValue)],
-            ],
-            properties={
+        groups = [
+            address_of(array),
+            *([field for field in fields if isinstance(field, SSAValue)] for fields in ([offset], strides, extents)),
+        ]
+        build(
+            self,
+            [value for group in groups for value in group],
+            [of_elements(StreamType, type)],
+            {
                 "buffer": symbol_of(array),
-                "static_offset": IntegerAttr(static_part(offset), i64),
-                "static_strides": DenseArrayBase.from_list(i64, [static_part(stride) for stride in strides]),
-                "static_extents": DenseArrayBase.from_list(i64, [static_part(extent) for extent in extents]),
+                "static_offset": integer(static_part(offset)),
+                "static_strides": integers(tuple(map(static_part, strides))),
+                "static_extents": integers(tuple(map(static_part, extents))),
             },
-            result_types=[StreamType(type)],
+            tuple(map(len, groups)),
         )
 
     @classmethod
@@ -197,15 +199,16 @@ class QueueStreamOp(SymbolUser):
         control: bool = False,
         advance_switch: bool = False,
     ):
-        super().__init__(
-            operands=[[extent] if isinstance(extent, SSAValue) else []],
-            properties={
-                "queue": SymbolRefAttr(queue),
-                "static_extent": IntegerAttr(static_part(extent), i64),
+        build(
+            self,
+            [extent] if isinstance(extent, SSAValue) else [],
+            [of_elements(StreamType, type)],
+            {
+                "queue": symbol(queue),
+                "static_extent": integer(static_part(extent)),
                 "control": UnitAttr() if control else None,
                 "advance_switch": UnitAttr() if advance_switch else None,
             },
-            result_types=[StreamType(type)],
         )
 
     @classmethod

@@ -19,6 +19,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, MemoryWr
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..building import build, symbol
 from ..print_format import verify_format
 from .attributes import Axis, AxisAttr
 from .elements import verify_element_type
@@ -59,7 +60,7 @@ class GetBufferOp(SymbolUser):
     assembly_format = "$buffer attr-dict `:` type($result)"
 
     def __init__(self, buffer: str, type: MemRefType):
-        super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[type])
+        build(self, [], [type], {"buffer": symbol(buffer)})
 
     def verify_symbols(self, scope: Scope) -> None:
         buffer = scope.buffer(self.buffer)

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, product
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from .colouring import Exhausted, colour, graph_of
 from .concurrency import Concurrency
@@ -110,32 +111,62 @@ def _registers_of_asynchronous(
 ) -> _Held:
     """The registers of every asynchronous operation: for each of its demands those of its units."""
     asynchronous = [operation.key for operation in operations if operation.asynchronous]
-    held: _Held = {key: [[(file, -1) for file in demand.units()] for demand in demands[key]] for key in asynchronous}
-    for file, numbers in files.items():
-        units = {
-            key: [
-                (key, position, unit)
-                for position, registers in enumerate(held[key])
-                for unit, (needed, _) in enumerate(registers)
-                if needed == file
-            ]
-            for key in asynchronous
-        }
-        edges = [pair for key in asynchronous for pair in combinations(units[key], 2)]
-        for key in asynchronous:
-            for other in concurrency.overlapping(key):
-                one, two = microthreads.get(key), microthreads.get(other)
-                if other in units and other != key and (one is None or one != two):
-                    edges += product(units[key], units[other])
-        graph = graph_of((unit for key in asynchronous for unit in units[key]), edges)
+    position = {key: number for number, key in enumerate(asynchronous)}
+    needs = tuple(tuple(tuple(demand.units()) for demand in demands[key]) for key in asynchronous)
+    at_the_same_time: list[tuple[int, ...]] = []
+    for key in asynchronous:
+        own = microthreads.get(key)
+        others = [other for other in concurrency.overlapping(key) if other in position and other != key]
+        at_the_same_time.append(
+            tuple(position[other] for other in others if own is None or own != microthreads.get(other))
+        )
+    files_in_order = tuple((file, tuple(numbers)) for file, numbers in files.items())
+    try:
+        held = _registers_of_numbered(needs, tuple(at_the_same_time), files_in_order)
+    except OutOfRegisters as error:
+        operation, live = cast(int, error.operation), cast("tuple[int, ...]", error.live)
+        raise OutOfRegisters(error.file, asynchronous[operation], tuple(asynchronous[n] for n in live)) from None
+    return {key: [list(registers) for registers in held[number]] for key, number in position.items()}
+
+
+@lru_cache(maxsize=64)
+def _registers_of_numbered(
+    needs: tuple[tuple[tuple[File, ...], ...], ...],
+    at_the_same_time: tuple[tuple[int, ...], ...],
+    files: tuple[tuple[File, tuple[int, ...]], ...],
+) -> tuple[tuple[tuple[Register, ...], ...], ...]:
+    """The registers of operations called by their numbers: the programs of one file mostly ask the same.
+
+    `needs` has the units of each operation's demands, `at_the_same_time` the others that each may overlap.
+    """
+    held: list[list[list[Register]]] = [[[(file, -1) for file in units] for units in demands] for demands in needs]
+    for file, numbers in files:
+        # Nodes in the order of the program: (operation, demand, unit).
+        nodes = [
+            (operation, demand, unit)
+            for operation, demands in enumerate(needs)
+            for demand, units in enumerate(demands)
+            for unit, needed in enumerate(units)
+            if needed == file
+        ]
+        of_operation: list[list[int]] = [[] for _ in needs]
+        for number, (operation, _, _) in enumerate(nodes):
+            of_operation[operation].append(number)
+        edges = [pair for own in of_operation for pair in combinations(own, 2)]
+        for operation, others in enumerate(at_the_same_time):
+            for other in others:
+                edges += product(of_operation[operation], of_operation[other])
+        graph = graph_of(range(len(nodes)), edges)
         try:
             found = colour(graph, dict.fromkeys(graph, numbers))
         except Exhausted as error:
-            keys = list(dict.fromkeys(node[0] for node in graph if node in error.competitors))
+            competitors = set(error.competitors)
+            keys = list(dict.fromkeys(nodes[node][0] for node in graph if node in competitors))
             raise OutOfRegisters(file, keys[-1], tuple(keys[:-1])) from None
-        for (key, position, unit), number in found.items():
-            held[key][position][unit] = (file, number)
-    return held
+        for node, number in found.items():
+            operation, demand, unit = nodes[node]
+            held[operation][demand][unit] = (file, number)
+    return tuple(tuple(tuple(registers) for registers in demands) for demands in held)
 
 
 _Cache = dict[tuple[File, Hashable], Load]

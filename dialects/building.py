@@ -1,0 +1,72 @@
+"""Making operations of which programs have many: their parts as they are kept, and attributes that they share.
+
+xDSL's own way matches every operand, result and property with the definition of the operation, which takes longer than
+all that a front end or pass does for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments
+
+_TypeT = TypeVar("_TypeT", bound=Attribute)
+
+
+def build(
+    op: Operation,
+    operands: Sequence[SSAValue],
+    results: Sequence[Attribute],
+    properties: Mapping[str, Attribute | None],
+    segments: tuple[int, ...] | None = None,
+) -> None:
+    """Fills a new operation; a property that is None is left out.
+
+    `segments` says how many of the operands each operand of the definition has, where several are variadic.
+    """
+    given = {name: value for name, value in properties.items() if value is not None}
+    if segments is not None:
+        given[AttrSizedOperandSegments.attribute_name] = _segments(segments)
+    Operation.__init__(op, operands=operands, result_types=results, properties=given)
+
+
+# Attributes are values that never change, so one of each is enough.
+
+
+@lru_cache(maxsize=256)
+def _segments(sizes: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=4096)
+def integers(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """A list of 64-bit integers."""
+    return DenseArrayBase.from_list(i64, numbers)
+
+
+@lru_cache(maxsize=4096)
+def integer(number: int) -> IntegerAttr[IntegerType]:
+    """A 64-bit integer."""
+    return IntegerAttr(number, i64)
+
+
+@lru_cache(maxsize=4096)
+def symbol(name: str) -> SymbolRefAttr:
+    """The name of something defined elsewhere."""
+    return SymbolRefAttr(name)
+
+
+@lru_cache(maxsize=256)
+def of_elements(kind: Callable[[Attribute], _TypeT], element: Attribute) -> _TypeT:
+    """The type of a kind of descriptors or streams with these elements."""
+    return kind(element)
+
+
+@lru_cache(maxsize=1024)
+def string(text: str) -> StringAttr:
+    """A string."""
+    return StringAttr(text)
