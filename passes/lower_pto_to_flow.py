@@ -84,7 +84,7 @@ class _Program:
         self.kernels = self._kernels()
         self.ends = {core: self._ends(core) for core in _CORES}
         self.chip = self._chip()
-        self.machine = Machine(options.protocol, self._lanes(), options.blocks)
+        self.machine = Machine(options.protocol, self._lanes(), options.blocks, self.chip)
         self.taken: set[str] = set()
         """Names in the fabric that no kernel has there."""
 

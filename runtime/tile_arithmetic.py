@@ -33,10 +33,11 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool) -> Array:
+def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool, wrap: bool = False) -> Array:
     """Elements of another type, rounded as `rounding` says, by default to nearest even.
 
-    Floats of one type are rounded to whole numbers if `rounding` is given, as the cores do.
+    Floats of one type are rounded to whole numbers if `rounding` is given, as the cores do. Floats too large for an
+    integer are held at its limits; with `wrap` the lower bits of the integer of 64 bits are kept.
     """
     if source.dtype == dtype:
         return _ROUNDINGS[rounding](source) if rounding is not None and _is_float(dtype) else source
@@ -44,6 +45,8 @@ def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, satura
         return _to_float(source, dtype, rounding, saturate=saturate)
     limits = np.iinfo(dtype)
     if _is_float(source.dtype):
+        if wrap and limits.bits < 64:
+            return convert(source, np.dtype(np.int64), rounding, saturate=False).astype(dtype)
         rounded = _ROUNDINGS[rounding or "rint"](source.astype(np.float64))
         # The largest 64-bit integers are no floats: what is beyond them takes their place behind the conversion.
         inside = np.nan_to_num(np.where((rounded < limits.min) | (rounded >= limits.max), 0.0, rounded), nan=0.0)
@@ -73,10 +76,15 @@ def _to_float(source: Array, dtype: np.dtype[Any], rounding: str | None, *, satu
         away = np.nextafter(nearest, np.where(wide < 0, -top, top))
         half = (np.abs(back) < np.abs(wide)) & (away.astype(np.float64) - wide == wide - back)
         return np.where(half, away, nearest)
-    towards_zero = rounding == "trunc"
+    towards_zero = rounding in ("trunc", "odd")
     down = (back > wide) & ((rounding == "floor") | (towards_zero & (wide > 0)))
     up = (back < wide) & ((rounding == "ceil") | (towards_zero & (wide < 0)))
-    return np.where(down, np.nextafter(nearest, -top), np.where(up, np.nextafter(nearest, top), nearest))
+    result = np.where(down, np.nextafter(nearest, -top), np.where(up, np.nextafter(nearest, top), nearest))
+    if rounding == "odd":
+        # Of the two numbers around one between them, the one whose last bit is set.
+        bits = result.view(f"u{dtype.itemsize}")
+        bits |= ((back != wide) & ~np.isnan(wide)).astype(bits.dtype)
+    return result
 
 
 def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
@@ -87,7 +95,13 @@ def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
     values = _in_shape(source, destination, reshape="reshape" in options)
     if options.get("relu"):
         values = np.maximum(values, np.zeros((), values.dtype))
-    values = convert(values, destination.dtype, options.get("rounding"), saturate=bool(options.get("saturate")))
+    values = convert(
+        values,
+        destination.dtype,
+        options.get("rounding"),
+        saturate=bool(options.get("saturate")),
+        wrap=bool(options.get("wrap")),
+    )
     if options.get("accumulate"):
         _accumulate(destination, values)
     else:

@@ -372,12 +372,13 @@ class TileApplyOp(SymbolUser):
     flow.tile_apply "add" %c(%a, %b) : !flow.tile<f32>(!flow.tile<f32>, f32)
     ```
 
-    `rounding` and `saturate` say how "copy" converts, `value` is what "pad" puts around its source, `relu` clamps
+    `rounding` and `saturate` say how "copy" converts, and `wrap` that floats keep the lower bits of an integer they are
+    too large for, `value` is what "pad" puts around its source, `relu` clamps
     what is written at 0, `accumulate` adds to the destination instead of replacing it, `reshape` says that the
     extents of a copy differ on purpose, with as many elements in row-major order.
     """
 
-    OPTIONS: ClassVar = ("rounding", "saturate", "value", "relu", "accumulate", "reshape")
+    OPTIONS: ClassVar = ("rounding", "saturate", "wrap", "value", "relu", "accumulate", "reshape")
 
     name = "flow.tile_apply"
     function = prop_def(StringAttr)

@@ -89,7 +89,7 @@ class KernelLowering:
         self.emitter = Emitter(Block(), function)
         self.handles = Handles(self.emitter)
         self.lane = self._lane()
-        self.tiles = TileOperations(self.emitter, self.handles)
+        self.tiles = TileOperations(self.emitter, self.handles, machine.chip)
         self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
         self.control_flow = ControlFlow(self.emitter, self.handles, self._body)
         self._opened: list[list[InitializePipeOp]] = []

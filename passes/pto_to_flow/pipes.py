@@ -86,6 +86,8 @@ class Machine:
     lanes: int
     """Vector cores of a block."""
     blocks: int
+    chip: str
+    """Whose memories and data paths the program has: also those of a program for ideal pipes."""
 
 
 @dataclass(frozen=True)

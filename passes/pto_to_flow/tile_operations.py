@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     StringAttr,
     UnitAttr,
+    f16,
     f32,
     i32,
 )
@@ -66,7 +67,11 @@ _ROUNDINGS = {
     RoundMode.FLOOR: "floor",
     RoundMode.CEIL: "ceil",
     RoundMode.TRUNC: "trunc",
+    RoundMode.ODD: "odd",
 }
+
+_NARROW_BYTES = 2
+"""Integers up to this width keep the lower bits of floats that do not fit, on all chips, where nothing saturates."""
 
 _FUNCTIONS = {
     ("sum", "row_reduction"): "row_sum",
@@ -78,9 +83,10 @@ _FUNCTIONS = {
 class TileOperations:
     """Lowers operations on tiles of one kernel."""
 
-    def __init__(self, emitter: Emitter, handles: Handles) -> None:
+    def __init__(self, emitter: Emitter, handles: Handles, chip: str) -> None:
         self.emitter = emitter
         self.handles = handles
+        self.chip = chip
         self.converter_bytes = 0
         """How large the space of the conversions has to be."""
 
@@ -145,14 +151,26 @@ class TileOperations:
         self._copy(op, target, source)
 
     def _conversion(self, op: TCvtOp) -> dict[str, Attribute]:
+        """How elements are converted: to nearest even and without saturation, if nothing is said."""
+        assert isinstance(op.src.type, TileBufType) and isinstance(op.dst.type, TileBufType)
+        source, result = op.src.type.element_type, op.dst.type.element_type
         options: dict[str, Attribute] = {}
-        if op.rmode is not None and op.rmode.data is not RoundMode.NONE:
-            rounding = _ROUNDINGS.get(op.rmode.data)
-            if rounding is None:
-                raise refusal(op, f"rounds by {op.rmode.data.value}, which has no counterpart in `flow`; use RINT")
-            options["rounding"] = StringAttr(rounding)
+        to_integer = isinstance(source, AnyFloat) and not isinstance(result, AnyFloat)
+        mode = RoundMode.CAST_RINT if op.rmode is None else op.rmode.data
+        if mode is RoundMode.NONE:
+            mode = RoundMode.TRUNC if to_integer else RoundMode.CAST_RINT
+        if mode is RoundMode.ODD and (source, result) != (f32, f16):
+            raise refusal(
+                op, f"rounds by ODD from {source} to {result}, which the chips do from f32 to f16 alone; use RINT"
+            )
+        if mode is not RoundMode.CAST_RINT or source == result:
+            options["rounding"] = StringAttr(_ROUNDINGS[mode])
         if op.sat_mode is not None and op.sat_mode.data is SaturationMode.ON:
             options["saturate"] = UnitAttr()
+        elif to_integer:
+            width = element_bytes(result)
+            if self.chip == "a5" or (width is not None and width <= _NARROW_BYTES):
+                options["wrap"] = UnitAttr()
         return options
 
     def _relu(self, op: Operation, mode: ReluPreModeAttr | None) -> dict[str, Attribute]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -392,3 +393,61 @@ def test_parts_that_reach_out(tmp_path: Path, numbers: dict[str, int], message: 
     assert printed[0].array[0, 0] == (48 + 12) * 16 and printed[1].array.shape == (16, 16)
     with pytest.raises(LoomError, match=rf"part\.pto:\d+:\d+: error: the assertion fails on block 0 AIV0: {message}"):
         pto.run(path, arguments=inside | numbers)
+
+
+CONVERT = """
+func.func @convert(%source: !pto.ptr<f32>, %result: !pto.ptr<TYPE>)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %from = pto.make_tensor_view %source, shape = [%c2, %c8], strides = [%c8, %c1] : !pto.tensor_view<2x8xf32>
+  %to = pto.make_tensor_view %result, shape = [%c2, %c8], strides = [%c8, %c1] : !pto.tensor_view<2x8xTYPE>
+  %part = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c2, %c8]
+    : !pto.tensor_view<2x8xf32> -> !pto.partition_tensor_view<2x8xf32>
+  %whole = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c2, %c8]
+    : !pto.tensor_view<2x8xTYPE> -> !pto.partition_tensor_view<2x8xTYPE>
+  %tile = pto.alloc_tile : !pto.tile_buf<vec, 2x8xf32>
+  %converted = pto.alloc_tile : !pto.tile_buf<vec, 2x8xTYPE>
+  pto.tload ins(%part : !pto.partition_tensor_view<2x8xf32>) outs(%tile : !pto.tile_buf<vec, 2x8xf32>)
+  pto.tcvt ins(%tile MODE : !pto.tile_buf<vec, 2x8xf32>) outs(%converted : !pto.tile_buf<vec, 2x8xTYPE>)
+  pto.tstore ins(%converted : !pto.tile_buf<vec, 2x8xTYPE>) outs(%whole : !pto.partition_tensor_view<2x8xTYPE>)
+  return
+}
+"""
+
+NUMBERS = [2.5, -2.5, 3.5, 0.4, -0.6, 32767.5, 40000.25, -40000.75, 1e6, 7e5, 65519.0, 1 / 3, 0.0, -1.0, 9.0, 2047.25]
+HALVES = {bits: float(np.uint16(bits).view(np.float16)) for bits in range(1 << 16) if bits & 0x7C00 != 0x7C00}
+"""The finite numbers of 16 bits."""
+
+
+def _to_odd(number: float) -> float:
+    """The number itself if it is one of `HALVES`, else of both beside it the one whose last bit is set."""
+    if number in HALVES.values():
+        return number
+    below = max((value, bits) for bits, value in HALVES.items() if value < number)
+    above = min(((value, bits) for bits, value in HALVES.items() if value > number), default=below)
+    return next(value for value, bits in (below, above) if bits % 2 == 1)
+
+
+@pytest.mark.parametrize(
+    ("type", "mode", "convert"),
+    [
+        # Without saturation an integer keeps its lower 16 bits; nothing said is to nearest even.
+        ("i16", "", lambda x: (round(x) + 2**15) % 2**16 - 2**15),
+        (
+            "i16",
+            "{rmode = #pto<round_mode TRUNC>, satmode = #pto<saturation_mode ON>}",
+            lambda x: min(max(int(x), -(2**15)), 2**15 - 1),
+        ),
+        ("f32", "", round),
+        ("f16", "{rmode = #pto<round_mode ODD>}", _to_odd),
+    ],
+)
+def test_conversions(tmp_path: Path, type: str, mode: str, convert: Callable[[float], float]) -> None:
+    path = tmp_path / "convert.pto"
+    path.write_text(CONVERT.replace("TYPE", type).replace("MODE", mode))
+    given = np.array(NUMBERS, np.float32)
+    result = pto.run(path, arguments={"source": given})
+    assert result.arrays["result"].tolist() == [convert(number) for number in given.tolist()]

@@ -326,7 +326,7 @@ def test_conversions() -> None:
 FLOATS = [ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 
 
-@pytest.mark.parametrize("rounding", ["rint", "floor", "ceil", "trunc", "round"])
+@pytest.mark.parametrize("rounding", ["rint", "floor", "ceil", "trunc", "round", "odd"])
 @pytest.mark.parametrize("type", FLOATS)
 def test_floats_are_rounded_as_they_are_told(type: Any, rounding: str) -> None:
     """Against the neighbours of a number among all numbers of the type."""
@@ -352,6 +352,9 @@ def test_floats_are_rounded_as_they_are_told(type: Any, rounding: str) -> None:
             expected = above
         case "trunc":
             expected = np.where(exact < 0, above, below)
+        case "odd":
+            is_odd = below.astype(dtype).view(f"u{dtype.itemsize}") % 2 == 1
+            expected = np.where((below == above) | is_odd, below, above)
         case "round":
             expected = np.where(halfway, np.where(exact < 0, below, above), nearer)
         case _:
@@ -363,6 +366,24 @@ def test_floats_of_one_type_are_rounded_to_whole_numbers() -> None:
     given = np.array([1.5, -1.5, 2.7], np.float32)
     assert convert(given, given.dtype, "trunc", saturate=False).tolist() == [1, -1, 2]
     assert convert(given, given.dtype, None, saturate=True) is given
+
+
+def test_odd_keeps_what_is_no_number() -> None:
+    """And never rounds to an infinity: of the largest number, the last bit is set."""
+    given = np.array([np.inf, -np.inf, np.nan, 1e9, -1e9, 1e-30], np.float32)
+    rounded = convert(given, np.dtype(np.float16), "odd", saturate=False)
+    assert rounded[:2].tolist() == [np.inf, -np.inf]
+    assert np.isnan(rounded[2])
+    assert rounded[3:].tolist() == [65504, -65504, 2.0**-24]
+
+
+def test_what_is_too_large_wraps_where_it_is_told_to() -> None:
+    """The lower bits of the 64-bit integer: 300 is 256 + 44."""
+    given = np.array([300.4, -129.0, 2.0**40 + 2.0**20, np.inf, -np.inf, np.nan], np.float64)
+    assert convert(given, np.dtype(np.int8), None, saturate=False, wrap=True).tolist() == [44, 127, 0, -1, 0, 0]
+    assert convert(given, np.dtype(np.uint8), None, saturate=False, wrap=True).tolist() == [44, 127, 0, 255, 0, 0]
+    assert convert(given, np.dtype(np.int32), None, saturate=False, wrap=True).tolist() == [300, -129, 2**20, -1, 0, 0]
+    assert convert(given, np.dtype(np.int8), None, saturate=False).tolist() == [127, -128, 127, 127, -128, 0]
 
 
 @pytest.mark.parametrize(

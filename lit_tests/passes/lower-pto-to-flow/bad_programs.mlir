@@ -82,9 +82,9 @@ func.func @calls_elsewhere() attributes {pto.kernel_kind = #pto.kernel_kind<cube
 func.func @rounds_to_odd() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %at = arith.constant 0 : i64
   %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
-  %h = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf16>
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tcvt' op rounds by ODD, which has no counterpart in `flow`; use RINT
-  pto.tcvt ins(%t {rmode = #pto<round_mode ODD>} : !pto.tile_buf<vec, 16x16xf32>) outs(%h : !pto.tile_buf<vec, 16x16xf16>)
+  %h = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xbf16>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tcvt' op rounds by ODD from f32 to bf16, which the chips do from f32 to f16 alone; use RINT
+  pto.tcvt ins(%t {rmode = #pto<round_mode ODD>} : !pto.tile_buf<vec, 16x16xf32>) outs(%h : !pto.tile_buf<vec, 16x16xbf16>)
   return
 }
 
