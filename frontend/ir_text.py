@@ -6,6 +6,7 @@ is written, so that later errors can point at it. Knows no dialect of its own.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from pathlib import Path
 
@@ -18,11 +19,16 @@ from xdsl.utils.lexer import Span
 
 from ..diagnostics import LoomError, from_parse_error, location_of, one_line
 
+_QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
+"""Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
+pattern for strings tries twice as often for each further character behind a mark that has no partner."""
+
 
 class LocatingParser(Parser):
     """xDSL's parser, giving each operation the location of its first character.
 
-    `line_offset` is the number of lines before the text in its file, for files read in pieces.
+    `line_offset` is the number of lines before the text in its file, for files read in pieces. Raises LoomError for a
+    string that does not end.
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
@@ -30,6 +36,10 @@ class LocatingParser(Parser):
         self._name = name
         self._line_offset = line_offset
         self._line_starts = [0, *(position + 1 for position, character in enumerate(text) if character == "\n")]
+        for match in _QUOTES.finditer(text):
+            if match[0][0] == '"' and match["string"] is None:
+                message = "a string begins here that does not end on its line, or has an unknown escape; close it"
+                raise LoomError(message, self.location_at(match.start()))
         super().__init__(ctx, text, name)
 
     def _line_and_column(self, position: int) -> tuple[int, int]:
@@ -128,10 +138,10 @@ def read_text(path: str | Path) -> str:
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """`content` as text; raises LoomError naming the first byte that is not UTF-8 text."""
+    """`content` as text, without a byte order mark; raises LoomError naming the first byte that is not UTF-8 text."""
     if (position := content.find(0)) >= 0:
         raise LoomError(f"is not a text file: byte {position} is zero", name)
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise LoomError(f"is not a text file: byte {error.start} is not valid UTF-8", name) from error

@@ -830,6 +830,8 @@ class PopOp(PipeUseOp):
                     "expects tile result to have dynamic validShape (?, ?) when valid_row/valid_col operands are "
                     "provided; write v_row=?, v_col=?",
                 )
+        if self.CORE is KernelKind.CUBE:
+            verify_parity(self, self.split_axis, entry)
         verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
         if isinstance(pipe, AivInitializePipeOp) and pipe.acc_push_epilogue is not None:
             self._verify_epilogue(pipe.acc_push_epilogue)

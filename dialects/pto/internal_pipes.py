@@ -79,7 +79,7 @@ def verify_odd_entry(op: Operation, split: int, entry: Attribute) -> None:
 
 
 def verify_parity(op: Operation, split: int, entry: Attribute) -> None:
-    """Refuse halves of an odd number of rows or columns, and unequal parts of an even one."""
+    """Refuse halves of an odd number of rows or columns, and unequal parts of an even one; `entry` is the whole."""
     extents = entry.valid_shape if isinstance(entry, TileBufType) else ()
     if isinstance(entry, TensorViewType):
         extents = entry.extents
@@ -478,6 +478,11 @@ class TileThroughPipeOp(BoundPipeOp):
     def entry_value(self) -> SSAValue:
         return self.tile
 
+    def verify_whole(self, entry: Attribute) -> None:
+        """Refuse a tile of the cube core that cannot be shared; vector cores have parts, of any size."""
+        if core_of(self) is KernelKind.CUBE:
+            verify_parity(self, self.split_axis, entry)
+
     @classmethod
     def parse(cls, parser: Parser) -> TileThroughPipeOp:
         tile, pipe = _parse_bound(parser)
@@ -510,7 +515,7 @@ class TPushOp(TileThroughPipeOp):
     def verify_(self) -> None:
         self.verify_use()
         entry = self.tile.type
-        verify_parity(self, self.split_axis, entry)
+        self.verify_whole(entry)
         verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
         if isinstance(entry, TileBufType) and entry.location not in (AddressSpace.ACC, AddressSpace.VEC):
             fail(
@@ -529,6 +534,7 @@ class TPopOp(TileThroughPipeOp):
     def verify_(self) -> None:
         self.verify_use()
         entry = self.tile.type
+        self.verify_whole(entry)
         verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)
         if isinstance(entry, TileBufType) and entry.location not in (AddressSpace.MAT, AddressSpace.VEC):
             fail(

@@ -239,6 +239,14 @@ func.func @f(%p: !pto.ptr<f32>, %a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) attr
   return
 }
 // -----
+// The cube core takes out the whole, of which each vector core has put in half.
+// CHECK: error: 'pto.tpop_from_aiv' op expects a statically even valid-row count for split = 1; there are 15
+func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  pto.aic_initialize_pipe {dir_mask = 2, slot_size = 1024}(v2c_consumer_buf = %a : i32)
+  %t = pto.tpop_from_aiv {split = 1} -> !pto.tile_buf<mat, 16x16xf32, valid=15x15>
+  return
+}
+// -----
 // CHECK: error: 'pto.tpush_to_aiv' op expects a statically odd valid-column count for split = 4
 func.func @f(%p: !pto.ptr<f32>, %a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024}(gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %a : i32)

@@ -30,3 +30,15 @@ func.func @values(%a: i32, %s: !pto.tensor_view<16x16xf32>, %t: !pto.tile_buf<ac
   pto.tpush(%s, %q : !pto.tensor_view<16x16xf32>, !pto.pipe) {split = 0}
   return
 }
+
+// Vector cores have parts, which may have any number of rows: of 10, each has 5.
+// CHECK-LABEL: func.func @parts(
+func.func @parts(%a: i32, %t: !pto.tile_buf<vec, 8x16xf32, valid=5x16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  pto.aiv_initialize_pipe {id = 3, dir_mask = 2, slot_size = 1024}(v2c_consumer_buf = %a : i32)
+  %p = pto.initialize_l2l_pipe {dir_mask = 2, slot_size = 1024, slot_num = 2}(%a : i32) -> !pto.pipe
+  // CHECK: pto.tpush_to_aic(%t : {{.*}}v_row=5{{.*}}>) {id = 3, split = 1}
+  pto.tpush_to_aic(%t : !pto.tile_buf<vec, 8x16xf32, valid=5x16>) {id = 3, split = 1}
+  // CHECK: pto.tpush(%t, %p : {{.*}}v_row=5{{.*}}>, !pto.pipe) {split = 1}
+  pto.tpush(%t, %p : !pto.tile_buf<vec, 8x16xf32, valid=5x16>, !pto.pipe) {split = 1}
+  return
+}
