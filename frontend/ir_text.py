@@ -126,6 +126,15 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
         raise from_parse_error(error) from None
 
 
+def text_of(source: str | Path) -> tuple[str, str]:
+    """The text of a program, given itself or as a file, and what it is called; raises LoomError for neither."""
+    if not isinstance(source, str | Path) or str(source) == "":
+        raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source, "<text>"
+    return read_text(source), str(source)
+
+
 def read_text(path: str | Path) -> str:
     """The text of a file; raises LoomError if it cannot be read or is not text."""
     try:

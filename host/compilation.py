@@ -35,7 +35,7 @@ from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import context as context
 from ..dialects import flow, wse
-from ..frontend.ir_text import parse_ir, read_text
+from ..frontend.ir_text import parse_ir, text_of
 from ..verification import located, verify
 from .arrays import convert
 
@@ -190,13 +190,7 @@ def _compile_csl(
 
 
 def _read(ctx: Context, source: str | Path | ModuleOp) -> ModuleOp:
-    if isinstance(source, ModuleOp):
-        return source
-    if not isinstance(source, str | Path) or str(source) == "":
-        raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return parse_ir(ctx, source, "<text>")
-    return parse_ir(ctx, read_text(source), str(source))
+    return source if isinstance(source, ModuleOp) else parse_ir(ctx, *text_of(source))
 
 
 def _override(

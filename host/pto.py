@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import index
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
@@ -25,8 +26,13 @@ from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
 from ..verification import verify
-from .pto_check import aim, chips_of, parse_kernels, prepare
+from .pto_check import aim, check, check_behaviour, chips_of, parse_kernels, prepare
 from .pto_sizes import pointed_bytes, slot_arrays
+
+__all__ = [
+    "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
+    "run",
+]  # fmt: skip
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
@@ -87,8 +93,11 @@ class Program:
     def __init__(
         self, source: Path | str | ModuleOp, *, arch: Behaviour = "ideal", blocks: int = 1, lanes: int | None = None
     ):
+        check_behaviour(arch)
+        blocks = whole_number(blocks, "the number of blocks")
         if blocks < 1:
             raise LoomError(f"a launch has at least one block, not {blocks}")
+        lanes = None if lanes is None else whole_number(lanes, "the number of vector cores")
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
         module = parse_kernels(source).clone()
@@ -171,6 +180,14 @@ def run(
     return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
 
 
+def whole_number(value: object, what: str) -> int:
+    """`value`, if it is a whole number; raises LoomError if not."""
+    try:
+        return index(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        raise LoomError(f"{what} is {value!r}; give a whole number") from None
+
+
 def launch(
     program: Program,
     arguments: Mapping[str, Argument],
@@ -180,6 +197,11 @@ def launch(
     step_limit: int | None = None,
 ) -> Result:
     """Run a program that is lowered already; see `run`."""
+    if whole_number(repeat, "the number of launches") < 1:
+        raise LoomError(f"a program is launched at least once, not {repeat} times")
+    step_limit = None if step_limit is None else whole_number(step_limit, "the step limit")
+    if step_limit is not None and step_limit < 1:
+        raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
     machine = program.machine(order=order)
     bound = bind(program, machine, arguments)
     for _ in range(repeat):
@@ -233,7 +255,11 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                     f"argument '{name}' points to {parameter.pointed}, and the text does not say to how many; give an "
                     "array"
                 )
-            array = np.zeros(-(-size // dtype.itemsize), dtype)
+            try:
+                array = np.zeros(-(-size // dtype.itemsize), dtype)
+            except (MemoryError, ValueError) as error:
+                message = f"argument '{name}' has {size} bytes by the text, for which there is no memory; give an array"
+                raise LoomError(message) from error
         else:
             array = np.asarray(given)
             if array.ndim == 0:

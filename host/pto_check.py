@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
@@ -24,7 +24,7 @@ from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..findings import Finding
-from ..frontend.ir_text import parse_ir, read_text
+from ..frontend.ir_text import parse_ir, text_of
 from ..passes import get_all_passes
 from ..passes.analysis.pipe_tokens import Trade
 from ..passes.pto_events import programs_of, rings_of
@@ -51,12 +51,12 @@ REJECTED = "rejected"
 
 
 def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
-    """The program in a file, or a module as it is; raises LoomError if it cannot be read or has no kernel."""
+    """The program in a file or a text, or a module as it is; raises LoomError if it cannot be read or has no kernel."""
     if isinstance(source, ModuleOp):
         module, name = source, None
     else:
-        name = str(source)
-        module = parse_ir(context(), read_text(source), name)
+        text, name = text_of(source)
+        module = parse_ir(context(), text, name)
     operations = list(walk(module))
     kernels = any(isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) for op in operations)
     # What only a kernel may do is told by who checks it.
@@ -66,6 +66,9 @@ def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
             "with pto.section.cube and pto.section.vector",
             name,
         )
+    for op in operations:
+        if isinstance(op, FuncOp):
+            architecture_of(op)  # raises LoomError for the name of no chip
     return module
 
 
@@ -77,11 +80,9 @@ def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[
     several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
     `rejected`. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
     """
-    if str(arch or "ideal") not in get_args(Behaviour):
-        raise LoomError(f"arch is '{arch}'; use one of {', '.join(get_args(Behaviour))}")
-    name = None if isinstance(source, ModuleOp) else str(source)
-    if not isinstance(source, ModuleOp):
-        read_text(source)
+    if arch is not None:
+        check_behaviour(arch)
+    name = None if isinstance(source, ModuleOp) else text_of(source)[1]
     try:
         module = parse_kernels(source)
     except LoomError as error:
@@ -109,6 +110,12 @@ def _position(finding: Finding) -> tuple[int, int]:
     return (int(parts[1]), int(parts[2])) if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit() else (0, 0)
 
 
+def check_behaviour(arch: object) -> None:
+    """Raise LoomError for what is no behaviour of pipes."""
+    if arch not in get_args(Behaviour):
+        raise LoomError(f"arch is {arch!r}; use one of {', '.join(get_args(Behaviour))}")
+
+
 @dataclass(frozen=True)
 class PipeSlots:
     """A pipe with the slots it has, and what so many and other numbers cost and gain; empty if that is not known."""
@@ -125,6 +132,8 @@ def slots_of(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> li
     It is known of pipes with one kernel at each end whose schedules follow from constants. Raises LoomError for a
     program that is not right.
     """
+    if arch is not None:
+        check_behaviour(arch)
     module = parse_kernels(source)
     verify(module)
     behaviour = arch or chips_of(module)[0]
@@ -195,6 +204,9 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
         value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None
         if value is not None and not -(1 << 63) <= value < 1 << 63:
             raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(op))
+        step = constant_value(op.step) if isinstance(op, scf.ForOp) else None
+        if step is not None and step < 1:
+            raise LoomError(f"the loop has step {step} and would never end; use a step above 0", location_of(op))
     _refuse_recursion(module)
     passes = get_all_passes()
     chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]

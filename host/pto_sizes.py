@@ -61,7 +61,7 @@ def _holds_slots(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[
 def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
     """Bytes behind each pointer argument of a function, by the argument's name; those of one name are one array.
 
-    Names of whose size nothing is said are left out.
+    Names of whose size nothing is said are left out; what nobody uses has no bytes.
     """
     functions = {op.sym_name.data: op for op in walk(module) if isinstance(op, FuncOp)}
     sizes: dict[str, int] = {}
@@ -76,7 +76,7 @@ def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
                 unknown.add(name)
             else:
                 sizes[name] = max(sizes.get(name, 0), size)
-    return {name: size for name, size in sizes.items() if size and name not in unknown}
+    return {name: size for name, size in sizes.items() if name not in unknown}
 
 
 def _size(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...] = ()) -> int | None:

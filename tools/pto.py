@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..diagnostics import LoomError
@@ -115,7 +116,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     if arguments.json and arguments.slots:
         raise LoomError("--slots prints text; leave out --json")
-    findings = check(arguments.file, arguments.arch)
+    findings = check(Path(arguments.file), arguments.arch)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -123,7 +124,7 @@ def _check(arguments: argparse.Namespace) -> int:
             print(finding)
         print(f"{arguments.file}: {_summary(findings)}")
     if arguments.slots and not any(finding.code == REJECTED for finding in findings):
-        for pipe in slots_of(arguments.file, arguments.arch):
+        for pipe in slots_of(Path(arguments.file), arguments.arch):
             print(f"{pipe.location}: {pipe.label}:{'' if pipe.trades else ' depends on values'}")
             for trade in pipe.trades:
                 print(f"  {trade}{' (as it is)' if trade.slots == pipe.slots else ''}")
@@ -155,12 +156,12 @@ def _run(arguments: argparse.Namespace) -> int:
         }
         others: dict[Behaviour, Result | LoomError] = {}
         if arguments.compare:
-            others = compare(arguments.file, arguments=values, **options)
+            others = compare(Path(arguments.file), arguments=values, **options)
             result = others.pop(arguments.arch)
             if isinstance(result, LoomError):
                 raise result
         else:
-            result = run(arguments.file, arch=arguments.arch, arguments=values, **options)
+            result = run(Path(arguments.file), arch=arguments.arch, arguments=values, **options)
         for name, stream in wanted:
             if name not in result.arrays:
                 raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")

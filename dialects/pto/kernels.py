@@ -7,7 +7,7 @@ that depend on the chip are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32, i64
@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics import LoomError, location_of
 from ..assembly import parse_members
 from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
 from .attributes import (
@@ -43,6 +44,9 @@ from .types import PartitionTensorViewType, PtrType, TensorViewType
 
 Architecture: TypeAlias = Literal["a2a3", "a5"]
 """A generation of chips."""
+
+_CHIPS: Mapping[str, Architecture] = {"a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3", "a5": "a5"}
+"""The generation of each chip that a module may name."""
 
 _A5_DEVICES = ("Ascend950", "Ascend910_95")
 """How the names of the devices of generation a5 begin."""
@@ -104,13 +108,16 @@ def is_tile_helper(op: Operation) -> bool:
 
 
 def architecture_of(op: Operation) -> Architecture | None:
-    """The chip the innermost module around `op` that names one is for."""
+    """The chip the innermost module around `op` that names one is for; raises LoomError for a name of none."""
     for parent in ancestors(op):
         if not isinstance(parent, ModuleOp):
             continue
         name, device = (parent.attributes.get(key) for key in ("pto.target_arch", "pto.device-spec"))
-        if isinstance(name, StringAttr):
-            return "a5" if name.data.lower() == "a5" else "a2a3"
+        if name is not None:
+            chip = _CHIPS.get(name.data.lower()) if isinstance(name, StringAttr) else None
+            if chip is None:
+                raise LoomError(f"pto.target_arch = {name} is no chip; use a2, a3, a2a3 or a5", location_of(parent))
+            return chip
         if isinstance(device, StringAttr):
             return "a5" if device.data.startswith(_A5_DEVICES) else "a2a3"
     return None

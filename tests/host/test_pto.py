@@ -451,3 +451,77 @@ def test_conversions(tmp_path: Path, type: str, mode: str, convert: Callable[[fl
     given = np.array(NUMBERS, np.float32)
     result = pto.run(path, arguments={"source": given})
     assert result.arrays["result"].tolist() == [convert(number) for number in given.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"arch": "a4"}, "arch is 'a4'; use one of ideal, a2a3, a5"),
+        ({"arch": None}, "arch is None; use one of ideal, a2a3, a5"),
+        ({"blocks": 1.5}, "the number of blocks is 1.5; give a whole number"),
+        ({"blocks": "2"}, "the number of blocks is '2'; give a whole number"),
+        ({"lanes": "x"}, "the number of vector cores is 'x'; give a whole number"),
+        ({"repeat": 0}, "a program is launched at least once, not 0 times"),
+        ({"repeat": None}, "the number of launches is None; give a whole number"),
+        ({"step_limit": 0}, "a step limit of 0 lets nothing run; give at least 1, or none"),
+        ({"step_limit": 1e3}, "the step limit is 1000.0; give a whole number"),
+    ],
+)
+def test_options_that_make_no_sense(double: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LoomError) as caught:
+        pto.run(double, arguments={"scale": 1}, **options)
+    assert caught.value.message == message
+
+
+def test_numbers_of_numpy_are_numbers(double: Path) -> None:
+    source = np.ones(32, np.float32)
+    result = pto.run(double, blocks=np.int64(2), repeat=np.uint8(1), arguments={"source": source, "scale": 1})  # pyright: ignore[reportArgumentType]
+    assert result.arrays["result"].tolist() == [2.0] * 32
+
+
+def test_programs_given_as_text() -> None:
+    text = DOUBLE.replace("TYPE", "f32")
+    result = pto.run(text, arguments={"source": np.ones(32, np.float32), "scale": 1})
+    assert result.arrays["result"].tolist() == [2.0] * 32
+    assert pto.check(text) == []
+    (finding,) = pto.check(text.replace("pto.tadd", "pto.tada"))
+    assert (finding.code, finding.location) == ("rejected", "<text>:16:3")
+    with pytest.raises(LoomError, match="5 is no program; give a file, IR text or an xDSL module"):
+        pto.run(5)  # pyright: ignore[reportArgumentType]
+
+
+def test_pointers_that_nobody_uses_need_no_array(tmp_path: Path) -> None:
+    path = tmp_path / "double.pto"
+    path.write_text(DOUBLE.replace("TYPE", "f32").replace("%scale", "%unused: !pto.ptr<i8>, %scale"))
+    result = pto.run(path, arguments={"source": np.ones(32, np.float32), "scale": 1})
+    assert result.arrays["unused"].size == 0
+    given = pto.run(path, arguments={"unused": np.ones(3, np.int8), "scale": 1})
+    assert given.arrays["unused"].tolist() == [1, 1, 1]
+
+
+def test_views_larger_than_memory(tmp_path: Path) -> None:
+    path = tmp_path / "double.pto"
+    huge = "%c4 = arith.constant 4 : index\n  %huge = arith.constant 1000000000000000 : index"
+    text = DOUBLE.replace("TYPE", "f32").replace("%c4 = arith.constant 4 : index", huge)
+    path.write_text(text.replace("strides = [%c8", "strides = [%huge"))
+    with pytest.raises(LoomError, match=r"argument 'source' has .* bytes by the text, for which there is no memory"):
+        pto.run(path, arguments={"scale": 1})
+
+
+@pytest.mark.parametrize("name", ['"a9"', '""', "3 : i32"])
+def test_chips_that_do_not_exist(name: str) -> None:
+    text = f"module attributes {{pto.target_arch = {name}}} {{\n{DOUBLE.replace('TYPE', 'f32')}}}\n"
+    (finding,) = pto.check(text)
+    assert finding.message == f"pto.target_arch = {name} is no chip; use a2, a3, a2a3 or a5"
+    with pytest.raises(LoomError, match="is no chip; use a2, a3, a2a3 or a5"):
+        pto.run(text, arguments={"scale": 1})
+
+
+@pytest.mark.parametrize("step", [0, -1])
+def test_loops_that_never_end(step: int) -> None:
+    loop = f"%step = arith.constant {step} : index\n  scf.for %i = %c0 to %c4 step %step {{\n  }}\n  return"
+    text = DOUBLE.replace("TYPE", "f32").replace("return", loop)
+    (finding,) = pto.check(text)
+    assert finding.message == f"the loop has step {step} and would never end; use a step above 0"
+    with pytest.raises(LoomError, match=f"the loop has step {step}"):
+        pto.run(text, arguments={"scale": 1})
