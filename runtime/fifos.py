@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .memory import WIDE
+from .memory import WIDE, walk
 from .queues import InputQueue, Message
 from .resources import Resource
 from .streams import Buffer, Mixed, Parts
@@ -157,14 +158,17 @@ class Fifo:
 
     def places(self, units: UnitSet, count: int, first: Any, rate: int) -> Message:
         """`count` places that become free, one by one."""
-        payload = np.broadcast_to(np.zeros(1, np.uint16), (units.shape[0], count, units.shape[1]))
-        return Message(units, payload, first, rate, 0, False, owned=True)
+        return Message(units, _nothing(units.shape[0], count, units.shape[1]), first, rate, 0, False, owned=True)
 
     def store(self, units: UnitSet, values: Array) -> None:
         """Put raw elements [rows, elements, columns] into the memory of the FIFO, behind those pushed before."""
         count = values.shape[1]
-        wide = self.buffer.kind in WIDE
         before = self.pushed[units.index]
+        first = int(before.flat[0])
+        if every(before == first) and self._store_alike(units, values, first % self.buffer.elements):
+            self.pushed[units.index] = first + count
+            return
+        wide = self.buffer.kind in WIDE
         steps: Array = np.arange(count, dtype=np.int64)
         place: Array = np.remainder(before[:, None, :] + steps[None, :, None], self.buffer.elements)
         words: Array = self.buffer.address + place * self.buffer.element_words
@@ -173,6 +177,21 @@ class Fifo:
         raw = self.cls.memory.raw[self.buffer.kind]
         raw[(rows, words >> 1, columns) if wide else (rows, words >> 1, columns, words & 1)] = values
         self.pushed[units.index] = before + count
+
+    def _store_alike(self, units: UnitSet, values: Array, place: int) -> bool:
+        """Put elements at a place that is the same for all units, if memory can be seen so."""
+        buffer, count = self.buffer, values.shape[1]
+        steps = walk((1,), (buffer.elements,))
+        fitting = min(count, buffer.elements - place)
+        for at, low, high in ((place, 0, fitting), (0, fitting, count)):
+            if low == high:
+                continue
+            address = buffer.address + at * buffer.element_words
+            view = self.cls.memory.view(buffer.kind, units, address, steps, 0, high - low, raw=True)
+            if view is None:
+                return False
+            view[...] = values[:, low:high]
+        return True
 
     def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
         """Who waits for elements or places that never come. Only operations of the same unit could give them."""
@@ -184,6 +203,12 @@ class Fifo:
                     f"{transfer.count} elements"
                 )
                 yield Wait(self.cls, transfer.units, text, application.where, held=transfer.warp is not None)
+
+
+@lru_cache(maxsize=1024)
+def _nothing(rows: int, count: int, columns: int) -> Array:
+    """What places hold that mean nothing, [rows, count, columns]."""
+    return np.broadcast_to(np.zeros(1, np.uint16), (rows, count, columns))
 
 
 def empty_fifo(
