@@ -28,6 +28,7 @@ from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeO
 from ..dialects.pto.kernels import Architecture, GetSubBlockIdxOp, GetSubBlockNumOp, core_of
 from ..dialects.pto.memory import constant_value
 from ..dialects.pto.protocol import Behaviour
+from ..dialects.pto.tiles import TileOperation, TStoreOp
 from ..dialects.pto.types import TensorViewType, TileBufType
 from ..dialects.traversal import walk
 from ..findings import Finding, Severity
@@ -263,20 +264,46 @@ def _tells_lanes_apart(kernel: Kernel) -> bool:
 
 
 def _second_core(kernel: Kernel) -> Iterator[Hazard]:
-    """Slots that are tensors, taken by the second vector core where the first alone takes part (H9)."""
+    """What the second vector core does with entries in which the first alone takes part (H9)."""
     if "a2a3" in (kernel.behaviour, kernel.chip):
         return
     seconds = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR][-1:]
     reached = {step.use.op for ways in seconds for way in ways for step in way.steps if step.use is not None}
-    for use in kernel.uses:
-        if use.action == "alloc" and use.split == protocol.NO_SPLIT and use.op in reached:
+    whole = [use for use in kernel.uses if use.split == protocol.NO_SPLIT and use.op in reached]
+    remedy = "in an scf.if for the first core, which pto.get_subblock_idx tells"
+    for use in whole:
+        if use.action == "alloc":
             yield Hazard(
                 "second-core",
                 use.op,
                 "the second vector core takes this slot too, but the first alone takes part in entries that are not "
                 "split; on a5 what it stores begins a row too far and lies over the first's (H9); take the slot, store "
-                "and push in an scf.if for the first core, which pto.get_subblock_idx tells",
+                f"and push {remedy}",
             )
+    popped = {use.entry for use in whole if use.action == "pop" and use.entry is not None}
+    for store in _stores_of(kernel.function, {tile for tile in popped if isinstance(tile.type, TileBufType)}):
+        if not _under_lane_condition(store) and not _depends_on_lane(store.destination):
+            yield Hazard(
+                "second-core",
+                store,
+                "both vector cores store this to one place, but it comes from a pipe whose entries are not split, and "
+                f"of those the second core gets zeros; store {remedy}",
+                "warning",
+            )
+
+
+def _stores_of(function: FuncOp, tiles: set[SSAValue]) -> Iterator[TStoreOp]:
+    """What is stored of some tiles, or of what is computed from them."""
+    ops = [op for op in walk(function) if isinstance(op, TileOperation)] if tiles else []
+    derived, before = tiles, 0
+    while len(derived) > before:
+        before = len(derived)
+        for op in ops:
+            if not isinstance(op, TStoreOp) and any(
+                value in derived for value in op.operands if value is not op.destination
+            ):
+                derived = derived | {op.destination}
+    yield from (op for op in ops if isinstance(op, TStoreOp) and op.src in derived)
 
 
 def _needs_both_lanes(use: PipeUse, kernel: Kernel) -> bool:

@@ -436,6 +436,11 @@ class Channel:
         name, where = waiter.warp.code.name, f" ({waiter.where})" if waiter.where else ""
         pushed, popped, freed = (by_lane(counts) for counts in (group.committed, group.waited, group.released))
         state = f"{pushed} pushed, {popped} popped, {freed} freed"
+        credits = f"{state}, a credit for every {self.period} freed"
+        if lost := self._lost(group):
+            credits += (
+                f", of which {lost} {'was' if lost == 1 else 'were'} never given: frees came behind later pops (H3)"
+            )
         match waiter.action:
             case "wait":
                 entry = group.waited[member]
@@ -448,13 +453,16 @@ class Channel:
             case "acquire":
                 return (
                     f"@{name} waits for a free slot to push entry {group.acquired[member]} to channel @{self.name} of "
-                    f"{self.depth}{where}: {state}, a credit for every {self.period} freed"
+                    f"{self.depth}{where}: {credits}"
                 )
             case _:
-                return (
-                    f"@{name} waits at its end for the last credits of channel @{self.name}{where}: {state}, a credit "
-                    f"for every {self.period} freed"
-                )
+                return f"@{name} waits at its end for the last credits of channel @{self.name}{where}: {credits}"
+
+    def _lost(self, group: Rows) -> int:
+        """Credits that belong to the entries released and have not been given."""
+        released = [group.released[lane if self.many_consume else 0] for lane in range(self.lanes)]
+        due = [count // self.period for count in released]
+        return max(0, *(count - given for count, given in zip(due, group.issued, strict=True)))
 
     def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit]]:
         """Each unit with those of its row on the other side that have not done their part."""
@@ -470,6 +478,8 @@ class Channel:
 
     def remedy(self, *, held: bool) -> str:
         """What to do about units that wait for each other's entries or credits."""
+        if any(self._lost(group) for group in self.groups):
+            return "free each entry before the next is popped: a free that comes later may give no credit"
         return "let one of them push before it pops, or give the channel more slots"
 
     def silence(self, wait: Wait) -> str | None:

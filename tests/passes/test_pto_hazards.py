@@ -507,3 +507,28 @@ def test_both_vector_cores_push_as_often_as_is_popped() -> None:
         (found,) = hazards(kernel("vector", "", vector, "vector") + kernel("cube", "", cube, "cube"), behaviour)
         assert found.code == "unbalanced-pipe"
         assert "1 entry is taken out in @cube, but 2 are put into the pipe of 'fifo' by AIV1" in found.message
+
+
+def test_the_second_core_stores_what_it_does_not_get() -> None:
+    """H9: of entries that are not split the second core gets zeros, which may lie over what the first stores."""
+    tiles = f"%other = pto.alloc_tile : {VEC}\npto.tadd ins(%t, %t : {VEC}, {VEC}) outs(%other : {VEC})\n"
+    store = f"pto.tstore ins(%other : {VEC}) outs(%part : {PART})\n"
+    view = f"""%c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c16 = arith.constant 16 : index
+      %first = arith.constant 0 : i64
+      %is_first = arith.cmpi eq, %lane, %first : i64
+      %row = arith.index_cast %lane : i64 to index
+      %view = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, %c1] : {SLOT}
+      %part = pto.partition_view %view, offsets = [%ROW, %c0], sizes = [%c16, %c16] : {SLOT} -> {PART}
+      """
+    own, shared = view.replace("%ROW", "%row"), view.replace("%ROW", "%c0")
+    begun = pop("t") + tiles
+    (found,) = hazards(consumer(begun + shared + store + FREE), "a5")
+    assert (found.code, found.severity) == ("second-core", "warning")
+    assert "of those the second core gets zeros" in found.message
+    guarded = f"scf.if %is_first {{\n{store}}}\n"
+    assert kinds(consumer(begun + shared + guarded + FREE), "a5") == []
+    assert kinds(consumer(begun + own + store + FREE), "a5") == []
+    assert kinds(consumer(pop("t") + shared + store.replace("%other", "%t") + FREE), "a5") == ["second-core"]
+    assert kinds(consumer(begun + shared + store + FREE), "a2a3") == []

@@ -328,6 +328,14 @@ def test_frees_that_lose_credits() -> None:
     assert "lost-credit" in {f.code for f in machine.findings}
 
 
+def test_who_waits_for_credits_that_are_lost() -> None:
+    """H3: one push more waits for the credit of entries 0 and 1, which frees behind later pops have not given."""
+    case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=5, pops=4, ahead=3)
+    machine, buffer = load(case)
+    with pytest.raises(Deadlock, match=r"a credit for every 2 freed, of which 1 was never given: .* \(H3\)"):
+        launch(machine, case, buffer)
+
+
 def test_drained_channel_starts_clean() -> None:
     """With drains a launch leaves no credits, so any number of launches behave as the first does."""
     case = Case(depth=8, period=4, lanes=2, seed=0, to_lanes=False, pushes=40, pops=40, ahead=1, drain=True)

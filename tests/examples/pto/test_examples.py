@@ -181,6 +181,8 @@ def test_run_ends_with_who_waits_for_whom(name: str, arch: Arch) -> None:
     with pytest.raises(Deadlock, match="AIC") as told:
         pto.run(HAZARDS / f"{name}.pto", arch=arch, arguments={} if name == "deadlock" else RING)
     assert "AIV0" in str(told.value) and "in a circle" in str(told.value)
+    lost = "free each entry before the next is popped" in str(told.value)
+    assert lost == (name == "h3_frees_lost")
 
 
 RING = {"slots": np.zeros(16 * 256, np.float32)}
