@@ -86,6 +86,30 @@ def test_all_behaviours_are_compared(run_loom: Run) -> None:
     assert "argument out differs" in outcome.out and "between ideal and a2a3" in outcome.out
 
 
+def test_what_hangs_is_compared_with_what_does_not(run_loom: Run) -> None:
+    """H3: three frees behind three pops hang on a2a3; both ways round that is told, and the status is 1."""
+    program = EXAMPLES / "hazards" / "h3_frees_lost.pto"
+    outcome = run_loom("pto", "run", program, "--compare", "--arch", "ideal")
+    assert outcome.status == 1
+    assert "it does not run on a2a3: " in outcome.out and "deadlock" in outcome.out
+    outcome = run_loom("pto", "run", program, "--compare", "--arch", "a2a3")
+    assert outcome.status == 1
+    assert "no result differs between ideal and a5" in outcome.out or "differs in" in outcome.out
+    assert "deadlock" in outcome.err and "does not run" not in outcome.out
+
+
+def test_a_hang_on_another_chip_is_status_1(run_loom: Run, tmp_path: Path) -> None:
+    """With eight slots no push waits, but the one credit of four frees is lost, for which a2a3 waits at the end."""
+    program = tmp_path / "lost.pto"
+    program.write_text((EXAMPLES / "hazards" / "h3_frees_lost.pto").read_text().replace("slot_num = 4", "slot_num = 8"))
+    status = [run_loom("pto", "run", program, "--arch", arch).status for arch in ("ideal", "a2a3", "a5")]
+    assert status == [0, 1, 0]
+    outcome = run_loom("pto", "run", program, "--compare")
+    assert outcome.status == 1
+    assert outcome.out.startswith("it does not run on a2a3: ")
+    assert outcome.out.endswith("no result differs between ideal and a5\n")
+
+
 def test_an_error_in_the_run_is_status_1(run_loom: Run) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "h1_odd_slot_number.pto", "--arch", "a2a3")
     assert outcome.status == 1
