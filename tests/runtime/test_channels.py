@@ -320,6 +320,17 @@ def test_frees_that_come_together() -> None:
     assert "early-credit" in {f.code for f in machine.findings}
 
 
+@pytest.mark.parametrize("prompt", [False, True])
+def test_a_credit_guarantees_what_was_freed_before_it(prompt: bool) -> None:
+    """H3: two frees behind two pops give a credit each, and the first with entry 0 alone free: so push 5, which takes
+    none, may come before entry 1 is, in whatever order this run is."""
+    case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=6, pops=6, ahead=2)
+    machine, buffer = load(case, prompt=prompt)
+    launch(machine, case, buffer)
+    told = [f.message for f in machine.findings if f.code in ("early-credit", "early-overwrite")]
+    assert any("keeps entry 5 of" in text or "entry 5 of channel @c overwrites slot 1" in text for text in told), told
+
+
 def test_frees_that_lose_credits() -> None:
     """H3: three pops and then three frees, the period 2: the number of pops is odd when they come."""
     case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=3, pops=3, ahead=3)
