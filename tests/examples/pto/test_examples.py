@@ -244,6 +244,19 @@ def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     to_cube, to_vector = (result.arrays[name].reshape(16, 16) for name in ("to_cube", "to_vector"))
     kept = [(to_cube == 7).all(), (to_vector == given["a"]).all()]
     assert kept == [True, True] if arch == "ideal" else not all(kept)
+    assert {finding.code for finding in result.findings} == (set() if arch == "ideal" else {"aliasing-rings"})
+
+
+@pytest.mark.parametrize("arch", OLDER)
+def test_slots_that_blocks_share(arch: Arch) -> None:
+    """Without an offset by block all blocks have their slots at one place in global memory."""
+    example = PROGRAMS["mixed_tiles"]
+    given = inputs(example.arguments)
+    arguments = {**given, "out": np.zeros(example.golden(given).shape, np.float32)}
+    result = pto.run(EXAMPLES / "mixed_tiles.pto", arch=arch, blocks=2, arguments=arguments)
+    (told,) = {finding.message for finding in result.findings if finding.code == "shared-slots"}
+    assert told.startswith("blocks 0 and 1 have the slots of channel @") and "get_block_idx" in told
+    assert "aliasing-rings" not in {finding.code for finding in result.findings}
 
 
 @pytest.mark.parametrize("order", ["eager", "prompt"])
