@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from io import StringIO
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
@@ -154,3 +156,35 @@ def decode_text(content: bytes, name: str) -> str:
         return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise LoomError(f"is not a text file: byte {error.start} is not valid UTF-8", name) from error
+
+
+def text_of(module: ModuleOp) -> str:
+    """A module as text that `parse_ir` reads."""
+    stream = StringIO()
+    _TextPrinter(stream).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+class _TextPrinter(Printer):
+    """Prints what the base class does, without the columns that messages inside a text need, and what attributes and
+    types look like once."""
+
+    def __init__(self, stream: StringIO) -> None:
+        super().__init__(stream=stream)
+        self._write = stream.write
+        # The attribute is kept with its text, so that no other can take its identity.
+        self._texts: dict[int, tuple[Attribute, str]] = {}
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+        else:
+            self._write(text)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        known = self._texts.get(id(attribute))
+        if known is None:
+            stream = StringIO()
+            Printer(stream=stream).print_attribute(attribute)
+            known = self._texts[id(attribute)] = attribute, stream.getvalue()
+        self.print_string(known[1])

@@ -7,9 +7,10 @@ built beside the old one in a single walk; nothing is done per PE.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from functools import lru_cache
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
@@ -68,10 +69,14 @@ class LowerToFlowPass(ModulePass):
 def _check_complete(fabric: flow.FabricOp) -> None:
     """Nothing above `flow` may be left, neither an operation nor a type."""
     for op in walk(fabric):
-        arguments = (type for region in op.regions for block in region.blocks for type in block.arg_types)
-        types = (*op.result_types, *arguments)
-        if op.dialect_name() in ("wse", "dsd", "dsr", "memref") or any(_is_lowered_away(type) for type in types):
+        arguments = (value for region in op.regions for block in region.blocks for value in block.args)
+        if _is_above(type(op)) or any(_is_lowered_away(value.type) for value in (*op.results, *arguments)):
             raise LoomError(f"{op.name} is left after lower-to-flow, which cannot lower it", location_of(op))
+
+
+@lru_cache(maxsize=512)
+def _is_above(kind: type[Operation]) -> bool:
+    return kind.name.partition(".")[0] in ("wse", "dsd", "dsr", "memref")
 
 
 def _is_lowered_away(type: Attribute) -> bool:
@@ -477,16 +482,55 @@ class _BodyLowering:
         return new_region
 
     def _operation(self, op: Operation) -> None:
+        rule = self._rule_of(type(op))
+        if rule is None:
+            raise _refuse(op, f"{op.name} has no counterpart in flow; use wse, dsd, arith, math and scf")
+        rule(self, op)
+
+    @staticmethod
+    @lru_cache(maxsize=512)
+    def _rule_of(kind: type[Operation]) -> Callable[[_BodyLowering, Any], None] | None:
+        """How operations of a class are lowered; None if they are not."""
+        dialect = kind.name.partition(".")[0]
+        if dialect in SCALAR_DIALECTS or issubclass(kind, STRUCTURE):
+            return _BodyLowering._copy
+        for base, rule in (
+            (wse.GetBufferOp | wse.ViewOp, _BodyLowering._memory),
+            (wse.AddressOfOp, _BodyLowering._address_of),
+            (memref.LoadOp, _BodyLowering._load),
+            (memref.StoreOp, _BodyLowering._store),
+            (memref.DimOp, _BodyLowering._extent_of_array),
+            (dsd.DsdOperation, _BodyLowering._dsd_operation),
+            (dsd.MemoryDescriptorOp, _BodyLowering._memory_descriptor),
+            (dsd.FifoOp, _BodyLowering._fifo),
+            (dsd.SetFifoLengthOp, _BodyLowering._fifo_length),
+            (dsd.FabricDescriptorOp, _BodyLowering._fabric_descriptor),
+            (dsd.DerivedDescriptorOp, _BodyLowering._derived_descriptor),
+            (scf.IndexSwitchOp, _BodyLowering._switch),
+        ):
+            if issubclass(kind, base):
+                return rule
+        return {"wse": _BodyLowering._state, "dsr": _BodyLowering._register}.get(dialect)
+
+    def _memory(self, op: wse.GetBufferOp | wse.ViewOp) -> None:
+        self.arrays[op.result] = (
+            op.buffer.string_value() if isinstance(op, wse.GetBufferOp) else self._value(op, op.address)
+        )
+
+    def _address_of(self, op: wse.AddressOfOp) -> None:
+        self._emit(op, self._address(op.buffer.string_value()))
+
+    def _load(self, op: memref.LoadOp) -> None:
+        indices = [self._value(op, index) for index in op.indices]
+        self._emit(op, flow.LoadOp(self._array(op, op.memref), indices, op.res.type))
+
+    def _store(self, op: memref.StoreOp) -> None:
+        indices = [self._value(op, index) for index in op.indices]
+        self._emit(op, flow.StoreOp(self._value(op, op.value), self._array(op, op.memref), indices))
+
+    def _state(self, op: Operation) -> None:
+        """What asks the PE for its state or changes it, calls included."""
         match op:
-            # What there is most of comes first: each case costs as much as a look into a table.
-            case _ if op.dialect_name() in SCALAR_DIALECTS or isinstance(op, STRUCTURE):
-                self._copy(op)
-            case wse.GetBufferOp():
-                self.arrays[op.result] = op.buffer.string_value()
-            case wse.AddressOfOp():
-                self._emit(op, self._address(op.buffer.string_value()))
-            case wse.ViewOp():
-                self.arrays[op.result] = self._value(op, op.address)
             case wse.AssertOp():
                 self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
             case wse.PrintOp():
@@ -511,32 +555,14 @@ class _BodyLowering:
                 self._emit(op, flow.CallOp(op.callee.string_value(), arguments, types))
             case wse.ReturnOp():
                 self._emit(op, flow.ReturnOp([self._value(op, argument) for argument in op.arguments]))
-            case memref.LoadOp():
-                indices = [self._value(op, index) for index in op.indices]
-                self._emit(op, flow.LoadOp(self._array(op, op.memref), indices, op.res.type))
-            case memref.StoreOp():
-                indices = [self._value(op, index) for index in op.indices]
-                self._emit(op, flow.StoreOp(self._value(op, op.value), self._array(op, op.memref), indices))
-            case memref.DimOp():
-                self._extent_of_array(op)
-            case dsd.DsdOperation():
-                self._dsd_operation(op)
-            case dsd.MemoryDescriptorOp():
-                self._memory_descriptor(op)
-            case dsd.FifoOp():
-                self._emit(op, flow.FifoStreamOp(op.fifo, op.result.type.element_type))
-            case dsd.SetFifoLengthOp():
-                self._emit(op, flow.SetFifoLengthOp(op.fifo, op.side.data, self._amount(op, op.length)))
-            case dsd.FabricDescriptorOp():
-                self._fabric_descriptor(op)
-            case dsd.DerivedDescriptorOp():
-                self._derived_descriptor(op)
-            case scf.IndexSwitchOp():
-                self._switch(op)
-            case _ if op.dialect_name() == "dsr":
-                self._register(op)
             case _:
                 raise _refuse(op, f"{op.name} has no counterpart in flow; use wse, dsd, arith, math and scf")
+
+    def _fifo(self, op: dsd.FifoOp) -> None:
+        self._emit(op, flow.FifoStreamOp(op.fifo, op.result.type.element_type))
+
+    def _fifo_length(self, op: dsd.SetFifoLengthOp) -> None:
+        self._emit(op, flow.SetFifoLengthOp(op.fifo, op.side.data, self._amount(op, op.length)))
 
     # Values ------------------------------------------------------------------------------------
 
@@ -626,7 +652,7 @@ class _BodyLowering:
             attributes=op.attributes,
             regions=regions,
         )
-        if any(isinstance(result, MemRefType) for result in new.result_types):
+        if any(isinstance(result.type, MemRefType) for result in new.results):
             self._refuse_array(op)
         self._emit(op, new)
 

@@ -145,12 +145,13 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     or the directory cannot be written.
     """
     from ...frontend.ir_table import table_of
+    from ...frontend.ir_text import text_of
     from ..compilation import compile
 
     placement.check(layout.rectangle)
-    files = {WSE: print_ir(layout.module)}
+    files = {WSE: text_of(layout.module)}
     program = compile(layout.module, verify_each=False)
-    files[FLOW] = print_ir(program.module)
+    files[FLOW] = text_of(program.module)
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
     description = {
         "format": FORMAT,
@@ -166,17 +167,6 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     out = {"params": dict(layout.params), "colors": dict(layout.colors)}
     files[OUT_JSON] = json.dumps(out, indent=2, default=str) + "\n"
     write_files(directory, files)
-
-
-def print_ir(module: ModuleOp) -> str:
-    """IR as text."""
-    from io import StringIO
-
-    from xdsl.printer import Printer
-
-    text = StringIO()
-    Printer(stream=text).print_op(module)
-    return text.getvalue() + "\n"
 
 
 def read_program(artifact: Artifact) -> ModuleOp:

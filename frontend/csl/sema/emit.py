@@ -160,14 +160,22 @@ class Builder:
         return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))
 
 
+# `create` leaves out what the builders of xDSL ask of every operation they make.
+
+
 def _constant(mlir: Attribute, number: Any) -> Operation:
     if isinstance(mlir, IntegerType):
-        attribute: Attribute = IntegerAttr(_signed(int(number), mlir.width.data), mlir)
+        attribute = _integer(_signed(int(number), mlir.width.data), mlir)
     elif isinstance(mlir, IndexType):
-        attribute = IntegerAttr(int(number), mlir)
+        attribute = _integer(int(number), mlir)
     else:
         attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return arith.ConstantOp(attribute)  # pyright: ignore[reportArgumentType]
+    return arith.ConstantOp.create(result_types=[mlir], properties={"value": attribute})
+
+
+@lru_cache(maxsize=1024)
+def _integer(number: int, mlir: IntegerType | IndexType) -> Attribute:
+    return IntegerAttr(number, mlir)
 
 
 def _signed(number: int, bits: int) -> int:
@@ -211,11 +219,18 @@ def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSA
     if isinstance(type, types.Float):
         if symbol in _COMPARE_FLOAT:
             return builder.value(arith.CmpfOp(left, right, _COMPARE_FLOAT[symbol]))
-        return builder.value(_FLOAT[symbol](left, right))  # pyright: ignore[reportCallIssue]
+        return builder.value(_FLOAT[symbol].create(operands=[left, right], result_types=[left.type]))
     unsigned = not (isinstance(type, types.Int) and type.signed)
     if symbol in _COMPARE:
-        return builder.value(arith.CmpiOp(left, right, _COMPARE[symbol][unsigned]))
-    return wrapped(builder, type, builder.value(_INTEGER[symbol][unsigned](left, right)))  # pyright: ignore[reportCallIssue]
+        predicate = {"predicate": _predicate(_COMPARE[symbol][unsigned])}
+        return builder.value(arith.CmpiOp.create(operands=[left, right], result_types=[i1], properties=predicate))
+    operation = _INTEGER[symbol][unsigned].create(operands=[left, right], result_types=[left.type])
+    return wrapped(builder, type, builder.value(operation))
+
+
+@lru_cache(maxsize=16)
+def _predicate(name: str) -> Attribute:
+    return IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index(name), 64)
 
 
 def wrapped(builder: Builder, type: Type, value: SSAValue) -> SSAValue:

@@ -264,8 +264,8 @@ class Memory(Place):
             raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
             return ev.code.value(arith.OrIOp(low, raised))
         array, indices = self._array(ev)
-        word = ev.code.value(memref.LoadOp.get(array, indices))
         in_memory = stored(self.type)
+        word = ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[scalar(in_memory)]))
         if self.type is types.BOOL:
             return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U16, 0), "ne"))
         want = scalar(self.type)
@@ -341,7 +341,7 @@ class Memory(Place):
             signed = isinstance(self.type, types.Int) and self.type.signed
             word = ev.code.value((arith.ExtSIOp if signed else arith.ExtUIOp)(word, in_memory))  # pyright: ignore
         array, indices = self._array(ev)
-        ev.code(memref.StoreOp.get(word, array, indices))
+        ev.code(memref.StoreOp.create(operands=[word, array, *indices]))
 
     def _array(self, ev: Evaluator) -> tuple[SSAValue, list[SSAValue]]:
         """A memref with elements of the place's type, and the indices of the place in it."""
