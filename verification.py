@@ -197,10 +197,10 @@ class _Dominance:
         self.visible: set[SSAValue] = set()
 
     def operation(self, op: Operation) -> None:
-        for index, operand in enumerate(op.operands):
-            if operand not in self.visible:
-                name = f"%{operand.name_hint}" if operand.name_hint else f"operand {index}"
-                raise LoomError(f"{name} of {op.name} is used before it is defined", location_of(op))
+        if not self.visible.issuperset(op.operands):
+            index, operand = next((i, operand) for i, operand in enumerate(op.operands) if operand not in self.visible)
+            name = f"%{operand.name_hint}" if operand.name_hint else f"operand {index}"
+            raise LoomError(f"{name} of {op.name} is used before it is defined", location_of(op))
         for region in op.regions:
             self.region(region)
         self.visible.update(op.results)
@@ -224,13 +224,13 @@ class _Dominance:
                 if value not in self.visible
             }
             self.visible |= inherited
-            self.visible -= self.block(block) | inherited
+            self.visible.difference_update(self.block(block), inherited)
 
-    def block(self, block: Block) -> set[SSAValue]:
+    def block(self, block: Block) -> list[SSAValue]:
         """Checks a block; returns what it made visible."""
-        own: set[SSAValue] = set(block.args)
-        self.visible |= own
+        own: list[SSAValue] = list(block.args)
+        self.visible.update(own)
         for op in block.ops:
             self.operation(op)
-            own.update(op.results)
+            own += op.results
         return own

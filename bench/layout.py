@@ -1,22 +1,29 @@
 """How long a CSL layout takes to compile as the PEs, and as the classes, grow.
 
-    python bench/layout.py
+    python bench/layout.py [--repeat N]
 
 Every PE of the rectangle gets its own id, its coordinates and a weight, and every row its routes. With `classes` more
 than one, the length of an array is id modulo `classes`, which compile time needs, so that there are so many programs.
-The wanted picture: time grows with the classes, and only gently with the PEs.
+The wanted picture: time grows with the classes, and only gently with the PEs. The last rows are for programs of a real
+size: eight tasks that go on in one long function, which they reach by another. Seconds are the processor's.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import json
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from loomir.dialects import flow
 from loomir.frontend import csl
+from loomir.frontend.ir_table import table_of
+from loomir.frontend.ir_text import text_of
 from loomir.host.compilation import compile as lower
+from loomir.host.garbage import uncollected
 
 LAYOUT = """
 param width: u16;
@@ -86,20 +93,87 @@ comptime {
 """
 
 
+TASKS = 8
+"""Of a PE program of a real size."""
+
+LINES = 60
+"""Of its long function."""
+
+
+def large_pe() -> str:
+    """The code of a PE that waits for `TASKS` parts of a step, and then computes at length."""
+    tasks = range(TASKS)
+    long = "\n".join(
+        f"  @fmacs(@increment_dsd_offset(dsd, {line % 3}, f32), dsd, dsd, weight * {line}.0);\n"
+        f"  result[{line % 4}] += values[length - {1 + line % 4}] * factor;"
+        for line in range(LINES)
+    )
+    code = "\n".join(
+        f"const id_{task}: local_task_id = @get_local_task_id({8 + task});\n"
+        f"task part_{task}() void {{ values[{task % 4}] += {task}.0; finish(); }}"
+        for task in tasks
+    )
+    start = " ".join(f"@activate(id_{task});" for task in tasks)
+    bindings = " ".join(f"@bind_local_task(part_{task}, id_{task});" for task in tasks)
+    end = "  sys.unblock_cmd_stream();\n}\n\ncomptime {"
+    head, tail = PE.split(end)
+    return f"""{head}  {start}
+}}
+
+var factor: f32 = 2.0;
+var finished: u16 = 0;
+{code}
+fn step() void {{
+{long}
+}}
+fn finish() void {{
+  finished += 1;
+  if (finished != {TASKS}) {{ return; }}
+  finished = 0;
+  step();
+  sys.unblock_cmd_stream();
+}}
+
+comptime {{
+  {bindings}{tail}"""
+
+
 SIZES = ((5, 2), (40, 25), (400, 250), (762, 1172))
 """Rectangles: 10, 1,000 and 100,000 PEs, and a whole WSE-3."""
 
 
-def measure(directory: Path, width: int, height: int, classes: int) -> tuple[float, float, int]:
-    """Seconds for the front end, seconds for the passes, and the number of PE programs."""
-    start = time.perf_counter()
+class Times(NamedTuple):
+    """Seconds of a compilation, and how large it was."""
+
+    front_end: float
+    passes: float
+    writing: float
+    programs: int
+    lines: int
+
+    @property
+    def all(self) -> float:
+        return self.front_end + self.passes + self.writing
+
+
+def measure(directory: Path, width: int, height: int, classes: int) -> Times:
+    """Compiles, lowers and writes the layout as `loom cslc` does."""
+    gc.collect()
+    start = time.process_time()
     params = {"width": width, "height": height, "classes": classes}
-    layout = csl.compile_layout(directory / "layout.csl", arch="wse3", params=params)
-    middle = time.perf_counter()
-    program = lower(layout.module)
-    end = time.perf_counter()
+    with uncollected():
+        layout = csl.compile_layout(directory / "layout.csl", arch="wse3", params=params, memcpy=True)
+        compiled = time.process_time()
+        above = text_of(layout.module)
+        written = time.process_time()
+        program = lower(layout.module, verify_each=False)
+        lowered = time.process_time()
+        text_of(program.module)
+        json.dumps(table_of(program.module))
+    end = time.process_time()
     programs = sum(isinstance(op, flow.UnitsOp) for op in program.fabric.body.block.ops)
-    return middle - start, end - middle, programs
+    writing = written - compiled + end - lowered
+    return Times(compiled - start, lowered - written, writing, programs, above.count("\n"))
 
 
 def main() -> None:
@@ -111,17 +185,24 @@ def main() -> None:
         (directory / "layout.csl").write_text(LAYOUT)
         (directory / "pe.csl").write_text(PE)
         measure(directory, 2, 2, 1)  # imports and caches
-        print(f"{'PEs':>8} {'programs':>8} {'front end':>10} {'passes':>8}")
-        for (width, height), classes in [
-            *((size, 1) for size in SIZES),
-            (SIZES[1], 10),
-            (SIZES[1], 100),
-            (SIZES[2], 10),
+        print(f"{'PEs':>8} {'programs':>8} {'lines of IR':>11} {'front end':>10} {'passes':>8} {'writing':>8}")
+        for pe, (width, height), classes in [
+            *((PE, size, 1) for size in SIZES),
+            (PE, SIZES[1], 10),
+            (PE, SIZES[1], 100),
+            (PE, SIZES[2], 10),
+            (large_pe(), SIZES[1], 1),
+            (large_pe(), SIZES[1], 10),
+            (large_pe(), SIZES[1], 100),
         ]:
+            (directory / "pe.csl").write_text(pe)
             runs = (measure(directory, width, height, classes) for _ in range(arguments.repeat))
-            best = min(runs, key=lambda run: run[0] + run[1])
-            pes = width * height
-            print(f"{pes:>8} {best[2]:>8} {best[0]:>9.3f}s {best[1]:>7.3f}s", flush=True)
+            best = min(runs, key=lambda run: run.all)
+            print(
+                f"{width * height:>8} {best.programs:>8} {best.lines:>11} {best.front_end:>9.3f}s "
+                f"{best.passes:>7.3f}s {best.writing:>7.3f}s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

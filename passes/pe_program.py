@@ -7,6 +7,7 @@ branches and loops; of an operation that is not known but holds code, nothing is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import arith, scf
@@ -18,9 +19,6 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, wse
 from ..dialects.traversal import walk
 from .analysis import program as skeleton
-
-SCALAR_DIALECTS = ("arith", "math", "memref")
-"""Of operations that neither start a DSD operation nor signal a task."""
 
 
 def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
@@ -168,6 +166,12 @@ def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
     return tasks
 
 
+@lru_cache(maxsize=512)
+def _is_silent(kind: type[Operation]) -> bool:
+    """Whether operations of a class without code inside neither start an operation nor signal a task."""
+    return not issubclass(kind, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp | wse.CallOp)
+
+
 class _Reader:
     """Reads bodies; what neither starts an operation nor signals a task is left out."""
 
@@ -176,13 +180,16 @@ class _Reader:
         self._silent = silent
 
     def body(self, region: Region) -> tuple[skeleton.Statement, ...]:
-        return tuple(statement for block in region.blocks for op in block.ops for statement in self._statements(op))
+        return tuple(
+            statement
+            for block in region.blocks
+            for op in block.ops
+            if op.regions or not _is_silent(type(op))
+            for statement in self._statements(op)
+        )
 
     def _statements(self, op: Operation) -> Iterator[skeleton.Statement]:
         match op:
-            # What there is most of comes first: each case costs as much as a look into a table.
-            case _ if not op.regions and op.dialect_name() in SCALAR_DIALECTS:
-                pass
             case dsd.DsdOperation():
                 settings = op.settings
                 if settings is None:

@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..assembly import parse_attributes, print_attributes
+from ..building import build, integer, string
 from ..machine_rules import verify_pointer
 from .code import FuncOp
 from .fabric import UnitsOp
@@ -64,14 +65,8 @@ class BufferOp(SymbolUser):
         type: MemRefType[Attribute],
         initial: DenseIntOrFPElementsAttr | None = None,
     ):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "address": IntegerAttr(address, i64),
-                "type": type,
-                "initial": initial,
-            }
-        )
+        properties = {"sym_name": string(name), "address": integer(address), "type": type, "initial": initial}
+        build(self, [], [], properties)
 
     @classmethod
     def parse(cls, parser: Parser) -> BufferOp:

@@ -43,6 +43,7 @@ from ..assembly import (
     print_attributes,
     print_body,
 )
+from ..building import build
 from ..machine_rules import verify_task, verify_task_id
 from .attributes import TaskKind, TaskKindAttr
 from .elements import verify_element_type
@@ -304,7 +305,7 @@ class ReturnOp(IRDLOperation):
     assembly_format = "($arguments^ `:` type($arguments))? attr-dict"
 
     def __init__(self, *arguments: SSAValue):
-        super().__init__(operands=[arguments])
+        build(self, arguments, [], {})
 
     def verify_(self) -> None:
         parent = self.parent_op()

@@ -28,6 +28,7 @@ from xdsl.traits import HasParent, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
+from ..building import build, integer, string
 from ..machine_rules import verify_pointer
 from .code import FuncOp
 from .elements import element_count, parse_dense, parse_memref, verify_element_type
@@ -67,15 +68,14 @@ class BufferOp(IRDLOperation):
         alignment: int | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "type": type,
-                "value": value,
-                "alignment": None if alignment is None else IntegerAttr(alignment, i64),
-            },
-            attributes=attributes or {},
-        )
+        properties = {
+            "sym_name": string(name),
+            "type": type,
+            "value": value,
+            "alignment": None if alignment is None else integer(alignment),
+        }
+        build(self, [], [], properties)
+        self.attributes.update(attributes or {})
 
     @property
     def element_count(self) -> int:

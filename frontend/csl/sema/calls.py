@@ -33,9 +33,7 @@ def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Fun
         def one(type: syntax.Expression | None) -> Type:
             if type is None:
                 return types.VOID
-            if isinstance(type, syntax.AnyType) or any(
-                isinstance(inner, syntax.Name) and inner.name in names for inner in syntax.walk(type)
-            ):
+            if isinstance(type, syntax.AnyType) or not names.isdisjoint(ev.session.facts.names(type)):
                 return types.COMPTIME_STRUCT
             return ev.type_of(type)
 

@@ -170,9 +170,9 @@ def branch(
     _yield(builder, first.block, [one for one, _ in outputs])
     _yield(builder, second.block, [other for _, other in outputs])
     builder.at(ev.source, node.start)
-    has_else = len(list(second.block.ops)) > 1 or outputs
+    has_else = second.block.first_op is not second.block.last_op or outputs
     regions = Region(first.block), Region(second.block) if has_else else Region()
-    op = builder(scf.IfOp(condition, [one.type for one, _ in outputs], *regions))
+    op = builder(scf.IfOp.create(operands=[condition], result_types=[one.type for one, _ in outputs], regions=regions))
     for merge, leaves_of_it in zip(merges, merged, strict=True):
         value = rebuild(merge.one, [_result(item, op.results) for item in leaves_of_it])
         if merge.local is None:
@@ -257,7 +257,7 @@ def _merged_leaves(
 
 def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
     builder.enter(block)
-    builder(scf.YieldOp(*values))
+    builder(scf.YieldOp.create(operands=values))
     builder.leave()
 
 

@@ -88,6 +88,6 @@ class Facts:
         self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
         """Number of nodes."""
         self.names = Fact(_occurrences)
-        """How often each name is used in a function or file."""
+        """How often each name is used in a function, type or file."""
         self.labels: set[int] = set()
         """The identities of labelled statements that have been checked."""

@@ -586,7 +586,7 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         for n, argument in enumerate(arguments[1:count])
     ]
     ev.code.at(ev.source, node.start)
-    registers = any(str(value.type).startswith("!dsr.") for value in (destination, *sources))
+    registers = any(value.type.name.startswith("dsr.") for value in (destination, *sources))
     if registers:
         from .registers import apply
 
