@@ -21,7 +21,7 @@ from typing import NamedTuple
 from loomir.dialects import flow
 from loomir.frontend import csl
 from loomir.frontend.ir_table import table_of
-from loomir.frontend.ir_text import text_of
+from loomir.frontend.ir_text import print_ir
 from loomir.host.compilation import compile as lower
 from loomir.host.garbage import uncollected
 
@@ -164,11 +164,11 @@ def measure(directory: Path, width: int, height: int, classes: int) -> Times:
     with uncollected():
         layout = csl.compile_layout(directory / "layout.csl", arch="wse3", params=params, memcpy=True)
         compiled = time.process_time()
-        above = text_of(layout.module)
+        above = print_ir(layout.module)
         written = time.process_time()
         program = lower(layout.module, verify_each=False)
         lowered = time.process_time()
-        text_of(program.module)
+        print_ir(program.module)
         json.dumps(table_of(program.module))
     end = time.process_time()
     programs = sum(isinstance(op, flow.UnitsOp) for op in program.fabric.body.block.ops)

@@ -158,7 +158,7 @@ def decode_text(content: bytes, name: str) -> str:
         raise LoomError(f"is not a text file: byte {error.start} is not valid UTF-8", name) from error
 
 
-def text_of(module: ModuleOp) -> str:
+def print_ir(module: ModuleOp) -> str:
     """A module as text that `parse_ir` reads."""
     stream = StringIO()
     _TextPrinter(stream).print_op(module)

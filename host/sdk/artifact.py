@@ -145,13 +145,13 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     or the directory cannot be written.
     """
     from ...frontend.ir_table import table_of
-    from ...frontend.ir_text import text_of
+    from ...frontend.ir_text import print_ir
     from ..compilation import compile
 
     placement.check(layout.rectangle)
-    files = {WSE: text_of(layout.module)}
+    files = {WSE: print_ir(layout.module)}
     program = compile(layout.module, verify_each=False)
-    files[FLOW] = text_of(program.module)
+    files[FLOW] = print_ir(program.module)
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
     description = {
         "format": FORMAT,
