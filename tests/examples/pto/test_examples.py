@@ -244,6 +244,9 @@ def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     to_cube, to_vector = (result.arrays[name].reshape(16, 16) for name in ("to_cube", "to_vector"))
     kept = [(to_cube == 7).all(), (to_vector == given["a"]).all()]
     assert kept == [True, True] if arch == "ideal" else not all(kept)
+    told = [finding.message for finding in result.findings if finding.code == "aliasing-rings"]
+    assert bool(told) == (arch != "ideal")
+    assert all("the slots of channels @v2c_0 and @c2v_0 lie over one another" in message for message in told)
     assert {finding.code for finding in result.findings} == (set() if arch == "ideal" else {"aliasing-rings"})
 
 
