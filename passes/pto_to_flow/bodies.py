@@ -49,7 +49,7 @@ from ...dialects.pto.memory import (
     TReshapeOp,
 )
 from ...dialects.pto.tiles import TileOperation, TPrintOp
-from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType
+from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
 from ..pto_local_memory import called
 from ..pto_pipes import refusal
 from .barriers import Barriers
@@ -59,7 +59,7 @@ from .handles import Handles, is_handle, pointed
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
-from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View, tile_strides
+from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View, tile_strides
 
 SCALAR_DIALECTS = ("arith", "math")
 
@@ -68,6 +68,8 @@ ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 point to."""
 
 _LEAST_RANK = 2
+_BOX_ROWS = 16
+_SCALE_BOX = (16, 2)
 
 
 class KernelLowering:
@@ -303,26 +305,51 @@ class KernelLowering:
     def _tensor(self, op: MakeTensorViewOp) -> None:
         tensor = op.result.type
         assert isinstance(tensor, TensorViewType)
-        if op.layout is not None and op.layout.data not in (Layout.ND, Layout.DN):
-            raise refusal(
-                op, f"lies in global memory as {op.layout.data.value}, which has no counterpart in `flow`; use nd or dn"
-            )
         extents = tuple(
             self.handles.number(given) if extent < 0 else extent
             for extent, given in zip(tensor.extents, op.shape, strict=True)
         )
         strides = tuple(self.handles.number(stride) for stride in op.strides)
-        address = self.handles.number(op.ptr)
-        self.handles.bind(op.result, View(GLOBAL_MEMORY, tensor.element_type, address, extents, strides))
+        view = View(GLOBAL_MEMORY, tensor.element_type, self.handles.number(op.ptr), extents, strides)
+        layout = self._layout(op, view)
+        if layout is not Layout.ND:
+            # Its rows and columns are told by the places of its dimensions.
+            missing = TENSOR_RANK - len(extents)
+            view = replace(view, extents=(1,) * missing + extents, strides=(0,) * missing + strides, layout=layout)
+        self.handles.bind(op.result, view)
+
+    def _layout(self, op: MakeTensorViewOp, view: View) -> Layout:
+        """How a tensor lies: as it says, or in boxes where the public compiler takes it to do so.
+
+        That is where the last three of its dimensions are a box of 16-bit elements, without a gap.
+        """
+        rank = len(view.extents)
+        if op.layout is None:
+            alike = view.extents[-3:] == (_BOX_ROWS,) * 3 and view.strides[-2:] == (_BOX_ROWS, 1)
+            return Layout.NZ if alike and element_bytes(view.element) == 2 else Layout.ND
+        layout = op.layout.data
+        if layout is Layout.DN and rank <= _LEAST_RANK:
+            return Layout.ND
+        if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != _SCALE_BOX):
+            raise refusal(
+                op,
+                f"lies in global memory as {layout.value}, in boxes of 16 x 2 scales; give its shape in five "
+                "dimensions, the last of which are 16 and 2",
+            )
+        return layout
 
     def _partition(self, op: PartitionViewOp) -> None:
         whole = self.handles.view(op.source)
         offsets = [self.handles.number(offset) for offset in op.offsets]
         extents = tuple(self.handles.number(size) for size in op.sizes)
-        for offset, extent, limit in zip(offsets, extents, whole.extents, strict=True):
+        for offset, extent, limit in zip(offsets, extents, whole.extents[-len(extents) :], strict=True):
             self.emitter.within(
                 offset, extent, limit, "the partition stays within its tensor; correct offsets or sizes"
             )
+        if whole.layout is not Layout.ND:
+            missing = len(whole.extents) - len(extents)
+            self.handles.bind(op.result, self.emitter.part(whole, [0] * missing + offsets, (1,) * missing + extents))
+            return
         part = self.emitter.part(whole, offsets, extents)
         # Dimensions of one element in front say nothing.
         leading = 0

@@ -143,6 +143,18 @@ class Emitter:
             return
         self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
 
+    def equal(self, number: Number, other: Number, message: str) -> None:
+        """Have a run end with a message where two numbers differ; those that are known are the same."""
+        if not (isinstance(number, int) and isinstance(other, int)):
+            self.append(flow.AssertOp(self.compare(number, other), message))
+
+    def product(self, numbers: Sequence[Number]) -> Number:
+        """The product of numbers."""
+        found: Number = 1
+        for number in numbers:
+            found = self.multiply(found, number)
+        return found
+
     def is_bound(self, bound: SSAValue, name: str) -> None:
         """Have a run end where a pipe has not yet given a tile a place."""
         message = f"a pipe has given {name} its place before it is used; on the way taken to here none has"

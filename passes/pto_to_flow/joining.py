@@ -13,6 +13,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.flow import Slot
+from ...dialects.pto.attributes import Layout
 from .emission import Emitter
 from .views import Declared, Number, View, known
 
@@ -53,6 +54,7 @@ class Form:
     units: str | None = None
     ring: _Ring | None = None
     """The slots of the entries; without any, views are told by their addresses."""
+    layout: Layout = Layout.ND
     strides: tuple[int, ...] | None = field(default=None, compare=False)
     """Of its views, where they are known: those of a view that a way has yet to get."""
 
@@ -70,6 +72,8 @@ def common_form(meanings: Sequence[Meaning]) -> Form | str:
     if len(spaces) > 1 or len({None if view.owner is None else view.owner[0] for view in views}) > 1:
         names = " and ".join(f"@{space}" for space in sorted(spaces))
         return f"they lie in different memories, {names}; copy one to a tile beside the other with pto.tmov"
+    if len({view.layout for view in views}) > 1:
+        return "they lie in different layouts in global memory; load from each in its branch"
     rings = {_ring(view) for view in views}
     if len(rings - {None}) > 1:
         if any(ring is not None and ring.role == "written" for ring in rings):
@@ -82,6 +86,7 @@ def common_form(meanings: Sequence[Meaning]) -> Form | str:
         first.element,
         None if first.owner is None else first.owner[0],
         next((ring for ring in rings if ring is not None), None),
+        first.layout,
         known(first.strides),
     )
 
@@ -130,7 +135,7 @@ def meaning_of(form: Form, numbers: Sequence[Number], emitter: Emitter) -> Meani
     address, bound, rest = numbers[0], numbers[1 + 2 * rank], list(numbers[2 + 2 * rank :])
     view = View(
         form.space, _element(form), address, tuple(numbers[1 : 1 + rank]), tuple(numbers[1 + rank : 1 + 2 * rank]),
-        bound=bound,
+        bound=bound, layout=form.layout,
     )  # fmt: skip
     if form.ring is not None:
         index, ring = rest.pop(0), form.ring

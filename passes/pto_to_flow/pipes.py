@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import flow
 from ...dialects.pto import protocol
-from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind
+from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind, Layout
 from ...dialects.pto.internal_pipes import (
     BoundPipeOp,
     InitializeL2G2LPipeOp,
@@ -377,6 +377,8 @@ class Pipes:
         assert isinstance(tensor, TensorViewType)
         if not isinstance(slots, View):
             raise refusal(op, "needs a tensor that says how a slot lies in global memory; give gm_slot_tensor")
+        if slots.layout is not Layout.ND:
+            raise refusal(op, f"takes slots that lie in global memory as {slots.layout.value}; use nd")
         emitter = self.emitter
         index = self._numbered(
             ring,

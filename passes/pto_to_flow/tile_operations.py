@@ -27,6 +27,7 @@ from ...dialects.pto.attributes import (
     AtomicType,
     FixpipeQuant,
     FixpipeRelu,
+    Layout,
     PadMode,
     PadValue,
     PadValueAttr,
@@ -52,7 +53,7 @@ from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from ..pto_pipes import refusal
 from .emission import Emitter
 from .handles import Handles
-from .views import GLOBAL_MEMORY, Number, View, known
+from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
 
 CONVERTER = "fixpipe"
 """Name of the space in which tiles are scaled on their way out of the accumulator."""
@@ -99,7 +100,9 @@ class TileOperations:
                 options = self._relu(op, op.reluPreMode)
                 if op.atomicType is not None and op.atomicType.data is AtomicType.ADD:
                     options["accumulate"] = UnitAttr()
-                self._move(op, self._view(op.dst), self._view(op.src), op.src, op.fp, op.preQuantScalar, options)
+                source = self._view(op.src)
+                target = self._matrix(op, self._view(op.dst), source)
+                self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
             case TMovOp():
                 options = self._relu(op, op.reluPreMode)
                 self._move(op, self._view(op.dst), self._view(op.src), op.src, op.fp, op.preQuantScalar, options)
@@ -144,11 +147,32 @@ class TileOperations:
 
     def _load(self, op: TLoadOp) -> None:
         target, source = self._view(op.dst), self._view(op.src)
-        if op.pad_mode is not None and op.pad_mode.data is PadMode.VALUE and op.pad_value is not None:
+        pads = op.pad_mode is not None and op.pad_mode.data is PadMode.VALUE and op.pad_value is not None
+        if pads and op.pad_value is not None:
             self.emitter.apply("fill", target, [self.handles.value(op.pad_value)])
-            if len(target.extents) == len(source.extents):
-                target = replace(target, extents=source.extents)
+        if source.layout is not Layout.ND:
+            source = self._matrix(op, source, target)
+        elif pads and len(target.extents) == len(source.extents):
+            target = replace(target, extents=source.extents)
         self._copy(op, target, source)
+
+    def _matrix(self, op: Operation, tensor: View, tile: View) -> View:
+        """A tensor as the rows and columns of a tile, in whichever order its dimensions make them up."""
+        if tensor.layout is Layout.ND:
+            return tensor
+        ordered, rows, columns = in_order_of_matrix(tensor)
+        shape = self.emitter.product(rows), self.emitter.product(columns)
+        extents, lying = known(shape), f"a tensor that lies as {tensor.layout.value}"
+        valid = known(tile.extents)
+        if extents is not None and valid is not None and extents != valid:
+            raise refusal(
+                op,
+                f"takes {' x '.join(map(str, valid))} elements of a tile and {' x '.join(map(str, extents))} of "
+                f"{lying}; make them as many",
+            )
+        for number, other, what in zip(shape, tile.extents, ("rows", "columns"), strict=True):
+            self.emitter.equal(number, other, f"the tile has as many valid {what} as {lying}")
+        return ordered
 
     def _conversion(self, op: TCvtOp) -> dict[str, Attribute]:
         """How elements are converted: to nearest even and without saturation, if nothing is said."""

@@ -5,14 +5,14 @@ Knows layouts and no operations of `pto`; `flow.tile` is made of a view in `emis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.flow import Slot
-from ...dialects.pto.attributes import AddressSpace, BLayout, SLayout
+from ...dialects.pto.attributes import AddressSpace, BLayout, Layout, SLayout
 from ...dialects.pto.types import TileBufType
 
 Number: TypeAlias = int | SSAValue
@@ -31,6 +31,17 @@ SPACES = {
     AddressSpace.VEC: "vec",
 }
 """Names of the spaces of a core."""
+
+TENSOR_RANK = 5
+"""Dimensions of a tensor in global memory; those that a view leaves out stand in front and have one element."""
+
+_MATRICES: Mapping[Layout, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    Layout.DN: ((3,), (0, 1, 2, 4)),
+    Layout.NZ: ((2, 3), (0, 1, 4)),
+    Layout.MX_A_ZZ: ((1, 3), (0, 2, 4)),
+    Layout.MX_B_NN: ((2, 4), (0, 1, 3)),
+}
+"""The dimensions of a tensor that are the rows of its matrix, and those that are its columns, outermost first."""
 
 _ROW_PLUS_ONE = 2
 """The `compact` mode in which each row is one element longer."""
@@ -51,6 +62,8 @@ class View:
     """Class of units and lane, if the memory is not the core's own."""
     bound: Number = 1
     """0 where a pipe has not yet given it this place."""
+    layout: Layout = Layout.ND
+    """Which of the dimensions of a tensor are rows; a tensor with another layout has five."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +91,21 @@ def known(numbers: Sequence[Number]) -> tuple[int, ...] | None:
     """The numbers, if all are known."""
     found = tuple(number for number in numbers if isinstance(number, int))
     return found if len(found) == len(numbers) else None
+
+
+def in_order_of_matrix(tensor: View) -> tuple[View, Sequence[Number], Sequence[Number]]:
+    """A tensor of five dimensions with its elements in the order of its matrix, row by row.
+
+    Also the extents that are its rows, and those that are its columns.
+    """
+    rows, columns = _MATRICES[tensor.layout]
+    # Dimensions of one element say nothing, but two dimensions are left.
+    kept = [place for place in rows[:-1] if tensor.extents[place] != 1] + [rows[-1]]
+    kept += [place for place in columns[:-1] if tensor.extents[place] != 1] + [columns[-1]]
+    ordered = replace(
+        tensor,
+        extents=tuple(tensor.extents[place] for place in kept),
+        strides=tuple(tensor.strides[place] for place in kept),
+        layout=Layout.ND,
+    )
+    return ordered, [tensor.extents[place] for place in rows], [tensor.extents[place] for place in columns]

@@ -106,12 +106,30 @@ func.func @takes_a_view(%view: !pto.tensor_view<16x16xf32>) attributes {pto.kern
 
 // -----
 
-func.func @boxes_in_global_memory(%p: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+func.func @scales_in_two_dimensions(%p: !pto.ptr<f16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c1 = arith.constant 1 : index
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op lies in global memory as nz, which has no counterpart in `flow`; use nd or dn
-  %v = pto.make_tensor_view %p, shape = [%c1], strides = [%c1] {layout = #pto.layout<nz>} : !pto.tensor_view<?xf32>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op lies in global memory as mx_a_zz, in boxes of 16 x 2 scales; give its shape in five dimensions, the last of which are 16 and 2
+  %v = pto.make_tensor_view %p, shape = [%c1, %c1], strides = [%c1, %c1] {layout = #pto.layout<mx_a_zz>} : !pto.tensor_view<1x1xf16>
   return
 }
+
+// -----
+
+func.func @boxes_of_another_shape(%p: !pto.ptr<f16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c256 = arith.constant 256 : index
+  %at = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 32x16xf16>
+  %v = pto.make_tensor_view %p, shape = [%c2, %c1, %c16, %c16], strides = [%c256, %c256, %c16, %c1] {layout = #pto.layout<nz>} : !pto.tensor_view<2x1x16x16xf16>
+  %w = pto.partition_view %v, offsets = [%c0, %c0, %c0, %c0], sizes = [%c2, %c1, %c16, %c16] : !pto.tensor_view<2x1x16x16xf16> -> !pto.partition_tensor_view<2x1x16x16xf16>
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tload' op takes 32 x 16 elements of a tile and 16 x 32 of a tensor that lies as nz; make them as many
+  pto.tload ins(%w : !pto.partition_tensor_view<2x1x16x16xf16>) outs(%t : !pto.tile_buf<vec, 32x16xf16>)
+  return
+}
+
 // -----
 
 func.func @different_memories(%n: index, %given: !pto.tile_buf<vec, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
