@@ -20,6 +20,8 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.pto import epilogue, protocol
 from ..dialects.pto.attributes import AddressSpace, KernelKind
+from ..dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp
+from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, TPopOp, number
 from ..dialects.pto.kernels import (
     GetSubBlockIdxOp,
@@ -67,6 +69,20 @@ class LowerPtoToFlowPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.blocks < 1 or self.lanes not in (None, 1, targets.LANES):
             raise LoomError(f"blocks are 1 or more, and lanes 1 or {targets.LANES}; correct the options of the pass")
+        for inner in walk(op):
+            if isinstance(inner, OpenPipeOp | PipeUseOp):
+                raise refusal(
+                    inner,
+                    "is of the front end, where pipes have numbers; run pto-lower-frontend-pipe-ops before "
+                    "lower-pto-to-flow",
+                )
+        for inner in walk(op):
+            if isinstance(inner, ReserveBufferOp | ImportReservedBufferOp):
+                raise refusal(
+                    inner,
+                    "stands for an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers before "
+                    "lower-pto-to-flow",
+                )
         fabric = _Program(op, self).lower()
         for member in list(op.body.block.ops):
             if isinstance(member, FuncOp | ModuleOp):

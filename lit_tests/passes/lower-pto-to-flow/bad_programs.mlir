@@ -24,6 +24,23 @@ func.func @no_address() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} 
 
 // -----
 
+func.func @pipes_with_numbers(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.aiv_initialize_pipe' op is of the front end, where pipes have numbers; run pto-lower-frontend-pipe-ops before lower-pto-to-flow
+  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024}(c2v_consumer_buf = %a : i32)
+  return
+}
+
+// -----
+
+func.func @buffers_without_addresses() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.reserve_buffer' op stands for an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers before lower-pto-to-flow
+  %a = pto.reserve_buffer {name = "b", size = 1024, location = #pto.address_space<vec>, auto = true} -> i32
+  %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 1}(%a : i32) -> !pto.pipe
+  return
+}
+
+// -----
+
 func.func @out_of_reach() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %at = arith.constant 0 : i64
   // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.alloc_tile' op is a tile with loc=mat, which the vector cores cannot reach
