@@ -74,6 +74,10 @@ class FrontendOperation(IRDLOperation, ABC):
 
     id = opt_prop_def(IntegerAttr[I32])
 
+    SETTINGS: ClassVar[Clauses] = {"id": parse_integer(32)}
+    REQUIRED: ClassVar[tuple[str, ...]] = ()
+    """Those of the settings that are always written."""
+
     @property
     def pipe_id(self) -> int:
         """Number of the pipe in its function; 0 if none is written."""
@@ -99,20 +103,53 @@ class FrontendOperation(IRDLOperation, ABC):
         if self.pipe_id < 0:
             fail(self, "expects 'id' to be non-negative")
 
+    @classmethod
+    def parse_settings(cls, parser: Parser) -> dict[str, Attribute]:
+        """Parse `{id = 0, ...}`."""
+        return parse_clauses(parser, cls.SETTINGS, required=cls.REQUIRED)
+
+    def print_settings(self, printer: Printer) -> None:
+        """Print ` {id = 0, ...}`."""
+        print_clauses(printer, {name: self.properties.get(name) for name in self.SETTINGS})
+
+
+class OneOperandOp(FrontendOperation):
+    """An operation written `(%operand : type) {id = 0, ...}`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OneOperandOp:
+        with parser.in_parens():
+            operand = parse_typed_operand(parser)
+        settings = cls.parse_settings(parser)
+        return cls.build(operands=[operand], properties=settings, attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, self.operands)
+        self.print_settings(printer)
+        printer.print_op_attributes(self.attributes)
+
+
+class OneResultOp(FrontendOperation):
+    """An operation written `{id = 0, ...} -> type`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OneResultOp:
+        settings = cls.parse_settings(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.build(result_types=[parser.parse_type()], properties=settings, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        self.print_settings(printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.results[0].type)
+
 
 # ---------------------------------------------------------------------------------------------
 # Opening
 # ---------------------------------------------------------------------------------------------
-
-_OPENING_CLAUSES: Clauses = {
-    "id": parse_integer(32),
-    "dir_mask": parse_integer(8),
-    "slot_size": parse_integer(32),
-    "slot_num": parse_integer(32),
-    "local_slot_num": parse_integer(32),
-    "nosplit": parse_boolean,
-    "acc_push_epilogue": lambda parser: parser.parse_attribute(),
-}
 
 _OPENING_OPERANDS = ("gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf", "v2c_consumer_buf")
 
@@ -141,6 +178,16 @@ class OpenPipeOp(FrontendOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     CORE: ClassVar[KernelKind]
+    SETTINGS: ClassVar[Clauses] = {
+        "id": parse_integer(32),
+        "dir_mask": parse_integer(8),
+        "slot_size": parse_integer(32),
+        "slot_num": parse_integer(32),
+        "local_slot_num": parse_integer(32),
+        "nosplit": parse_boolean,
+        "acc_push_epilogue": lambda parser: parser.parse_attribute(),
+    }
+    REQUIRED: ClassVar[tuple[str, ...]] = ("dir_mask", "slot_size")
 
     @property
     def direction(self) -> int:
@@ -168,7 +215,7 @@ class OpenPipeOp(FrontendOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> OpenPipeOp:
-        properties = parse_clauses(parser, _OPENING_CLAUSES, required=("dir_mask", "slot_size"))
+        settings = cls.parse_settings(parser)
         operands: dict[str, SSAValue] = {}
 
         def operand() -> None:
@@ -188,12 +235,12 @@ class OpenPipeOp(FrontendOperation):
         parser.parse_comma_separated_list(parser.Delimiter.PAREN, operand)
         return cls.build(
             operands=[operands.get(name) for name in _OPENING_OPERANDS],
-            properties=properties,
+            properties=settings,
             attributes=parser.parse_optional_attr_dict(),
         )
 
     def print(self, printer: Printer) -> None:
-        print_clauses(printer, {name: self.properties.get(name) for name in _OPENING_CLAUSES})
+        self.print_settings(printer)
         operands = [
             (name, operand)
             for name in _OPENING_OPERANDS
@@ -516,14 +563,14 @@ def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
 # Through the pipe
 # ---------------------------------------------------------------------------------------------
 
-_USE_CLAUSES: Clauses = {"id": parse_integer(32), "split": parse_integer(8)}
-
 
 class PipeUseOp(FrontendOperation):
     """Puts an entry into a pipe, takes one out, or gives its slot back."""
 
     split = prop_def(IntegerAttr[I8])
 
+    SETTINGS: ClassVar[Clauses] = {"id": parse_integer(32), "split": parse_integer(8)}
+    REQUIRED: ClassVar[tuple[str, ...]] = ("split",)
     CORE: ClassVar[KernelKind]
     DIRECTION: ClassVar[int]
     NOUN: ClassVar[str]
@@ -590,16 +637,8 @@ class PipeUseOp(FrontendOperation):
         if isinstance(slot, ViewType):
             verify_entry_matches(self, entry, slot, "gm_slot_tensor")
 
-    def print_use(self, printer: Printer) -> None:
-        """Print ` {id = 0, split = 0}`."""
-        print_clauses(printer, {"id": self.id, "split": self.split})
 
-
-def _parse_use(parser: Parser) -> dict[str, Attribute]:
-    return parse_clauses(parser, _USE_CLAUSES, required=("split",))
-
-
-class AllocSlotOp(PipeUseOp):
+class AllocSlotOp(OneResultOp, PipeUseOp):
     """The next free slot in global memory, as a tensor to be filled and then pushed (PTO-011).
 
     `%slot = pto.talloc_to_aiv {id = 0, split = 0} -> !pto.tensor_view<16x16xf32>`
@@ -611,19 +650,6 @@ class AllocSlotOp(PipeUseOp):
     @property
     def entry_value(self) -> SSAValue:
         return self.entry
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AllocSlotOp:
-        properties = _parse_use(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation("->")
-        return cls.build(result_types=[parser.parse_type()], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        self.print_use(printer)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.entry.type)
 
     def verify_(self) -> None:
         self.verify_use()
@@ -679,25 +705,13 @@ class TAllocToAicOp(AllocSlotOp):
 
 
 @irdl_op_definition
-class TPushToAivOp(PushOp):
+class TPushToAivOp(OneOperandOp, PushOp):
     __doc__ = PushOp.__doc__
 
     name = "pto.tpush_to_aiv"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
     DIRECTION: ClassVar[int] = protocol.C2V
     SPACE: ClassVar[AddressSpace] = AddressSpace.ACC
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TPushToAivOp:
-        with parser.in_parens():
-            tile = parse_typed_operand(parser)
-        return cls.build(operands=[tile], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict())
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            print_typed_operands(printer, [self.tile])
-        self.print_use(printer)
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         pipe = self.verify_push()
@@ -747,17 +761,17 @@ class TPushToAicOp(PushOp):
     def parse(cls, parser: Parser) -> TPushToAicOp:
         with parser.in_parens():
             tile = parse_typed_operand(parser)
-        properties = _parse_use(parser)
+        settings = cls.parse_settings(parser)
         return cls.build(
             operands=[tile, parse_lane(parser)],
-            properties=properties,
+            properties=settings,
             attributes=parser.parse_optional_attr_dict(),
         )
 
     def print(self, printer: Printer) -> None:
         with printer.in_parens():
             print_typed_operands(printer, [self.tile])
-        self.print_use(printer)
+        self.print_settings(printer)
         print_lane(printer, self.aiv_subblockid)
         printer.print_op_attributes(self.attributes)
 
@@ -792,14 +806,14 @@ class PopOp(PipeUseOp):
             parser.parse_punctuation(",")
             valid = (rows, parser.parse_operand(_INDEX))
             parser.parse_punctuation(")")
-        properties = _parse_use(parser)
+        settings = cls.parse_settings(parser)
         lane = parse_lane(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation("->")
         return cls.build(
             operands=[*valid, lane],
             result_types=[parser.parse_type()],
-            properties=properties,
+            properties=settings,
             attributes=attributes,
         )
 
@@ -807,7 +821,7 @@ class PopOp(PipeUseOp):
         if self.valid_row is not None and self.valid_col is not None:
             with printer.in_parens():
                 printer.print_list((self.valid_row, self.valid_col), printer.print_operand)
-        self.print_use(printer)
+        self.print_settings(printer)
         print_lane(printer, self.aiv_subblockid)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" -> ")
@@ -892,13 +906,14 @@ class FreeOp(PipeUseOp):
         if parser.parse_optional_punctuation("(") is not None:
             entry = parse_typed_operand(parser)
             parser.parse_punctuation(")")
-        return cls.build(operands=[entry], properties=_parse_use(parser), attributes=parser.parse_optional_attr_dict())
+        settings = cls.parse_settings(parser)
+        return cls.build(operands=[entry], properties=settings, attributes=parser.parse_optional_attr_dict())
 
     def print(self, printer: Printer) -> None:
         if self.entry is not None:
             with printer.in_parens():
                 print_typed_operands(printer, [self.entry])
-        self.print_use(printer)
+        self.print_settings(printer)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
@@ -931,7 +946,13 @@ class TFreeFromAivOp(FreeOp):
 class SignalOp(PipeUseOp):
     """A push or a pop of a control signal, from vector cores to the cube core (PTO-021)."""
 
+    SETTINGS: ClassVar[Clauses] = FrontendOperation.SETTINGS
+    REQUIRED: ClassVar[tuple[str, ...]] = ()
     DIRECTION: ClassVar[int] = protocol.V2C
+
+    @classmethod
+    def parse_settings(cls, parser: Parser) -> dict[str, Attribute]:
+        return {**super().parse_settings(parser), **whole()}
 
     def verify_(self) -> None:
         pipe = self.verify_use()
@@ -944,12 +965,8 @@ class SignalOp(PipeUseOp):
         verify_signal(self, self.entry_value.type, self.split_axis, pipe.entry_bytes)
 
 
-def _parse_signal_use(parser: Parser) -> dict[str, Attribute]:
-    return {**parse_clauses(parser, {"id": parse_integer(32)}), **whole()}
-
-
 @irdl_op_definition
-class TPushSignalToAicOp(SignalOp):
+class TPushSignalToAicOp(OneOperandOp, SignalOp):
     """Puts a control signal into a pipe to the cube core: `pto.tpush_signal_to_aic(%signal : i1) {id = 0}`.
 
     Ours: the public text has no form for it. It takes a slot of an ordinary pipe as a whole tile does (`split = 0`),
@@ -965,23 +982,9 @@ class TPushSignalToAicOp(SignalOp):
     def entry_value(self) -> SSAValue:
         return self.signal
 
-    @classmethod
-    def parse(cls, parser: Parser) -> TPushSignalToAicOp:
-        with parser.in_parens():
-            signal = parse_typed_operand(parser)
-        return cls.build(
-            operands=[signal], properties=_parse_signal_use(parser), attributes=parser.parse_optional_attr_dict()
-        )
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            print_typed_operands(printer, [self.signal])
-        print_clauses(printer, {"id": self.id})
-        printer.print_op_attributes(self.attributes)
-
 
 @irdl_op_definition
-class TPopSignalFromAivOp(SignalOp):
+class TPopSignalFromAivOp(OneResultOp, SignalOp):
     """Takes the next entry out of a pipe as a control signal: `%signal = pto.tpop_signal_from_aiv {id = 0} -> i1`.
 
     Ours: the public text has no form for it. The signal is true if the first word of the slot is 1 (PTO-021); the slot
@@ -997,27 +1000,16 @@ class TPopSignalFromAivOp(SignalOp):
     def entry_value(self) -> SSAValue:
         return self.signal
 
-    @classmethod
-    def parse(cls, parser: Parser) -> TPopSignalFromAivOp:
-        properties = _parse_signal_use(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation("->")
-        return cls.build(result_types=[parser.parse_type()], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        print_clauses(printer, {"id": self.id})
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.signal.type)
-
 
 # ---------------------------------------------------------------------------------------------
 # Scales of the conversion out of the accumulator
 # ---------------------------------------------------------------------------------------------
 
 
-class SetQuantOp(FrontendOperation):
+class SetQuantOp(OneOperandOp):
     """Sets the scale by which the next pushes of a pipe convert elements."""
+
+    REQUIRED: ClassVar[tuple[str, ...]] = ("id",)
 
     def verify_pipe(self, kind: str) -> None:
         """Check that the pipe converts elements, by scales of a `kind`: `scalar` or `vector`."""
@@ -1051,30 +1043,12 @@ class SetQuantOp(FrontendOperation):
             )
 
 
-def _parse_quant_clauses(parser: Parser) -> dict[str, Attribute]:
-    return parse_clauses(parser, {"id": parse_integer(32)}, required=("id",))
-
-
 @irdl_op_definition
 class SetQuantScalarOp(SetQuantOp):
     """Sets one scale for all elements: `pto.set_quant_scalar(%s : f32) {id = 0}`."""
 
     name = "pto.set_quant_scalar"
     scale = operand_def()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SetQuantScalarOp:
-        with parser.in_parens():
-            scale = parse_typed_operand(parser)
-        return cls.build(
-            operands=[scale], properties=_parse_quant_clauses(parser), attributes=parser.parse_optional_attr_dict()
-        )
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            print_typed_operands(printer, [self.scale])
-        print_clauses(printer, {"id": self.id})
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if self.scale.type != f32:
@@ -1088,20 +1062,6 @@ class SetQuantVectorOp(SetQuantOp):
 
     name = "pto.set_quant_vector"
     scaling_tile = operand_def(TileBufType | TensorViewType)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SetQuantVectorOp:
-        with parser.in_parens():
-            tile = parse_typed_operand(parser)
-        return cls.build(
-            operands=[tile], properties=_parse_quant_clauses(parser), attributes=parser.parse_optional_attr_dict()
-        )
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            print_typed_operands(printer, [self.scaling_tile])
-        print_clauses(printer, {"id": self.id})
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         self.verify_pipe("vector")

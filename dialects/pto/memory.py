@@ -7,7 +7,6 @@ at an address of their own or one that is chosen later.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, i64
@@ -351,28 +350,9 @@ class AllocTileOp(IRDLOperation):
     valid_col = opt_operand_def(_INDEX)
     result = result_def(TileBufType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AllocTileOp:
-        operands: list[SSAValue | None] = []
-        for key, type in (("addr", i64), ("valid_row", _INDEX), ("valid_col", _INDEX)):
-            operand = None
-            if parser.parse_optional_keyword(key) is not None:
-                parser.parse_punctuation("=")
-                operand = parser.parse_operand(type)
-            operands.append(operand)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.build(operands=operands, result_types=[parser.parse_type()], attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        for key, operand in (("addr", self.addr), ("valid_row", self.valid_row), ("valid_col", self.valid_col)):
-            if operand is not None:
-                printer.print_string(f" {key} = ")
-                printer.print_operand(operand)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
+    assembly_format = (
+        "(`addr` `=` $addr^)? (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict `:` type($result)"
+    )
 
     def verify_(self) -> None:
         tile = self.result.type
@@ -391,13 +371,7 @@ class DeclareTileOp(IRDLOperation):
 
     name = "pto.declare_tile"
     tile = result_def(TileBufType)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> DeclareTileOp:
-        return _parse_declaration(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        _print_declaration(self, printer)
+    assembly_format = "attr-dict `->` type($tile)"
 
 
 @irdl_op_definition
@@ -406,28 +380,7 @@ class DeclareGlobalOp(IRDLOperation):
 
     name = "pto.declare_global"
     entry = result_def(TensorViewType)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> DeclareGlobalOp:
-        return _parse_declaration(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        _print_declaration(self, printer)
-
-
-_DeclarationT = TypeVar("_DeclarationT", bound=IRDLOperation)
-
-
-def _parse_declaration(cls: type[_DeclarationT], parser: Parser) -> _DeclarationT:
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation("->")
-    return cls.build(result_types=[parser.parse_type()], attributes=attributes)
-
-
-def _print_declaration(op: Operation, printer: Printer) -> None:
-    printer.print_op_attributes(op.attributes)
-    printer.print_string(" -> ")
-    printer.print_attribute(op.results[0].type)
+    assembly_format = "attr-dict `->` type($entry)"
 
 
 @irdl_op_definition
@@ -544,25 +497,7 @@ class SetValidShapeOp(IRDLOperation):
     source = operand_def(TileBufType)
     valid_row = operand_def(_INDEX)
     valid_col = operand_def(_INDEX)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SetValidShapeOp:
-        tile = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        rows = parser.parse_operand(_INDEX)
-        parser.parse_punctuation(",")
-        columns = parser.parse_operand(_INDEX)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source = parser.resolve_operand(tile, parser.parse_type())
-        return cls.build(operands=[source, rows, columns], attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_operand)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
+    assembly_format = "$source `,` $valid_row `,` $valid_col attr-dict `:` type($source)"
 
     def verify_(self) -> None:
         tile = self.source.type
@@ -583,24 +518,7 @@ class TReshapeOp(IRDLOperation):
     src = operand_def(TileBufType)
     result = result_def(TileBufType)
     traits = traits_def(Pure())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TReshapeOp:
-        tile = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source = parser.resolve_operand(tile, parser.parse_type())
-        parser.parse_punctuation("->")
-        return cls.build(operands=[source], result_types=[parser.parse_type()], attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_operand(self.src)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.src.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type)
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
         before, after = self.src.type, self.result.type
