@@ -27,6 +27,7 @@ from xdsl.printer import Printer
 from . import protocol
 from .assembly import (
     Clauses,
+    parse_attribute_list,
     parse_boolean,
     parse_clauses,
     parse_integer,
@@ -154,7 +155,7 @@ def verify_entry_matches(op: Operation, entry: ViewType, slot: ViewType, name: s
 # Pipes
 # ---------------------------------------------------------------------------------------------
 
-_CLAUSES: Clauses = {
+_SETTINGS: Clauses = {
     "dir_mask": parse_integer(8),
     "slot_size": parse_integer(32),
     "slot_num": parse_integer(32),
@@ -200,13 +201,29 @@ class InitializePipeOp(IRDLOperation):
         attribute = self.attributes.get(FRONTEND_ID)
         return None if attribute is None else number(attribute)
 
-    def print_settings(self, printer: Printer) -> None:
-        """Print ` {dir_mask = 1, ...}`."""
-        print_clauses(printer, {name: self.properties.get(name) for name in _CLAUSES})
+    @classmethod
+    def parse(cls, parser: Parser) -> InitializePipeOp:
+        definition = cls.get_irdl_definition()
+        clauses = {name: parse for name, parse in _SETTINGS.items() if name in definition.properties}
+        settings = parse_clauses(parser, clauses, required=("dir_mask", "slot_size", "slot_num"))
+        position, most = parser.pos, len(definition.operands)
+        addresses = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_typed_operand(parser))
+        if not 1 <= len(addresses) <= most:
+            parser.raise_error(f"1 to {most} addresses are expected, not {len(addresses)}", position, parser.pos)
+        properties, attributes = parse_attribute_list(parser, cls)
+        parser.parse_punctuation("->")
+        return cls.build(
+            operands=[*addresses, *[None] * (most - len(addresses))],
+            result_types=[parser.parse_type()],
+            properties=settings | properties,
+            attributes=attributes,
+        )
 
-    def print_result(self, printer: Printer) -> None:
-        """Print the attributes, the epilogue among them, and ` -> !pto.pipe`."""
-        print_attribute_list(printer, self, but=tuple(_CLAUSES))
+    def print(self, printer: Printer) -> None:
+        print_clauses(printer, {name: self.properties.get(name) for name in _SETTINGS})
+        with printer.in_parens():
+            printer.print_list(self.operands, lambda address: print_typed_operands(printer, [address]))
+        print_attribute_list(printer, self, but=tuple(_SETTINGS))
         printer.print_string(" -> ")
         printer.print_attribute(self.pipe.type)
 
@@ -232,39 +249,6 @@ class InitializePipeOp(IRDLOperation):
             fail(self, "'peer_local_addr' is only allowed when dir_mask is 3")
 
 
-def _parse_settings(parser: Parser, *, local: bool) -> dict[str, Attribute]:
-    clauses = {name: parse for name, parse in _CLAUSES.items() if local or name != "local_slot_num"}
-    return parse_clauses(parser, clauses, required=("dir_mask", "slot_size", "slot_num"))
-
-
-def _parse_addresses(parser: Parser, most: int) -> list[SSAValue | None]:
-    position = parser.pos
-    found = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_typed_operand(parser))
-    if not 1 <= len(found) <= most:
-        parser.raise_error(f"1 to {most} addresses are expected, not {len(found)}", position, parser.pos)
-    return [*found, *[None] * (most - len(found))]
-
-
-def _parse_result(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation("->")
-    return attributes, parser.parse_type()
-
-
-def _own(op_type: type[IRDLOperation], attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-    """Take the properties of an operation out of its attributes."""
-    names = [name for name in attributes if name in op_type.get_irdl_definition().properties]
-    return {name: attributes.pop(name) for name in names}
-
-
-def _print_addresses(printer: Printer, addresses: list[SSAValue | None]) -> None:
-    with printer.in_parens():
-        printer.print_list(
-            [address for address in addresses if address is not None],
-            lambda address: print_typed_operands(printer, [address]),
-        )
-
-
 @irdl_op_definition
 class InitializeL2LPipeOp(InitializePipeOp):
     __doc__ = f"""A pipe from one core's memory to the other's: a push writes into the consumer's buffer.
@@ -276,19 +260,6 @@ class InitializeL2LPipeOp(InitializePipeOp):
     name = "pto.initialize_l2l_pipe"
     local_addr = operand_def()
     peer_local_addr = opt_operand_def()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> InitializeL2LPipeOp:
-        properties = _parse_settings(parser, local=False)
-        operands = _parse_addresses(parser, 2)
-        attributes, type = _parse_result(parser)
-        properties |= _own(cls, attributes)
-        return cls.build(operands=operands, result_types=[type], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        self.print_settings(printer)
-        _print_addresses(printer, [self.local_addr, self.peer_local_addr])
-        self.print_result(printer)
 
     def verify_(self) -> None:
         self.verify_shape()
@@ -315,19 +286,6 @@ class InitializeL2G2LPipeOp(InitializePipeOp):
     def local_depth(self) -> int:
         """How many slots the consumer's own memory has."""
         return self.depth if self.local_slot_num is None else number(self.local_slot_num)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> InitializeL2G2LPipeOp:
-        properties = _parse_settings(parser, local=True)
-        operands = _parse_addresses(parser, 3)
-        attributes, type = _parse_result(parser)
-        properties |= _own(cls, attributes)
-        return cls.build(operands=operands, result_types=[type], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        self.print_settings(printer)
-        _print_addresses(printer, [self.gm_addr, self.local_addr, self.peer_local_addr])
-        self.print_result(printer)
 
     def verify_(self) -> None:
         self.verify_shape()
