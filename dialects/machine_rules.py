@@ -1,17 +1,18 @@
-"""What the machine allows at every level: checks of routes and tasks that `wse` and `flow` share.
+"""What the machine allows at every level: checks of routes, tasks, functions and exports that `wse` and `flow` share.
 
-Knows ports, kinds and numbers, not the operations that hold them.
+Knows ports, kinds, numbers and types, not the operations that hold them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, i16
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, MemRefType, i16, i32
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
 from ..targets import Target
+from .elements import verify_element_type
 
 
 def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
@@ -57,7 +58,6 @@ def verify_task(
     types: Sequence[Attribute],
     *,
     active: bool,
-    verify_element: Callable[[Attribute, str], None],
 ) -> None:
     """Raise VerifyException unless a task of that kind can take arguments of `types` and start `active`."""
     if active and kind != "local":
@@ -69,7 +69,7 @@ def verify_task(
     if kind == "data" and not types:
         raise VerifyException(f"data task @{name} takes no argument; give it one for the wavelet, or two of 16 bits")
     for type in types:
-        verify_element(type, "a wavelet")
+        verify_element_type(type, "a wavelet")
     if len(types) > 1 and sum(type.bitwidth for type in types if isinstance(type, IntegerType | AnyFloat)) > 32:
         raise VerifyException(
             f"{kind} task @{name} takes more than a wavelet holds; give it one argument of 16 or 32 bits, or two of "
@@ -88,8 +88,51 @@ def verify_task_id(task: str, number: int, target: Target, *, control: bool) -> 
         )
 
 
-def verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:
-    """Raise VerifyException unless buffer `name` can be exported as a pointer to `pointee`."""
+def verify_body(name: str, body: Region, type: FunctionType) -> None:
+    """Raise VerifyException unless the body of function `name` takes the arguments of its type."""
+    if tuple(body.block.arg_types) != tuple(type.inputs):
+        raise VerifyException(f"the body of function @{name} does not take the arguments of its type; make both agree")
+
+
+def verify_return(op: Operation) -> None:
+    """Raise VerifyException unless the terminator `op` returns what its function or task promises."""
+    parent = op.parent_op()
+    # The parent is verified after its body, so its type may still be missing or wrong.
+    type = None if parent is None else parent.properties.get("function_type")
+    expected = type.outputs.data if isinstance(type, FunctionType) else ()
+    if tuple(operand.type for operand in op.operands) != tuple(expected):
+        raise VerifyException(
+            f"{op.name} does not return what its function or task promises "
+            f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
+        )
+
+
+def verify_call(op: Operation, name: str, type: FunctionType) -> None:
+    """Raise VerifyException unless `op` calls function `name` with arguments and results of its type."""
+    used = FunctionType.from_lists([operand.type for operand in op.operands], [result.type for result in op.results])
+    if used != type:
+        raise VerifyException(f"function @{name} has type {type}, but is called as {used}; make both agree")
+
+
+def verify_exported_buffer(
+    name: str, type: MemRefType[Attribute], points_to: MemRefType[Attribute] | None, *, unsigned: bool
+) -> None:
+    """Raise VerifyException unless the host can see buffer `name`, or what it `points_to`, possibly as `unsigned`."""
+    if points_to is not None:
+        _verify_pointer(name, type, points_to)
+        verify_element_type(points_to.get_element_type(), "memory")
+    shown = type if points_to is None else points_to
+    if unsigned and shown.get_element_type() not in (i16, i32):
+        raise VerifyException(f"buffer @{name} of {shown} cannot be exported as unsigned; only i16 and i32 can")
+
+
+def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> None:
+    """Raise VerifyException if function `name` is exported with `words` that only buffers have."""
+    if any(word is not None for word in words):
+        raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
+
+
+def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:
     if buffer.get_num_dims() or buffer.get_element_type() != i16:
         raise VerifyException(
             f"buffer @{name} of {buffer} is no pointer; points_to needs a memref<i16>, which holds a word address"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect, Operation
 
+from ..elements import ELEMENT_TYPES, verify_element_type
 from .access import Array, LoadOp, StoreOp
 from .asynchronous import CONTROL_ACTIONS, PRIORITIES, AsynchronousOp
 from .channels import AcquireOp, ChannelOp, CommitOp, DrainOp, ReleaseOp, WaitOp
@@ -31,7 +32,7 @@ from .state import ActivateOp, AssertOp, BlockOp, CoordinateOp, ExtentOp, GetPar
 from .streams import FifoStreamOp, QueueStreamOp, SetFifoLengthOp, StreamMaker, StreamOp
 from .symbols import SymbolUser
 from .tiles import MAX_TILE_DIMENSIONS, Owner, Slot, SpaceOp, TileApplyOp, TileGetOp, TileOp, TilePrintOp, TileType
-from .types import ELEMENT_TYPES, SCALAR_TYPES, Scalar, StreamType, element_words, verify_element_type
+from .types import SCALAR_TYPES, Scalar, StreamType, element_words
 from .updates import AdvanceOp, IndexedOp, RebaseOp, ResizeOp, RestrideOp
 
 

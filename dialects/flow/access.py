@@ -27,9 +27,10 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..building import build, symbol
+from ..elements import verify_element_type
 from .fields import counted
 from .symbols import SymbolUser
-from .types import Scalar, verify_element_type
+from .types import Scalar
 
 if TYPE_CHECKING:
     from .scope import Scope

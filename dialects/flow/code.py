@@ -42,10 +42,10 @@ from ..assembly import (
     print_attributes,
     print_body,
 )
-from ..machine_rules import verify_task, verify_task_id
+from ..machine_rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
 from .fabric import UnitsOp
 from .symbols import SymbolUser, described
-from .types import StreamType, verify_element_type, verify_scalar_type
+from .types import StreamType, verify_scalar_type
 
 if TYPE_CHECKING:
     from .scope import Scope
@@ -99,10 +99,7 @@ class FuncOp(IRDLOperation):
 
     def verify_(self) -> None:
         name = self.sym_name.data
-        if tuple(self.body.block.arg_types) != tuple(self.function_type.inputs):
-            raise VerifyException(
-                f"the body of function @{name} does not take the arguments of its type; make both agree"
-            )
+        verify_body(name, self.body, self.function_type)
         for noun, types in (("an argument", self.function_type.inputs), ("a result", self.function_type.outputs)):
             for type in types:
                 if not isinstance(type, StreamType):
@@ -203,7 +200,7 @@ class TaskOp(SymbolUser):
         if self.queue is not None and not self.is_data:
             raise VerifyException(f"{kind} task @{name} has a queue; remove it, only data tasks have one")
         active, types = self.active is not None, self.body.block.arg_types
-        verify_task(kind, name, types, active=active, verify_element=verify_element_type)
+        verify_task(kind, name, types, active=active)
 
     def verify_symbols(self, scope: Scope) -> None:
         number, target = self.task_id.value.data, scope.target
@@ -236,15 +233,7 @@ class ReturnOp(IRDLOperation):
         super().__init__(operands=[values])
 
     def verify_(self) -> None:
-        parent = self.parent_op()
-        # The parent is verified after its body, so its type may still be missing or wrong.
-        type = None if parent is None else parent.properties.get("function_type")
-        expected = type.outputs.data if isinstance(type, FunctionType) else ()
-        if tuple(self.values.types) != tuple(expected):
-            raise VerifyException(
-                "flow.return does not return what its function or task promises "
-                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
-            )
+        verify_return(self)
 
 
 @irdl_op_definition
@@ -262,9 +251,4 @@ class CallOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         function = scope.func(self.callee)
-        used = FunctionType.from_lists(self.arguments.types, self.results_.types)
-        if used != function.function_type:
-            raise VerifyException(
-                f"function @{function.sym_name.data} has type {function.function_type}, but is called as {used}; make "
-                "both agree"
-            )
+        verify_call(self, function.sym_name.data, function.function_type)

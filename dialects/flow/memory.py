@@ -33,11 +33,12 @@ from xdsl.utils.hints import isa
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine_rules import verify_pointer
+from ..elements import ELEMENT_TYPES, parse_memref, verify_element_type
+from ..machine_rules import verify_exported_buffer, verify_exported_function
 from .code import FuncOp
 from .fabric import UnitsOp
 from .symbols import SymbolUser, described
-from .types import ELEMENT_TYPES, Scalar, element_words, verify_element_type, verify_scalar_type
+from .types import Scalar, element_words, verify_scalar_type
 
 if TYPE_CHECKING:
     from .scope import Scope
@@ -75,9 +76,7 @@ class BufferOp(SymbolUser):
         address = parser.parse_integer(allow_boolean=False)
         parser.parse_punctuation(":")
         position = parser.pos
-        type = parser.parse_type()
-        if not isa(type, MemRefType[Attribute]):
-            parser.raise_error("a buffer has a memref type, for example memref<64xf32>", position)
+        type = parse_memref(parser, "a buffer")
         initial = None
         if parser.parse_optional_punctuation("=") is not None:
             parser.parse_keyword("dense")
@@ -296,18 +295,11 @@ class ExportOp(SymbolUser):
         found = scope.find(self.symbol)
         match found:
             case BufferOp():
-                shown = found.type if self.points_to is None else self.points_to
-                if self.points_to is not None:
-                    verify_pointer(found.sym_name.data, found.type, self.points_to)
-                    verify_element_type(self.points_to.get_element_type(), "memory")
-                if self.unsigned is not None and shown.get_element_type() not in (i16, i32):
-                    raise VerifyException(
-                        f"buffer @{found.sym_name.data} of {shown} cannot be exported as unsigned; only i16 and i32 can"
-                    )
+                unsigned = self.unsigned is not None
+                verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
             case FuncOp():
                 name = found.sym_name.data
-                if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
-                    raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
+                verify_exported_function(name, (self.unsigned, self.read_only, self.points_to))
                 for type in found.function_type.inputs:
                     if type not in (*ELEMENT_TYPES, i8, i64):
                         raise VerifyException(

@@ -31,12 +31,13 @@ from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..building import build, string
 from ..dsd_table import OPERATIONS, DsdOperation, Element
+from ..elements import ELEMENT_TYPES
 from .asynchronous import AsynchronousOp
 from .fabric import UnitsOp
 from .fields import counted
 from .origins import name_of
 from .symbols import SymbolUser
-from .types import ELEMENT_TYPES, StreamType, element_type_of, element_words
+from .types import StreamType, element_type_of, element_words
 
 if TYPE_CHECKING:
     from .scope import Scope

@@ -1,4 +1,4 @@
-"""What memory, wavelets and bodies hold, and the type of streams.
+"""What bodies compute with, what memory takes in words, and the type of streams.
 
 Nothing here knows what a stream is made of.
 """
@@ -8,25 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, bf16, f16, f32, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f32, i1, i8, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.utils.exceptions import VerifyException
 
-ELEMENT_TYPES: tuple[Attribute, ...] = (f16, bf16, f32, i16, i32)
-"""What memory and wavelets hold; integers are signless, operations give the sign."""
+from ..elements import ELEMENT_TYPES, parse_element_type, verify_element_type
 
 SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
 """What a body computes with."""
 
 Scalar = IntegerType | AnyFloat | IndexType
-
-
-def verify_element_type(type: Attribute, owner: str) -> None:
-    """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
-    if type not in ELEMENT_TYPES:
-        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
 
 
 def element_words(type: Attribute) -> int:
@@ -51,11 +44,7 @@ class StreamType(ParametrizedAttribute, TypeAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            position = parser.pos
-            type = parser.parse_type()
-            if type not in ELEMENT_TYPES:
-                parser.raise_error(f"a stream cannot hold {type}; use f16, bf16, f32, i16 or i32", position)
-        return (type,)
+            return (parse_element_type(parser, "a stream"),)
 
     def verify(self) -> None:
         verify_element_type(self.element_type, "a stream")

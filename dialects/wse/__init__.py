@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from ..elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
 from ..region import RegionAttr
 from ..switches import Position, PositionAttr, SwitchAttr
 from .attributes import (
@@ -27,7 +28,6 @@ from .attributes import (
     TaskKindAttr,
 )
 from .code import CallOp, FuncOp, InitialOp, ReturnOp, TaskOp
-from .elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
 from .fabric import ColorOp, HostStreamOp, RouteOp
 from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
 from .program import PeOp, ProgramOp

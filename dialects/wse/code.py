@@ -44,9 +44,8 @@ from ..assembly import (
     print_body,
 )
 from ..building import build
-from ..machine_rules import verify_task, verify_task_id
+from ..machine_rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
 from .attributes import TaskKind, TaskKindAttr
-from .elements import verify_element_type
 from .program import PeOp
 from .symbols import SymbolUser, described
 
@@ -151,10 +150,7 @@ class FuncOp(IRDLOperation):
         print_body(printer, self.body)
 
     def verify_(self) -> None:
-        if self.body.block.arg_types != self.function_type.inputs.data:
-            raise VerifyException(
-                f"the body of function @{self.sym_name.data} does not take the arguments of its type; make both agree"
-            )
+        verify_body(self.sym_name.data, self.body, self.function_type)
 
 
 @irdl_op_definition
@@ -269,13 +265,7 @@ class TaskOp(SymbolUser):
                 + ("needs the input queue that starts it" if self.queue is None else "has a queue")
                 + "; data tasks have one, no others"
             )
-        verify_task(
-            self.task_kind,
-            name,
-            self.body.block.arg_types,
-            active=self.active is not None,
-            verify_element=verify_element_type,
-        )
+        verify_task(self.task_kind, name, self.body.block.arg_types, active=self.active is not None)
         if self.id is not None and self.task_kind is TaskKind.DATA:
             raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
         if self.task_kind is TaskKind.CONTROL and self.id is None:
@@ -308,17 +298,7 @@ class ReturnOp(IRDLOperation):
         build(self, arguments, [], {})
 
     def verify_(self) -> None:
-        parent = self.parent_op()
-        expected: Sequence[Attribute] = ()
-        # The parent is verified after its body, so its type may still be missing or wrong.
-        type = None if parent is None else parent.properties.get("function_type")
-        if isinstance(type, FunctionType):
-            expected = type.outputs.data
-        if tuple(self.arguments.types) != tuple(expected):
-            raise VerifyException(
-                "wse.return does not return what its function or task promises "
-                f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
-            )
+        verify_return(self)
 
 
 @irdl_op_definition
@@ -345,9 +325,4 @@ class CallOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         function = scope.func(self.callee)
-        used = FunctionType.from_lists(self.arguments.types, self.res.types)
-        if used != function.function_type:
-            raise VerifyException(
-                f"function @{function.sym_name.data} has type {function.function_type}, but is "
-                f"called as {used}; make both agree"
-            )
+        verify_call(self, function.sym_name.data, function.function_type)

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnitAttr,
     i16,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute
@@ -29,9 +28,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine_rules import verify_pointer
+from ..elements import element_count, parse_dense, parse_memref, verify_element_type
+from ..machine_rules import verify_exported_buffer, verify_exported_function
 from .code import FuncOp
-from .elements import element_count, parse_dense, parse_memref, verify_element_type
 from .program import PeOp
 from .symbols import SymbolUser, described
 
@@ -400,18 +399,9 @@ class ExportOp(SymbolUser):
         found = scope.find(self.symbol)
         match found:
             case BufferOp():
-                shown = found.type if self.points_to is None else self.points_to
-                if self.points_to is not None:
-                    verify_pointer(found.sym_name.data, found.type, self.points_to)
-                    verify_element_type(self.points_to.get_element_type(), "memory")
-                if self.unsigned is not None and shown.get_element_type() not in (i16, i32):
-                    raise VerifyException(
-                        f"buffer @{found.sym_name.data} of {shown} cannot be exported as unsigned; only i16 and i32 can"
-                    )
+                unsigned = self.unsigned is not None
+                verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
             case FuncOp():
-                if self.unsigned is not None or self.read_only is not None or self.points_to is not None:
-                    raise VerifyException(
-                        f"function @{found.sym_name.data} is not unsigned, read_only nor a pointer; remove the word"
-                    )
+                verify_exported_function(found.sym_name.data, (self.unsigned, self.read_only, self.points_to))
             case _:
                 raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")

@@ -20,9 +20,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, symbol
+from ..elements import verify_element_type
 from ..print_format import verify_format
 from .attributes import Axis, AxisAttr
-from .elements import verify_element_type
 from .symbols import SymbolUser
 
 if TYPE_CHECKING:

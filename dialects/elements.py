@@ -1,6 +1,6 @@
-"""What memory, parameters and wavelets hold, and how the types and values of that are read and checked.
+"""What memory and wavelets of the machine hold, and how the types and values of that are read and checked.
 
-Nothing here knows who owns the memory or names a symbol.
+`wse`, `dsd`, `dsr` and `flow` share it; nothing here knows who owns the memory or names a symbol.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 ELEMENT_TYPES: tuple[BFloat16Type | Float16Type | Float32Type | IntegerType, ...] = (f16, bf16, f32, i16, i32)
-"""What buffers, parameters and wavelets hold; integers are signless, operations give the sign."""
+"""What memory and wavelets hold; integers are signless, operations give the sign."""
 
 
 def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
