@@ -7,18 +7,17 @@ Nothing here knows how that is kept.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, StringAttr, SymbolRefAttr, i1, i16, i32, i64
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.dialects.builtin import IndexType, StringAttr, SymbolRefAttr, i16, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryWriteEffect, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..print_format import verify_format
+from ..machine_operations import AssertOperation, PrintOperation, TimestampOperation
 from .symbols import SymbolUser
 from .types import Scalar
 
@@ -96,7 +95,7 @@ class GetParamOp(SymbolUser):
 
 
 @irdl_op_definition
-class AssertOp(IRDLOperation):
+class AssertOp(AssertOperation):
     """Ends the run with an error that gives the message and the unit, where the condition does not hold.
 
     ```
@@ -105,16 +104,10 @@ class AssertOp(IRDLOperation):
     """
 
     name = "flow.assert"
-    condition = operand_def(i1)
-    message = prop_def(StringAttr)
-    assembly_format = "$condition `,` $message attr-dict"
-
-    def __init__(self, condition: SSAValue, message: str):
-        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
 
 
 @irdl_op_definition
-class PrintOp(IRDLOperation):
+class PrintOp(PrintOperation):
     """Appends a text to the log of the machine, with the unit and its clock; costs no cycles.
 
     ```
@@ -126,20 +119,10 @@ class PrintOp(IRDLOperation):
     """
 
     name = "flow.print"
-    format = prop_def(StringAttr)
-    arguments = var_operand_def(Scalar)
-    traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
-
-    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
-        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
-
-    def verify_(self) -> None:
-        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
 
 
 @irdl_op_definition
-class TimestampOp(IRDLOperation):
+class TimestampOp(TimestampOperation):
     """The clock of the unit in cycles, 48 bits: three words, the lowest first.
 
     ```
@@ -148,14 +131,7 @@ class TimestampOp(IRDLOperation):
     """
 
     name = "flow.timestamp"
-    low = result_def(i16)
-    middle = result_def(i16)
-    high = result_def(i16)
-    traits = traits_def(MemoryWriteEffect())
     assembly_format = "attr-dict"
-
-    def __init__(self):
-        super().__init__(result_types=[i16, i16, i16])
 
 
 class _TaskControlOp(SymbolUser, ABC):

@@ -7,21 +7,20 @@ Nothing here knows how that is kept or executed.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, StringAttr, SymbolRefAttr, i1, i16
+from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, SymbolRefAttr, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, MemoryWriteEffect, Pure, Resource
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Pure, Resource
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, symbol
 from ..elements import verify_element_type
-from ..print_format import verify_format
+from ..machine_operations import AssertOperation, PrintOperation, TimestampOperation
 from .attributes import Axis, AxisAttr
 from .symbols import SymbolUser
 
@@ -128,7 +127,7 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AssertOp(IRDLOperation):
+class AssertOp(AssertOperation):
     """Ends the run with an error that gives the message and the PE, where the condition does not hold.
 
     ```
@@ -137,16 +136,10 @@ class AssertOp(IRDLOperation):
     """
 
     name = "wse.assert"
-    condition = operand_def(i1)
-    message = prop_def(StringAttr)
-    assembly_format = "$condition `,` $message attr-dict"
-
-    def __init__(self, condition: SSAValue, message: str):
-        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
 
 
 @irdl_op_definition
-class PrintOp(IRDLOperation):
+class PrintOp(PrintOperation):
     """Appends a text to the log of the machine, with the PE and its clock; costs no cycles.
 
     ```
@@ -158,20 +151,11 @@ class PrintOp(IRDLOperation):
     """
 
     name = "wse.print"
-    format = prop_def(StringAttr)
     arguments = var_operand_def(IntegerType | AnyFloat)
-    traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
-
-    def __init__(self, format: str, arguments: Sequence[SSAValue] = ()):
-        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
-
-    def verify_(self) -> None:
-        verify_format(self.format.data, [isinstance(type, AnyFloat) for type in self.arguments.types])
 
 
 @irdl_op_definition
-class TimestampOp(IRDLOperation):
+class TimestampOp(TimestampOperation):
     """The cycle counter of the PE, 48 bits: three words, the lowest first.
 
     ```
@@ -180,14 +164,7 @@ class TimestampOp(IRDLOperation):
     """
 
     name = "wse.timestamp"
-    low = result_def(i16)
-    middle = result_def(i16)
-    high = result_def(i16)
-    traits = traits_def(MemoryWriteEffect())
     assembly_format = "attr-dict `:` type($low) `,` type($middle) `,` type($high)"
-
-    def __init__(self):
-        super().__init__(result_types=[i16, i16, i16])
 
 
 @irdl_op_definition
@@ -289,8 +266,19 @@ class ActivateOp(SymbolUser):
         scope.task_to_activate(self.task)
 
 
+class _BlockingOp(SymbolUser, ABC):
+    """Shared by what blocks or unblocks the task `symbol`, or the tasks of the queue `symbol`."""
+
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(WritesTaskStates())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+
 @irdl_op_definition
-class BlockOp(SymbolUser):
+class BlockOp(_BlockingOp):
     """Blocks a task, or the tasks of a queue: activations are kept until it is unblocked.
 
     ```
@@ -299,19 +287,13 @@ class BlockOp(SymbolUser):
     """
 
     name = "wse.block"
-    symbol = prop_def(SymbolRefAttr)
-    traits = traits_def(WritesTaskStates())
-    assembly_format = "$symbol attr-dict"
-
-    def __init__(self, symbol: str):
-        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.check_unblock(self.symbol, "blocked")
 
 
 @irdl_op_definition
-class UnblockOp(SymbolUser):
+class UnblockOp(_BlockingOp):
     """Lets a blocked task, or the tasks of a queue, run again.
 
     ```
@@ -320,12 +302,6 @@ class UnblockOp(SymbolUser):
     """
 
     name = "wse.unblock"
-    symbol = prop_def(SymbolRefAttr)
-    traits = traits_def(WritesTaskStates())
-    assembly_format = "$symbol attr-dict"
-
-    def __init__(self, symbol: str):
-        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.check_unblock(self.symbol)
