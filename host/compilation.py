@@ -35,6 +35,7 @@ from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import context as context
 from ..dialects import flow, wse
+from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, text_of
 from ..verification import located, verify
 from .arrays import convert
@@ -130,6 +131,11 @@ def compile(
     programs = [op for op in module.body.block.ops if isinstance(op, wse.ProgramOp)]
     fabrics = [op for op in module.body.block.ops if isinstance(op, flow.FabricOp)]
     if not programs and not fabrics:
+        kernel = next((op for op in walk(module) if op.name.startswith("pto.")), None)
+        if kernel is not None:
+            raise LoomError(
+                "the program has kernels in pto; run it with `loom pto run` or loomir.pto.run", location_of(kernel)
+            )
         raise LoomError("the module holds no program; it needs one wse.program or flow.fabric", location_of(module))
     if len(programs) + len(fabrics) > 1:
         second = (programs + fabrics)[1]

@@ -233,6 +233,8 @@ def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> Non
     one_error(run_loom("run", path), f"{path}:21:5: error: the text ends inside a region; a '}}' is missing")
     path = write("builtin.module {\n}\n")
     one_error(run_loom("run", path), str(path), "holds no program")
+    path = write("func.func @k() {\n  pto.section.vector {\n  }\n  return\n}\n")
+    one_error(run_loom("run", path), f"{path}:2:3: error: ", "run it with `loom pto run`")
     path = write(SCALE + SCALE.replace("@scale", "@other"))
     one_error(run_loom("run", path), f"{path}:30:1: error: ", "several programs")
 

@@ -200,3 +200,31 @@ def test_help(run_loom: Run) -> None:
     assert run_loom("pto", "--help").status == 0
     assert "--arch {ideal,a2a3,a5}" in run_loom("pto", "check", "--help").out
     assert "--set NAME=VALUE" in run_loom("pto", "run", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("slots", "push", "others"), [(5, 5, "4 or 6"), (7, 7, "6 or 8"), (9, 9, "8 or 10"), (15, 15, "14 or 16")]
+)
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+def test_the_words_of_a_depth_that_is_not_safe(
+    run_loom: Run, pto: Write, arch: str, slots: int, push: int, others: str
+) -> None:
+    """H1 (E1): the wait that guards slot 0 comes at the next multiple of the sync period."""
+    text = program(slots=slots, gm=True, pushes=slots + 1)
+    pop = f"    %t = pto.tpop_from_aic {{split = 0}} -> {VEC}\n    pto.tfree_from_aic {{split = 0}}\n"
+    more = "".join(pop.replace("%t", f"%t{place}") for place in range(slots + 1))
+    outcome = run_loom("pto", "check", pto(text.replace(pop, more)), "--arch", arch)
+    message = (
+        f"error: sparse free-space waiting is unsafe for slot_num = {slots}: push {push} reuses slot 0 before its "
+        f"free credit; use {others}, or sync_period = 1 [unsafe-depth]"
+    )
+    assert outcome.status == 1
+    assert message in outcome.out
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 6, 8, 16])
+def test_depths_that_are_safe(pto: Write, slots: int) -> None:
+    text = program(slots=slots, gm=True, pushes=slots + 1)
+    pop = f"    %t = pto.tpop_from_aic {{split = 0}} -> {VEC}\n    pto.tfree_from_aic {{split = 0}}\n"
+    more = "".join(pop.replace("%t", f"%t{place}") for place in range(slots + 1))
+    assert check(pto(text.replace(pop, more)), "a2a3") == []
