@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, NoneAttr, UnitAttr
@@ -116,6 +117,13 @@ class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
             )
 
 
+@lru_cache(maxsize=1024)
+def _descriptor_register(
+    kind: type[DescriptorRegisterType], element_type: Attribute, number: int | None
+) -> DescriptorRegisterType:
+    return kind.new([NoneAttr() if number is None else IntAttr(number), element_type])
+
+
 @dataclass(frozen=True, init=False)
 class DescriptorRegisterType(RegisterType, ABC):
     """A register that holds a descriptor (a DSR)."""
@@ -124,7 +132,7 @@ class DescriptorRegisterType(RegisterType, ABC):
 
     @classmethod
     def get(cls, element_type: Attribute, number: int | None = None) -> DescriptorRegisterType:
-        return cls.new([NoneAttr() if number is None else IntAttr(number), element_type])
+        return _descriptor_register(cls, element_type, number)
 
     def allocated(self, number: int) -> DescriptorRegisterType:
         """Register `number` of the same file, with the same elements."""
@@ -586,7 +594,7 @@ class RegisterOperation(DsdOperation, ABC):
     @property
     def loads(self) -> tuple[LoadOp, ...]:
         """The loads of the operands, where they are known."""
-        owners = (operand.owner for operand in (self.destination, *self.sources))
+        owners = (operand.owner for operand in self.table_operands)
         return tuple(owner for owner in owners if isinstance(owner, LoadOp))
 
     @property
@@ -648,7 +656,7 @@ class RegisterOperation(DsdOperation, ABC):
 
     def verify_symbols(self, scope: Scope) -> None:
         super().verify_symbols(scope)
-        for operand in (self.destination, *self.sources):
+        for operand in self.table_operands:
             if isinstance(operand.type, RegisterType):
                 operand.type.verify_index(scope.target)
 

@@ -96,7 +96,7 @@ def _assign(pe: wse.PeOp) -> None:
 
 def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
     """Whether a register that another body loads says how an operation runs, and none that is loaded here."""
-    owners = [operand.owner for operand in (op.destination, *op.sources)]
+    owners = [operand.owner for operand in op.table_operands]
     return any(isinstance(owner, dsr.GetDsrOp) for owner in owners) and not any(
         isinstance(owner, dsr.LoadOp) and owner.asynchronous is not None for owner in owners
     )

@@ -81,7 +81,7 @@ def _allocate(pe: wse.PeOp) -> None:
 
 def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
     """The operands that are descriptors, with what each needs."""
-    for position, operand in enumerate((op.destination, *op.sources)):
+    for position, operand in enumerate(op.table_operands):
         type = operand.type
         if not isinstance(type, dsd.DescriptorType):
             continue
@@ -131,7 +131,7 @@ def _write(operations: list[dsd.DescriptorOperation], plan: Plan) -> None:
     for op in operations:
         operands: list[SSAValue] = []
         position = 0
-        for operand in (op.destination, *op.sources):
+        for operand in op.table_operands:
             if isinstance(operand.type, dsd.DescriptorType):
                 operand = values[plan.operands[op, position]]
                 position += 1

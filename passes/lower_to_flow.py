@@ -31,6 +31,7 @@ from xdsl.utils.hints import isa
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
+from ..dialects.building import of_elements
 from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
 from ..dialects.traversal import walk
@@ -395,7 +396,7 @@ class _PeLowering:
 def _lowered(type: Attribute) -> Attribute:
     """The type of a value in `flow`: descriptors and registers are streams, all others stay."""
     if isinstance(type, dsd.DescriptorType | dsr.DescriptorRegisterType):
-        return flow.StreamType(type.element_type)
+        return of_elements(flow.StreamType, type.element_type)
     return type
 
 
@@ -424,7 +425,7 @@ class _Registers:
 
     def check(self, op: dsd.DsdOperation) -> None:
         """Raise LoomError if a register that `op` reads may hold another descriptor than the one it asks for."""
-        for operand in (op.destination, *op.sources):
+        for operand in op.table_operands:
             load = operand.owner
             if not isinstance(load, dsr.LoadOp) or _is_kept(operand):
                 continue
@@ -521,12 +522,14 @@ class _BodyLowering:
         self._emit(op, self._address(op.buffer.string_value()))
 
     def _load(self, op: memref.LoadOp) -> None:
-        indices = [self._value(op, index) for index in op.indices]
-        self._emit(op, flow.LoadOp(self._array(op, op.memref), indices, op.res.type))
+        array, *indices = op.operands
+        lowered = [self._value(op, index) for index in indices]
+        self._emit(op, flow.LoadOp(self._array(op, array), lowered, op.res.type))
 
     def _store(self, op: memref.StoreOp) -> None:
-        indices = [self._value(op, index) for index in op.indices]
-        self._emit(op, flow.StoreOp(self._value(op, op.value), self._array(op, op.memref), indices))
+        value, array, *indices = op.operands
+        lowered = [self._value(op, index) for index in indices]
+        self._emit(op, flow.StoreOp(self._value(op, value), self._array(op, array), lowered))
 
     def _state(self, op: Operation) -> None:
         """What asks the PE for its state or changes it, calls included."""
@@ -829,12 +832,12 @@ class _BodyLowering:
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
         self.registers.check(op)
-        streams = [self._operand(op, operand) for operand in (op.destination, *op.sources)]
+        streams = [self._operand(op, operand) for operand in op.table_operands]
         if isinstance(op.destination.type, MemRefType):
             streams[0] = self._pointer(op, streams[1:])
         settings = op.settings
         # An operation on a register that is loaded elsewhere is what that load makes of it.
-        unknown = any(isinstance(operand.owner, dsr.GetDsrOp) for operand in (op.destination, *op.sources))
+        unknown = any(isinstance(operand.owner, dsr.GetDsrOp) for operand in op.table_operands)
         if settings is not None and settings.microthread is None and not unknown:
             raise _refuse(
                 op,

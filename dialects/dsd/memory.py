@@ -261,17 +261,22 @@ class Mem1dOp(MemoryDescriptorOp):
     @property
     def offset(self) -> Integer:
         """First element, from the base, in elements."""
-        return joined_parts(self.offset_value, self.offset_attr, 0)
+        return joined_parts(self.offset_value if self._has_values else None, self.offset_attr, 0)
 
     @property
     def stride(self) -> Integer:
         """From one element to the next, in elements."""
-        return joined_parts(self.stride_value, self.stride_attr, 1)
+        return joined_parts(self.stride_value if self._has_values else None, self.stride_attr, 1)
 
     @property
     def extent(self) -> Integer:
         """Number of elements."""
-        return joined_parts(self.extent_value, self.extent_attr, 0)
+        return joined_parts(self.extent_value if self._has_values else None, self.extent_attr, 0)
+
+    @property
+    def _has_values(self) -> bool:
+        """Whether a field is a value; which one takes longer to find out."""
+        return len(self.operands) > 1
 
     @classmethod
     def parse(cls, parser: Parser) -> Mem1dOp:

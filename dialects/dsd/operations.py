@@ -123,6 +123,11 @@ class DsdOperation(SymbolUser, ABC):
         return self.table_row()
 
     @property
+    def table_operands(self) -> tuple[SSAValue, ...]:
+        """Destination and sources, of an operation with the sources it needs: sooner told than one by one."""
+        return tuple(self.operands)[: 1 + len(self.definition.sources)]
+
+    @property
     def settings(self) -> AsyncAttr | None:
         """How the operation runs on a microthread; None if it is synchronous."""
         return self.asynchronous
@@ -137,14 +142,14 @@ class DsdOperation(SymbolUser, ABC):
         """The operands that are runs of wavelets, destination first."""
         return tuple(
             operand
-            for operand in (self.destination, *self.sources)
+            for operand in self.table_operands
             if isinstance(self.descriptor_type_of(operand), FabricDescriptorType)
         )
 
     @property
     def fabric_inputs(self) -> tuple[SSAValue, ...]:
         """The sources that are arriving wavelets."""
-        return tuple(s for s in self.sources if isinstance(self.descriptor_type_of(s), FabinType))
+        return tuple(s for s in self.table_operands[1:] if isinstance(self.descriptor_type_of(s), FabinType))
 
     @abstractmethod
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
@@ -375,7 +380,7 @@ class DescriptorOperation(DsdOperation, ABC):
 
     def verify_symbols(self, scope: Scope) -> None:
         super().verify_symbols(scope)
-        for operand in (self.destination, *self.sources):
+        for operand in self.table_operands:
             if isinstance(operand.type, FifoType) and not isinstance(operand.owner, FifoOp):
                 raise VerifyException(
                     f"which FIFO {self.definition.name} works on must be known; name it with dsd.fifo (DSD-122)"

@@ -340,7 +340,7 @@ class ApplyOp(AsynchronousOp):
                 f"the destination of {name} may be {name_of('received', owner)}, which sends nothing; name an output "
                 "queue"
             )
-        for stream in (self.destination, *self.sources):
+        for stream in self.operands:
             made_by = scope.streams.of(stream).get("fifo") if isinstance(stream.type, StreamType) else None
             if made_by is not None and made_by is not stream.owner:
                 raise VerifyException(
@@ -360,7 +360,7 @@ class ApplyOp(AsynchronousOp):
                 f"{name} may have {counted(received, 'fabric input')}, but {scope.target.name} takes "
                 f"{scope.target.max_fabric_inputs}; receive one of them into memory first"
             )
-        streams = (self.destination, *self.sources)
+        streams = self.operands
         known = not any(isinstance(stream.owner, RegisterOp) for stream in streams)
         if self.is_async and known and not received and "sent" not in destination and destination:
             raise VerifyException(

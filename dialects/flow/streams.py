@@ -137,12 +137,16 @@ class StreamOp(SymbolUser):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_array(printer, self)
+        # Mostly all fields are literals, and which value is which takes long to find out.
+        offset, strides, extents = ((), (), ())
+        if len(self.operands) > (self.buffer is None):
+            offset, strides, extents = [self.offset] if self.offset else [], self.strides, self.extents
         printer.print_string(" at ")
-        Integers.print(printer, [self.static_offset.value.data], [self.offset] if self.offset else [])
+        Integers.print(printer, [self.static_offset.value.data], offset)
         printer.print_string(" strides [")
-        Integers.print(printer, numbers_of(self.static_strides), self.strides)
+        Integers.print(printer, numbers_of(self.static_strides), strides)
         printer.print_string("] extents [")
-        Integers.print(printer, numbers_of(self.static_extents), self.extents)
+        Integers.print(printer, numbers_of(self.static_extents), extents)
         printer.print_string("]")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
