@@ -15,6 +15,7 @@ from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
+from ..dialects.pto.protocol import Behaviour
 from .analysis import pipe_tokens
 from .analysis.pipe_tokens import Event
 from .pto_schedules import Kernel, Pipe, PipeUse, Schedule
@@ -120,17 +121,8 @@ class Program:
     """Whether it is known how often each loop runs."""
 
     def tokens(self, *, seeded: bool = True) -> dict[str, pipe_tokens.Ring]:
-        """The numbers of the rings; without `seeded`, pipes begin without credits on all chips."""
-        behaviour = self.kernels[0].behaviour
-        return {
-            name: pipe_tokens.Ring(
-                ring.pipe.depth,
-                protocol.credit_period(ring.pipe.depth, behaviour),
-                protocol.seeded_credits(ring.pipe.depth, behaviour) if seeded else 0,
-                ring.frees_at_pop,
-            )
-            for name, ring in self.rings.items()
-        }
+        """The numbers of the rings, see `tokens_of`."""
+        return tokens_of(self.rings, self.kernels[0].behaviour, seeded=seeded)
 
     def pipes(self) -> list[list[str]]:
         """The rings of each pipe, one or one for each direction, by their names."""
@@ -146,11 +138,50 @@ class Program:
         return [names for _, names in found]
 
 
-def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:
-    """The kernels that pipes connect, with these, where their events are known.
+def tokens_of(rings: Mapping[str, Ring], behaviour: Behaviour, *, seeded: bool = True) -> dict[str, pipe_tokens.Ring]:
+    """The numbers of rings; without `seeded`, pipes begin, and end, without credits on a5.
 
-    They are where every ring has one kernel at each end, and there is one way through each kernel.
+    Where producers wait for credits at their end, they do for those that are still to come, or for as many as there
+    were at the beginning; those of ideal pipes do not.
     """
+    return {
+        name: pipe_tokens.Ring(
+            ring.pipe.depth,
+            protocol.credit_period(ring.pipe.depth, behaviour),
+            protocol.seeded_credits(ring.pipe.depth, behaviour) if seeded else 0,
+            ring.frees_at_pop,
+            behaviour == "a2a3" or (behaviour == "a5" and seeded),
+        )
+        for name, ring in rings.items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Kernels that pipes connect, one at each end of each, with their rings by the names they have in messages."""
+
+    kernels: Sequence[Kernel]
+    rings: Mapping[str, Ring]
+
+    def program(self, kernels: Sequence[Kernel] | None = None) -> Program | None:
+        """Their events, if there is one way through each; `kernels` are the same with other schedules."""
+        kernels = kernels or self.kernels
+        known = all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in kernels)
+        return _program(kernels, self.rings) if known else None
+
+    def events(self, kernel: Kernel, way: Schedule) -> dict[Operation, Event]:
+        """The events that one core's operations on pipes are."""
+        names = _names(self.rings)
+        found: dict[Operation, Event] = {}
+        for use in kernel.uses:
+            name = names[use.pipe, use.direction]
+            if _takes_part(way, self.rings[name], kernel):
+                found[use.op] = _event(use, name, self.rings[name])
+        return found
+
+
+def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Component]:
+    """The kernels that pipes connect, where every ring has one kernel at each end, and each core runs one of them."""
     left = [kernel for kernel in kernels if kernel.uses]
     while left:
         members, shared = [left.pop(0)], list[Ring]()
@@ -165,40 +196,58 @@ def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Pr
         cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
         if (
             all(ring.has_two_ends for ring in shared)
-            and all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in members)
+            and all(kernel.schedules for kernel in members)
             and len(set(cores)) == len(cores)
             and len({kernel.behaviour for kernel in members}) == 1
         ):
-            yield _program(members, shared)
+            yield Component(members, _named(shared))
 
 
-def _program(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Program:
-    named = _named(rings)
-    by_use = {
-        (use.pipe, use.direction): (name, ring)
-        for name, ring in named.items()
+def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:
+    """The kernels that pipes connect, with these, where their events are known.
+
+    They are where every ring has one kernel at each end, and there is one way through each kernel.
+    """
+    for component in components(kernels, rings):
+        program = component.program()
+        if program is not None:
+            yield program
+
+
+def _names(rings: Mapping[str, Ring]) -> dict[tuple[Pipe, int], str]:
+    """The ring that uses of a pipe in one direction are of."""
+    return {
+        (use.pipe, use.direction): name
+        for name, ring in rings.items()
         for end in (ring.producers, ring.consumers)
         for uses in end.values()
         for use in uses
     }
+
+
+def _event(use: PipeUse, name: str, ring: Ring) -> Event:
+    return Event(name, "commit" if use.action == "push" and not ring.of_tiles else use.action)
+
+
+def _program(kernels: Sequence[Kernel], rings: Mapping[str, Ring]) -> Program:
+    names = _names(rings)
     cores: dict[str, list[Event]] = {}
     operations: dict[str, list[Operation]] = {}
     exact = True
     for kernel in kernels:
         for (way,) in kernel.schedules:
             exact = exact and way.exact
-            core = _core_name(kernel, way)
+            core = core_name(kernel, way)
             cores[core], operations[core] = [], []
             for use in way.uses:
-                name, ring = by_use[use.pipe, use.direction]
-                if _takes_part(way, ring, kernel):
-                    committed = use.action == "push" and not ring.of_tiles
-                    cores[core].append(Event(name, "commit" if committed else use.action))
+                name = names[use.pipe, use.direction]
+                if _takes_part(way, rings[name], kernel):
+                    cores[core].append(_event(use, name, rings[name]))
                     operations[core].append(use.op)
-    return Program(kernels, named, cores, operations, exact)
+    return Program(kernels, rings, cores, operations, exact)
 
 
-def _core_name(kernel: Kernel, way: Schedule) -> str:
+def core_name(kernel: Kernel, way: Schedule) -> str:
     """A function, with the core where several run it."""
     name = f"@{kernel.function.sym_name.data}"
     if len(kernel.schedules) == 1:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -32,9 +33,13 @@ from ..dialects.pto.tiles import TileOperation, TStoreOp
 from ..dialects.pto.types import TensorViewType, TileBufType
 from ..dialects.traversal import walk
 from ..findings import Finding, Severity
+from .analysis.pipe_states import Verdict
 from .analysis.pipe_tokens import Deadlock, EventGraph, NoSlotNumber, smallest_slots
+from .analysis.unknowns import Limits, Terms
+from .pto_control import Arguments, UnknownControl
 from .pto_entries import entry_bytes
-from .pto_events import Program, Ring, consumer_buffer, programs_of, rings_of
+from .pto_events import Component, Program, Ring, components, consumer_buffer, rings_of
+from .pto_outcomes import Outcomes, Sum, place_of, sources
 from .pto_pipes import lane_problem
 from .pto_schedules import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, kernel_of
 
@@ -42,7 +47,7 @@ Code: TypeAlias = Literal[
     "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
     "slots-held", "local-aliasing", "mixed-tile-sizes", "aliasing-rings", "freed-twice", "small-slot",
     "reserved-size", "unequal-lanes", "second-core", "lane-shape", "not-a-slot", "unwritten-slot", "slot-not-pushed",
-    "store-after-push", "use-after-free",
+    "store-after-push", "undecided", "use-after-free",
 ]  # fmt: skip
 """Kinds of findings."""
 
@@ -65,7 +70,9 @@ def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[F
     """
     kernels = [kernel_of(op, behaviour) for op in walk(module) if isinstance(op, FuncOp)]
     rings = rings_of(kernels)
-    found: list[Hazard] = []
+    unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
+    # Of two that are alike, what is told of all numbers comes before what was found for some.
+    found = [*unbalanced.values(), *_programs(module, kernels, rings, unbalanced)]
     for kernel in kernels:
         found += _of_kernel(kernel)
     if any(_tells_lanes_apart(kernel) for kernel in kernels):
@@ -73,12 +80,9 @@ def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[F
             found += _second_core(kernel)
     for ring in rings:
         found += _aliasing(ring, rings)
-    unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
-    found += unbalanced.values()
-    found += _programs(kernels, rings, unbalanced)
     order = {op: place for place, op in enumerate(walk(module))}
     unique: dict[tuple[Code, Operation], Hazard] = {}
-    for hazard in found:
+    for hazard in sorted(found, key=lambda hazard: hazard.severity):
         unique.setdefault((hazard.code, hazard.op), hazard)
     return [
         Finding(hazard.severity, hazard.code, hazard.message, location_of(hazard.op))
@@ -117,9 +121,23 @@ def _in_all(ways: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard
             once.setdefault((hazard.code, hazard.op), hazard)
         times.update(once.keys())
         found.update(once)
-    certain = all(way.exact for way in ways)
+    unknown = next((way.depends_on for way in ways if way.depends_on is not None), None)
     for key, hazard in found.items():
-        yield hazard if certain and times[key] == len(ways) else replace(hazard, severity="warning")
+        if all(way.exact for way in ways) and times[key] == len(ways):
+            yield hazard
+        else:
+            depends = "" if unknown is None else f"; whether it does depends on {_asked(unknown)}"
+            yield replace(hazard, severity="warning", message=hazard.message + depends)
+
+
+def _asked(op: Operation) -> str:
+    """A loop or branch of which it is not known where it goes, with what it asks for."""
+    names = [value.name_hint for value in (op.operands[:2] if isinstance(op, scf.ForOp) else op.operands[:1])
+             if value.name_hint and constant_value(value) is None]  # fmt: skip
+    place = location_of(op)
+    line = "" if place is None else f" in line {place.rsplit(':', 2)[-2]}"
+    what = "branch" if isinstance(op, scf.IfOp) else "loop"
+    return f"the {what}{line}" + (f", and this on {' and '.join(f'%{name}' for name in names)}" if names else "")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -582,25 +600,31 @@ def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
         return
 
 
-def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: Collection[Ring]) -> Iterator[Hazard]:
+def _programs(
+    module: ModuleOp, kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: Collection[Ring]
+) -> Iterator[Hazard]:
     """Kernels that wait for each other forever, and pushes that may overwrite what is still to be read."""
     safe: set[Pipe] = set()
     """Ends of pipes of which it is known whether they overwrite."""
-    for program in programs_of(kernels, rings):
-        if any(ring in unbalanced for ring in program.rings.values()):
+    arguments: Arguments | None = None
+    for component in components(kernels, rings):
+        if any(ring in unbalanced for ring in component.rings.values()):
             continue
-        graph = EventGraph(program.cores, program.tokens())
-        deadlock = graph.deadlock()
-        if deadlock is not None:
-            if program.exact:
-                yield _deadlock(program, deadlock)
+        program = component.program()
+        if program is not None and program.exact:
+            yield from _events(program)
+            safe |= _ends(component)
             continue
-        hazards = list(_overwrites(program, graph.overwriting()))
+        arguments = arguments or Arguments(module)
+        try:
+            outcomes = Outcomes(component, arguments)
+        except UnknownControl:
+            yield from _sampled(program)
+            continue
+        hazards = list(_outcomes(outcomes, program))
         yield from hazards
-        told = {hazard.op for hazard in hazards}
-        for ring in program.rings.values():
-            if program.exact or ring.pipe in told:
-                safe |= {use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses}
+        if not any(hazard.code == "undecided" for hazard in hazards):
+            safe |= _ends(component)
     for kernel in kernels:
         if kernel.behaviour == "ideal":
             continue
@@ -609,16 +633,38 @@ def _programs(kernels: Sequence[Kernel], rings: Sequence[Ring], unbalanced: Coll
                 yield from _depth(op)
 
 
+def _ends(component: Component) -> set[Pipe]:
+    """What opens the pipes of kernels."""
+    return {use.pipe for kernel in component.kernels for use in kernel.uses}
+
+
+def _events(program: Program) -> Iterator[Hazard]:
+    """What is wrong with what cores certainly do."""
+    graph = EventGraph(program.cores, program.tokens())
+    deadlock = graph.deadlock()
+    if deadlock is not None:
+        yield _deadlock(program, deadlock)
+    else:
+        yield from _overwrites(program, graph.overwriting())
+
+
+def _sampled(program: Program | None) -> Iterator[Hazard]:
+    """What may be overwritten where loops are run some times, if that is what cores do."""
+    if program is not None:
+        graph = EventGraph(program.cores, program.tokens())
+        if graph.deadlock() is None:
+            yield from _overwrites(program, graph.overwriting())
+
+
 def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     first = deadlock.needs[0].waiting
     operations = program.operations[first.core]
     pipes, behaviour = program.pipes(), program.kernels[0].behaviour
     # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
-    rings = {name: replace(ring, drained=behaviour == "a2a3") for name, ring in program.tokens(seeded=False).items()}
     try:
         slots = smallest_slots(
             program.cores,
-            rings,
+            program.tokens(seeded=False),
             pipes,
             lambda count: protocol.credit_period(count, behaviour),
             at_least=1,
@@ -668,6 +714,191 @@ def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Ha
                 "the order in which they come, each before the next is taken out",
                 severity,
             )
+
+
+# ---------------------------------------------------------------------------------------------
+# What depends on numbers that are not known
+# ---------------------------------------------------------------------------------------------
+
+_FIRST = (*range(10), 12, 15, 16, 17, 20, 24, 25, 31, 32, 33, 40, 48, 64, 65)
+"""Values that are tried of one number."""
+
+_FEW = (0, 1, 2, 3, 5, 9, 17)
+"""Values that are tried of each of several numbers."""
+
+_MOST_TRIED = 60
+"""Programs that are tried."""
+
+_STARTS = (1, 2, 3, 4, 8, 16, 32, 64)
+"""Values from which on something is tried to be proved."""
+
+
+def _outcomes(outcomes: Outcomes, sample: Program | None) -> Iterator[Hazard]:
+    """What goes wrong for some numbers, or for all but a few."""
+    counted = list(_counts(outcomes))
+    if counted:
+        yield from counted
+        return
+    verdict = outcomes.explore()
+    kinds = {kind for kind, _ in verdict.outcomes}
+    if verdict.is_clean:
+        return
+    if verdict.is_complete and kinds <= {"end", "overwrite"} and outcomes.explore(seeded=False).is_clean:
+        for ring in dict.fromkeys(ring for kind, ring in verdict.outcomes if kind == "overwrite"):
+            yield _seeded(outcomes.component, ring)
+        return
+    found = list(_counts(outcomes, several=True)) or list(_for_values(outcomes, verdict))
+    if not found and verdict.is_wrong and sample is not None:
+        found = [replace(hazard, severity="error") for hazard in _events(sample)]
+    if not found:
+        found = [*_sampled(sample), *_undecided(outcomes, verdict)]
+    yield from found
+
+
+def _counts(outcomes: Outcomes, *, several: bool = False) -> Iterator[Hazard]:
+    """Rings of which one end is used more often than the other for almost all numbers.
+
+    With `several`, those where it depends on several numbers, which may always be such that both agree.
+    """
+    for name, ring in outcomes.component.rings.items():
+        (kernel, uses), *_ = ring.consumers.items()
+        last = {use.action: use.op for use in uses}
+        pushes = outcomes.times(name, "push" if ring.of_tiles else "commit")
+        pops = outcomes.times(name, "pop")
+        frees = [] if ring.frees_at_pop else outcomes.times(name, "free", default="pop")
+        for (giver, put), (taker, taken) in [*product(pushes, pops), *zip(pops, frees, strict=False)]:
+            difference = None if put is None or taken is None else put.minus(taken)
+            if not difference or not difference.is_independent or (len(difference.unknowns) > 1) != several:
+                continue
+            by = [f" by {core}" if len(outcomes.cores) > 2 else "" for core in (giver, taker)]
+            if (giver, put) in pops:
+                yield Hazard(
+                    "unbalanced-pipe",
+                    last["pop"],
+                    f"{ring.label} gives {put} entries out and gets {taken} slots back{by[1]}"
+                    f"{_unless(difference)}; free each entry once",
+                    "warning" if several else "error",
+                )
+                continue
+            yield Hazard(
+                "unbalanced-pipe",
+                last["pop"],
+                f"{taken} entries are taken out in @{kernel.function.sym_name.data}{by[1]}, but {put} are put into "
+                f"{ring.label}{by[0]}{_unless(difference)}; make both agree",
+                "warning" if several else "error",
+            )
+
+
+def _unless(difference: Sum) -> str:
+    """Where two numbers agree that differ by a sum, as far as a message tells."""
+    if not difference.unknowns:
+        return ", so that entries are left" if difference.value({}) > 0 else ", so that one side waits forever"
+    if len(difference.unknowns) > 1:
+        return f", which is not the same unless {difference} is 0"
+    (name,) = difference.unknowns
+    alike = [str(value) for value in range(_MOST_TRIED) if difference.value({name: value}) == 0]
+    return f", which is not the same unless {name} is {' or '.join(alike)}" if alike else ", which is never the same"
+
+
+def _for_values(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
+    """What goes wrong for values of arguments: certainly, if it does for all from some value on."""
+    numbers = sources(verdict.asked)
+    if not numbers or len(numbers) > 3:
+        return
+    tried = list(islice(product(_FIRST if len(numbers) == 1 else _FEW, repeat=len(numbers)), _MOST_TRIED))
+    wrong: dict[tuple[int, ...], list[Hazard]] = {}
+    for values in tried:
+        program = outcomes.program(dict(zip(numbers, values, strict=True)))
+        if program is None:
+            return
+        ways = [(way, kernel) for kernel in program.kernels for (way,) in kernel.schedules]
+        wrong[values] = [
+            *_left(program),
+            *_events(program),
+            *(hazard for way, kernel in ways for find in (_slots_in_use, _frees) for hazard in find(way, kernel)),
+        ]
+    least: int | None = None
+    if len(numbers) == 1:
+        # From where on it goes wrong for all that are tried, and certainly.
+        right = max((values[0] for values, hazards in wrong.items() if not _errors(hazards)), default=-1)
+        least = next((value for value in _FIRST if value > right), None)
+        known: dict[Terms, Limits] = {((numbers[0], 1),): (least, None)}
+        if least is not None and not outcomes.explore(known=known).is_wrong:
+            least = None
+    first: dict[tuple[Code, Operation | None], tuple[tuple[int, ...], Hazard]] = {}
+    times: Counter[tuple[Code, Operation | None]] = Counter()
+    looked = {values: hazards for values, hazards in wrong.items() if least is None or values[0] >= least}
+    for values, hazards in looked.items():
+        # Where cores stand in a deadlock may be another place for other numbers.
+        keys: dict[tuple[Code, Operation | None], Hazard] = {
+            (hazard.code, None if hazard.code == "deadlock" else hazard.op): hazard for hazard in hazards
+        }
+        times.update(keys.keys())
+        for key, hazard in keys.items():
+            first.setdefault(key, (values, hazard))
+    certain = least is not None or verdict.is_wrong
+    for key, (values, hazard) in first.items():
+        if hazard.code == "seeded-credits":
+            yield hazard
+            continue
+        if certain and times[key] == len(looked):
+            case = f"whenever {numbers[0]} is at least {least}" if least is not None else "always"
+        else:
+            given = " and ".join(f"{name} is {value}" for name, value in zip(numbers, values, strict=True))
+            case = f"if {given}, for example"
+        severity: Severity = "error" if certain and hazard.severity == "error" else "warning"
+        yield replace(hazard, severity=severity, message=f"{hazard.message}; this is so {case}")
+
+
+def _errors(hazards: Iterable[Hazard]) -> bool:
+    return any(hazard.severity == "error" for hazard in hazards)
+
+
+def _left(program: Program) -> Iterator[Hazard]:
+    """Rings that are not empty in the end."""
+    for name, ring in program.rings.items():
+        counts = [
+            {core: sum(event.ring == name and event.action in actions for event in events)
+             for core, events in program.cores.items()}
+            for actions in (("push", "commit"), ("pop",))
+        ]  # fmt: skip
+        put, taken = (max(count.values()) for count in counts)
+        if put > taken:
+            (_, uses), *_ = ring.consumers.items()
+            yield Hazard(
+                "unbalanced-pipe",
+                next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
+                f"{_counted(taken, 'entry is', 'entries are')} taken out, but {_counted(put, 'is', 'are')} put into "
+                f"{ring.label}, so that entries are left in it; make both agree",
+            )
+
+
+def _seeded(component: Component, name: str) -> Hazard:
+    ring = component.rings[name]
+    depth, behaviour = ring.pipe.depth, component.kernels[0].behaviour
+    return Hazard(
+        "seeded-credits",
+        ring.pipe,
+        f"{behaviour} begins with {protocol.seeded_credits(depth, behaviour)} credits although all {depth} slots of "
+        f"{name} are free, so that a push may reuse a slot before it is read; have the consumer answer, or use as many "
+        "slots as there are pushes",
+        "warning",
+    )
+
+
+def _undecided(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
+    """What kernels come to depends on a number in a way that is not followed."""
+    asked = place_of(verdict.asked)
+    if asked is not None:
+        name, op = asked
+        rings = " and ".join(outcomes.component.rings)
+        yield Hazard(
+            "undecided",
+            op,
+            f"whether both ends of {rings} agree depends on {name}, which is not known before the program runs, so "
+            "that only some cases were looked at; run it",
+            "warning",
+        )
 
 
 def _depth(pipe: Pipe) -> Iterator[Hazard]:

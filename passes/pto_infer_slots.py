@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.context import Context
@@ -131,8 +131,7 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
     members = [pipe for pipe in pipes if pipe.ends and pipe.names(program)]
     # On a5 pipes begin with the credits that producers wait for at their end. What these let go on overwrites, so that
     # numbers are chosen as if there were none.
-    drained = program.kernels[0].behaviour == "a2a3"
-    rings = {name: replace(ring, drained=drained) for name, ring in program.tokens(seeded=False).items()}
+    rings = program.tokens(seeded=False)
     try:
         found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
     except NoSlotNumber as error:

@@ -146,6 +146,8 @@ class Schedule:
     steps: list[Step] = field(default_factory=list[Step])
     exact: bool = True
     complete: bool = True
+    depends_on: Operation | None = None
+    """The first loop or branch of which it is not known where it goes."""
 
     @property
     def uses(self) -> list[PipeUse]:
@@ -179,10 +181,13 @@ def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
             yield PipeUse(op, action, pipe, direction, op.split_axis, op.entry_value)
 
 
-def schedules(function: FuncOp, uses: Sequence[PipeUse]) -> list[list[Schedule]]:
+def schedules(
+    function: FuncOp, uses: Sequence[PipeUse], values: Mapping[SSAValue, int] | None = None
+) -> list[list[Schedule]]:
     """What a function does: for each core that runs it, and each vector core if it asks which it is, its schedules.
 
-    `uses` are those of `pipe_uses`. A function of several blocks has none.
+    `uses` are those of `pipe_uses`, `values` what arguments and other numbers are that do not follow from others. A
+    function of several blocks has none.
     """
     if len(function.body.blocks) != 1 or not uses:
         return []
@@ -194,18 +199,18 @@ def schedules(function: FuncOp, uses: Sequence[PipeUse]) -> list[list[Schedule]]
     found: list[list[Schedule]] = []
     for core in cores:
         for lane in range(protocol.LANES if asks and core is KernelKind.VECTOR else 1):
-            ways = _ways(plan, core, lane)
+            ways = _ways(plan, core, lane, values or {})
             if ways is not None:
                 found.append(ways)
     return found
 
 
-def _ways(plan: _Plan, core: KernelKind, lane: int) -> list[Schedule] | None:
+def _ways(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, int]) -> list[Schedule] | None:
     found: list[Schedule] = []
     pending: list[dict[scf.IfOp, bool]] = [{}]
     while pending and len(found) < MOST_WAYS:
         choices = pending.pop()
-        run = _Run(plan, Schedule(core, lane), choices)
+        run = _Run(plan, Schedule(core, lane), choices, values)
         try:
             run.block(plan.body)
         except _Enough:
@@ -319,13 +324,15 @@ class _Unknown(Exception):
 class _Run:
     """One way through a function."""
 
-    def __init__(self, plan: _Plan, schedule: Schedule, choices: dict[scf.IfOp, bool]) -> None:
+    def __init__(
+        self, plan: _Plan, schedule: Schedule, choices: dict[scf.IfOp, bool], values: Mapping[SSAValue, int]
+    ) -> None:
         self.schedule = schedule
         self.others: list[dict[scf.IfOp, bool]] = []
         """The choices that other ways begin with."""
         self._plan = plan
         self._choices = choices
-        self._numbers: dict[SSAValue, int | None] = {}
+        self._numbers: dict[SSAValue, int | None] = dict(values)
         self._slots: dict[SSAValue, Slot | None] = {}
         self._taken: Counter[tuple[Pipe, int]] = Counter()
         self._visits = 0
@@ -353,21 +360,11 @@ class _Run:
         constant = constant_value(value)
         if constant is not None:
             return constant
-        compute = _ARITHMETIC.get(type(op))
-        if compute is None and not isinstance(op, arith.CmpiOp):
+        if not isinstance(op, arith.CmpiOp) and type(op) not in _ARITHMETIC:
             return None
         operands = [self.number(operand, seen) for operand in op.operands]
         known = [operand for operand in operands if operand is not None]
-        if len(known) < len(operands):
-            return None
-        if isinstance(op, _UNSIGNED) and min(known) < 0:
-            return None
-        if isinstance(op, arith.CmpiOp):
-            predicate = op.predicate.value.data
-            if predicate not in range(len(_COMPARISONS)) or (predicate >= _FIRST_UNSIGNED and min(known) < 0):
-                return None
-            return int(_COMPARISONS[predicate](known[0], known[1]))
-        return None if compute is None else compute(known)
+        return None if len(known) < len(operands) else computed(op, known)
 
     def slot(self, value: SSAValue) -> Slot | None:
         """The slot that a tile or tensor, or a part of one, lies in."""
@@ -416,14 +413,20 @@ class _Run:
             case scf.IfOp():
                 self._if(op)
             case scf.WhileOp():
-                self.schedule.exact = self.schedule.exact and op not in self._plan.around
+                self._inexact(op)
                 for _ in range(self._rounds(op)):
                     self._region(op.before_region)
                     self._region(op.after_region)
             case _:
-                self.schedule.exact = self.schedule.exact and op not in self._plan.around
+                self._inexact(op)
                 for region in op.regions:
                     self._region(region)
+
+    def _inexact(self, op: Operation) -> None:
+        """Note that it is not known how often the operations in `op` are carried out."""
+        if op in self._plan.around:
+            self.schedule.exact = False
+            self.schedule.depends_on = self.schedule.depends_on or op
 
     def _rounds(self, op: Operation) -> int:
         """How often a loop of unknown length is run; once is enough to see what is read and written in it."""
@@ -433,8 +436,8 @@ class _Run:
         lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
         known = lower is not None and upper is not None and step is not None and step > 0
         values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
-        if op in self._plan.around:
-            self.schedule.exact = self.schedule.exact and known and not values[MOST_ROUNDS:]
+        if not known or values[MOST_ROUNDS:]:
+            self._inexact(op)
         body = op.body.blocks[0]
         self._bind(body.args[1:], op.iter_args)
         for value in values[: MOST_ROUNDS if op in self._plan.around else 1]:
@@ -445,6 +448,7 @@ class _Run:
     def _if(self, op: scf.IfOp) -> None:
         taken = self.number(op.cond)
         if taken is None and op in self._plan.around:
+            self.schedule.depends_on = self.schedule.depends_on or op
             if op not in self._choices:
                 self._choices[op] = True
                 self.others.append({**self._choices, op: False})
@@ -486,6 +490,19 @@ class _Run:
             if isinstance(op, TileOperation) and op.destination is operand:
                 access = "write"
             self.schedule.steps.append(Step(op, None, slot, access))
+
+
+def computed(op: Operation, values: Sequence[int]) -> int | None:
+    """What an operation makes of integers; None if that is not known."""
+    if isinstance(op, _UNSIGNED) and min(values) < 0:
+        return None
+    if isinstance(op, arith.CmpiOp):
+        predicate = op.predicate.value.data
+        if predicate not in range(len(_COMPARISONS)) or (predicate >= _FIRST_UNSIGNED and min(values) < 0):
+            return None
+        return int(_COMPARISONS[predicate](values[0], values[1]))
+    compute = _ARITHMETIC.get(type(op))
+    return None if compute is None else compute(values)
 
 
 def _divided(values: Sequence[int]) -> int | None:

@@ -124,10 +124,13 @@ def test_a_signal_is_freed_once_on_a5_too() -> None:
     assert finding.code == "freed-twice"
 
 
-def test_a_branch_on_a_signal_goes_either_way() -> None:
-    """What is popped in one branch only may be too much or too little."""
+def test_what_follows_from_a_signal() -> None:
+    """What is popped in one branch only may be too much or too little, unless the other core branches alike."""
     again = "scf.if %s {\n" + pop("u") + FREE + "}\n"
-    assert hazards(program(pop() + FREE + again, PUSH * 2)) == []
+    (finding,) = hazards(program(pop() + FREE + again, PUSH * 2))
+    assert (finding.severity, finding.code) == ("warning", "undecided")
+    assert "depends on %signal, which is not known before the program runs" in finding.message
+    assert hazards(program(pop() + FREE + again, PUSH + "scf.if %signal {\n" + PUSH + "}\n")) == []
 
 
 @pytest.mark.parametrize(("arch", "slots"), [("a2a3", 2), ("a5", 3)])
