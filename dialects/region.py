@@ -8,7 +8,6 @@ index `i` selects `i` alone. One attribute serves every dialect that places code
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -31,7 +30,7 @@ def _bound(value: int | None) -> _Bound:
 class SliceAttr(ParametrizedAttribute):
     """One Python slice: start, stop and step, each optional; the step is positive."""
 
-    name: ClassVar[str] = "region.slice"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "region.slice"
     start: IntAttr | NoneAttr
     stop: IntAttr | NoneAttr
     step: IntAttr
@@ -49,7 +48,7 @@ class SliceAttr(ParametrizedAttribute):
 class RegionAttr(ParametrizedAttribute):
     """A rectangular set of PEs: a slice of columns and a slice of rows."""
 
-    name: ClassVar[str] = "wse.region"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "wse.region"
     columns: SliceAttr
     rows: SliceAttr
 

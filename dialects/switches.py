@@ -7,7 +7,7 @@ of the one before. One attribute serves every dialect that has routes; nothing h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -57,7 +57,7 @@ def _names(ports: _Ports) -> Ports | None:
 class PositionAttr(ParametrizedAttribute):
     """A switch position: `from [ramp] to [east]`, either alone, or `invalid`."""
 
-    name: ClassVar[str] = "wse.position"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "wse.position"
     receive: ArrayAttr[StringAttr] | NoneAttr
     transmit: ArrayAttr[StringAttr] | NoneAttr
 
@@ -84,7 +84,7 @@ class PositionAttr(ParametrizedAttribute):
 class SwitchAttr(ParametrizedAttribute):
     """The switch of a route: positions 1 to 3, where it stands at the start, whether it goes round, its pop mode."""
 
-    name: ClassVar[str] = "wse.switch"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "wse.switch"
     positions: ArrayAttr[PositionAttr]
     current: IntAttr
     ring: IntAttr

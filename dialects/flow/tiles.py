@@ -64,7 +64,7 @@ is released, or the consumer's copy, until as many entries later its place is ta
 class TileType(ParametrizedAttribute, TypeAttribute):
     """A strided walk over a memory, of one to five dimensions."""
 
-    name: ClassVar[str] = "flow.tile"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "flow.tile"
     element_type: Attribute
 
     @classmethod

@@ -6,7 +6,6 @@ Nothing here knows what a stream is made of.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f32, i1, i8, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
@@ -38,7 +37,7 @@ def verify_scalar_type(type: Attribute, owner: str) -> None:
 class StreamType(ParametrizedAttribute, TypeAttribute):
     """A finite sequence of scalars: a strided walk over memory or a run of wavelets of a queue."""
 
-    name: ClassVar[str] = "flow.stream"  # pyright: ignore[reportIncompatibleVariableOverride]
+    name = "flow.stream"
     element_type: Attribute
 
     @classmethod

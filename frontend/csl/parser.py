@@ -835,23 +835,25 @@ class Parser:
         self.fail(brace, "a '.' is missing before '{': a struct is written '.{ .field = value }'")
 
     def if_statement(self) -> If:
-        kinds = self.kinds
         first = self.position
+        branches, otherwise = self.branches(self.branch_body)
+        return If(self.starts[first], self.ends[self.position - 1], branches, otherwise)
+
+    def branches(self, side: Callable[[], Statement]) -> tuple[list[IfBranch], Statement | None]:
+        """The branches of an `if` and what stands behind its last `else`, each side parsed by `side`."""
+        kinds = self.kinds
         branches: list[IfBranch] = []
-        otherwise = None
         while True:
             start = self.starts[self.position]
             self.position += 1
             condition = self.parenthesised("after 'if'")
-            body = self.branch_body()
+            body = side()
             branches.append(IfBranch(start, self.ends[self.position - 1], condition, body))
             if kinds[self.position] != "else":
-                break
+                return branches, None
             self.position += 1
             if kinds[self.position] != "if":
-                otherwise = self.branch_body()
-                break
-        return If(self.starts[first], self.ends[self.position - 1], branches, otherwise)
+                return branches, side()
 
     def branch_body(self) -> Statement:
         """What an `if`, an `else` or a `comptime` governs. A simple one ends before `else` or with `;`."""
@@ -1264,22 +1266,8 @@ class Parser:
         return self.block(None)
 
     def if_expression(self) -> Expression:
-        kinds = self.kinds
         first = self.position
-        branches: list[IfBranch] = []
-        otherwise: Statement | None = None
-        while True:
-            start = self.starts[self.position]
-            self.position += 1
-            condition = self.parenthesised("after 'if'")
-            body = self.expression()
-            branches.append(IfBranch(start, self.ends[self.position - 1], condition, body))
-            if kinds[self.position] != "else":
-                break
-            self.position += 1
-            if kinds[self.position] != "if":
-                otherwise = self.expression()
-                break
+        branches, otherwise = self.branches(self.expression)
         self.height += 1
         if isinstance(otherwise, If):
             # It stood in parentheses, which are not kept.
