@@ -382,7 +382,9 @@ def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
             freed = slot if slot in held else next(iter(held), None)
             if freed is not None and not kernel.frees_at_pop(use.pipe, use.direction):
                 held.remove(freed)
-                given.add(freed)
+                # A tile out of global memory is a copy, which the producer does not reach.
+                if not (freed.use.of_tile and kernel.in_global_memory(use.pipe)):
+                    given.add(freed)
         elif use.entry is not None and isinstance(use.entry.type, TensorViewType):
             yield from _push(use, slot, given, written)
             if slot is not None:

@@ -203,6 +203,14 @@ def test_tiles_are_not_used_after_they_are_freed() -> None:
     assert kinds(consumer(pop("t") + pop("u") + FREE + used.replace("%t", "%u") + FREE)) == []
 
 
+def test_copies_of_tiles_may_be_used_after_they_are_freed() -> None:
+    """Out of global memory; the producer overwrites the slot there."""
+    in_global_memory = "gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %a : i32"
+    body = pop("t") + FREE + f"pto.tprint ins(%t : {VEC})\n"
+    for behaviour in ("ideal", "a2a3"):
+        assert kinds(consumer(body, operands=in_global_memory), behaviour) == []
+
+
 def test_every_entry_is_freed_once() -> None:
     (hazard,) = hazards(consumer(pop("t")))
     assert hazard.code == "unbalanced-pipe"
