@@ -26,6 +26,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ..traversal import walk
 from . import epilogue, protocol
 from .assembly import (
     Clauses,
@@ -415,7 +416,7 @@ class AicInitializePipeOp(OpenPipeOp):
         return _only(
             [
                 other
-                for other in peer.walk()
+                for other in walk(peer)
                 if (isinstance(other, AivInitializePipeOp) and other.reserved_name == buffer.owner.key)
                 or lowered_pipe(other, peer, buffer.owner.key)
             ]
@@ -484,7 +485,7 @@ class AivInitializePipeOp(OpenPipeOp):
         """The type of the tiles that are taken out of the pipe."""
         types = [
             pop.entry_value.type
-            for pop in function.walk()
+            for pop in walk(function)
             if isinstance(pop, TPopFromAicOp) and pop.pipe_id == self.pipe_id
         ]
         if not types:
@@ -517,7 +518,7 @@ class AivInitializePipeOp(OpenPipeOp):
         function = function_of(producer)
         if not isinstance(producer, AicInitializePipeOp) or function is None:
             return
-        for push in function.walk():
+        for push in walk(function):
             if not isinstance(push, TPushToAivOp) or push.pipe_id != producer.pipe_id:
                 continue
             pushed = push.entry_value.type
@@ -533,7 +534,7 @@ class AivInitializePipeOp(OpenPipeOp):
 
 
 def _members(op: Operation | None) -> list[Operation]:
-    return [] if op is None else list(op.walk())
+    return [] if op is None else list(walk(op))
 
 
 def _only(found: list[Operation]) -> Operation | None:
@@ -542,7 +543,7 @@ def _only(found: list[Operation]) -> Operation | None:
 
 def opened_pipes(function: FuncOp, pipe_id: int) -> list[OpenPipeOp]:
     """The front-end operations of a function that open a pipe of this number."""
-    return [op for op in function.walk() if isinstance(op, OpenPipeOp) and op.pipe_id == pipe_id]
+    return [op for op in walk(function) if isinstance(op, OpenPipeOp) and op.pipe_id == pipe_id]
 
 
 def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
@@ -856,7 +857,7 @@ class PopOp(PipeUseOp):
             fail(self, "expects fixpipe TPOP result to be a tile type")
         if any(
             isinstance(other, TPopFromAicOp) and other.pipe_id == self.pipe_id and other.tile.type != tile
-            for other in require_function(self).walk()
+            for other in walk(require_function(self))
         ):
             fail(
                 self,
@@ -1017,7 +1018,7 @@ class SetQuantOp(OneOperandOp):
         function = require_function(self)
         frontend: list[Operation] = [*opened_pipes(function, self.pipe_id)]
         found = frontend or [
-            op for op in function.walk() if isinstance(op, InitializePipeOp) and op.frontend_id == self.pipe_id
+            op for op in walk(function) if isinstance(op, InitializePipeOp) and op.frontend_id == self.pipe_id
         ]
         if len(found) != 1:
             count = "exactly one" if found else "a"
