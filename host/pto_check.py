@@ -204,6 +204,16 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
         value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None
         if value is not None and not -(1 << 63) <= value < 1 << 63:
             raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(op))
+        # Nor does it compare what the branches of an scf.if yield with its results.
+        for region in op.regions if isinstance(op, scf.IfOp) else ():
+            last = region.blocks[0].last_op if region.blocks else None
+            given = last.operand_types if isinstance(last, scf.YieldOp) else ()
+            if tuple(given) != tuple(op.result_types):
+                raise LoomError(
+                    f"a branch of scf.if yields {len(given)} values for {len(op.results)} results, or of other types; "
+                    "yield one for each",
+                    (last and location_of(last)) or location_of(op),
+                )
         step = constant_value(op.step) if isinstance(op, scf.ForOp) else None
         if step is not None and step < 1:
             raise LoomError(f"the loop has step {step} and would never end; use a step above 0", location_of(op))

@@ -525,3 +525,14 @@ def test_loops_that_never_end(step: int) -> None:
     assert finding.message == f"the loop has step {step} and would never end; use a step above 0"
     with pytest.raises(LoomError, match=f"the loop has step {step}"):
         pto.run(text, arguments={"scale": 1})
+
+
+@pytest.mark.parametrize("branch", ["", "scf.yield %c4, %c8 : index, index", "scf.yield %scale : f32"])
+def test_branches_that_yield_something_else(branch: str) -> None:
+    """What xDSL lets pass: an scf.if of one result whose second branch yields none, two or one of another type."""
+    condition = "%true = arith.constant true\n  %n = scf.if %true -> (index) {\n  scf.yield %c4 : index\n  }"
+    text = DOUBLE.replace("TYPE", "f32").replace("return", f"{condition} else {{\n  {branch}\n  }}\n  return")
+    (finding,) = pto.check(text)
+    assert finding.code == "rejected"
+    with pytest.raises(LoomError):
+        pto.run(text, arguments={"scale": 1})
