@@ -67,8 +67,9 @@ def _operation_in(traceback: TracebackType | None) -> Operation | None:
 _SEEN_BY_KIND = frozenset(
     {
         "scf.yield", "memref.load", "memref.store", "wse.buffer", "wse.export", "wse.get_buffer", "wse.get_param",
-        "wse.activate", "dsd.mem1d", "dsd.mem4d", "dsd.fabin", "dsd.fabout", "flow.buffer", "flow.export",
-        "flow.stream", "flow.queue_stream", "flow.load", "flow.store", "flow.apply", "flow.get_param", "flow.activate",
+        "wse.activate", "dsd.tensor_access", "dsd.mem1d", "dsd.mem4d", "dsd.fabin", "dsd.fabout", "flow.buffer",
+        "flow.export", "flow.stream", "flow.queue_stream", "flow.load", "flow.store", "flow.apply", "flow.get_param",
+        "flow.activate",
     }
 )  # fmt: skip
 """Operations whose own check sees only their types and attributes, beside those of `_SCALAR_DIALECTS`. What it says of

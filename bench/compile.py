@@ -23,10 +23,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from loomir.dialects import get_all_dialects
+from loomir.host.compilation import PIPELINE
 from loomir.passes import get_all_passes
 from loomir.verification import verify
-
-PASSES = tuple(get_all_passes())
 
 
 def context() -> Context:
@@ -140,7 +139,7 @@ def report(
     sizes: Sequence[int],
     make: Callable[[int], str],
     repeat: int,
-    passes: Sequence[str] = PASSES,
+    passes: Sequence[str] = PIPELINE,
 ) -> None:
     table = Table(title=title, title_justify="left")
     table.add_column("")
@@ -164,7 +163,7 @@ def main() -> None:
     repeat = arguments.parse_args().repeat
     console = Console(width=120)
     # A PE has about twenty task ids, so the longest chains are no programs for lower-to-flow.
-    above_flow = [name for name in PASSES if name != "lower-to-flow"]
+    above_flow = [name for name in PIPELINE if name != "lower-to-flow"]
 
     def programs(count: int) -> str:
         return program("".join(pe(f"p{number}", f"[:, {number}]", 6) for number in range(count)), 4, count)

@@ -49,8 +49,9 @@ PE = """
     wse.task @step local {{
       %a = wse.get_buffer @a : memref<16xf32>
       %d = dsd.mem1d %a at 3 extent 13 : memref<16xf32>
+      %t = dsd.tensor_access %a affine_map<(i) -> (i + 1)> extents [13] : memref<16xf32> -> !dsd.mem1d<f32>
       %c = arith.constant 2.0 : f32
-      dsd.fmacs %d, %d, %d, %c : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      dsd.fmacs %d, %t, %d, %c : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
       wse.activate @step
       wse.return
     }}
