@@ -345,7 +345,7 @@ def _argument(name: str, kind: str, value: Any) -> Any:
         if kind in ("f32", "f16", "bf16"):
             return normalize(kind, float(value))
         number = int(value)
-        if number != float(value):
+        if number != value:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise LoomError(f"argument {value!r} of '{name}' is no {kind}") from None

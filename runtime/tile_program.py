@@ -478,6 +478,8 @@ def tile_get(body: Body, op: flow.TileGetOp) -> None:
     def get(warp: Warp) -> None:
         value: Tile = warp.slots[source]
         found = [view.ravel()[0] for _, view in _each(warp, value, where)]
+        if found[0].dtype.kind == "u":
+            found = [element.view(f"i{element.itemsize}") for element in found]
         first = found[0].item()
         if all(other.item() == first for other in found):
             warp.slots[result] = first

@@ -434,16 +434,15 @@ class TilePrintOp(SymbolUser):
 
 @irdl_op_definition
 class TileGetOp(SymbolUser):
-    """The first element of a tile."""
+    """The first element of a tile; an integer without a sign, as operations on scalars give it theirs."""
 
     name = "flow.tile_get"
     tile = operand_def(TileType)
     result = result_def(AnyFloat | IntegerType)
     assembly_format = "$tile attr-dict `:` type($tile) `->` type($result)"
 
-    def __init__(self, tile: SSAValue):
-        assert isinstance(tile.type, TileType)
-        super().__init__(operands=[tile], result_types=[tile.type.element_type])
+    def __init__(self, tile: SSAValue, type: Attribute):
+        super().__init__(operands=[tile], result_types=[type])
 
     def verify_symbols(self, scope: Scope) -> None:
         """It names no symbol."""

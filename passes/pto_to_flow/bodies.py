@@ -55,7 +55,7 @@ from ..pto_pipes import refusal
 from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
-from .handles import Handles, is_handle, pointed
+from .handles import Handles, is_handle, lowered, pointed
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
@@ -133,7 +133,7 @@ class KernelLowering:
                 "kernel",
             )
         integer = isinstance(old.type, IndexType) or pointed(old.type) is not None
-        new = entry.insert_arg(i64 if integer else old.type, len(entry.args))
+        new = entry.insert_arg(i64 if integer else lowered(old.type), len(entry.args))
         new.name_hint = old.name_hint
         self.handles.values[old] = new
         if isinstance(old.type, IndexType):

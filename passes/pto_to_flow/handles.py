@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, i64
+from xdsl.dialects.builtin import IntegerType, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
@@ -168,5 +169,7 @@ def pointed(type: Attribute) -> Attribute | None:
 
 
 def lowered(type: Attribute) -> Attribute:
-    """The type of a scalar; pointers are addresses."""
+    """The type of a scalar: pointers are addresses, and operations give integers their sign."""
+    if isinstance(type, IntegerType):
+        return IntegerType(cast("IntegerType", type).bitwidth)
     return type if pointed(type) is None else i64

@@ -419,7 +419,7 @@ class Pipes:
         pipe, ring = self._end(op)
         emitter = self.emitter
         index = emitter.make(flow.WaitOp(ring.channel))
-        word = emitter.make(flow.TileGetOp(emitter.tile(self._word(pipe, ring, index, "read"))))
+        word = emitter.make(flow.TileGetOp(emitter.tile(self._word(pipe, ring, index, "read")), i32))
         if pipe.by_global_memory and self.machine.protocol == "a2a3":
             emitter.append(flow.ReleaseOp(ring.channel))
         signal = emitter.make(arith.CmpiOp(word, emitter.constant(1, i32), "eq"))

@@ -52,7 +52,7 @@ from ...dialects.pto.tiles import (
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from ..pto_pipes import refusal
 from .emission import Emitter
-from .handles import Handles
+from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
 
 CONVERTER = "fixpipe"
@@ -349,7 +349,7 @@ class TileOperations:
     def load(self, op: LoadScalarOp) -> None:
         """Lower `pto.load_scalar`."""
         view = self._element(op, op.ptr, self.handles.number(op.offset))
-        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view)))
+        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view), lowered(view.element)))
         value.name_hint = op.value.name_hint
         self.handles.values[op.value] = value
 

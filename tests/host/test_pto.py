@@ -536,3 +536,42 @@ def test_branches_that_yield_something_else(branch: str) -> None:
     assert finding.code == "rejected"
     with pytest.raises(LoomError):
         pto.run(text, arguments={"scale": 1})
+
+
+UNSIGNED = """
+func.func @fill(%number: TYPE, %result: !pto.ptr<TYPE>, %copy: !pto.ptr<TYPE>)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %tile = pto.alloc_tile : !pto.tile_buf<vec, 1x32xTYPE>
+  pto.texpands ins(%number : TYPE) outs(%tile : !pto.tile_buf<vec, 1x32xTYPE>)
+  %view = pto.make_tensor_view %result, shape = [%c1, %c32], strides = [%c32, %c1] : !pto.tensor_view<1x32xTYPE>
+  %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c1, %c32]
+    : !pto.tensor_view<1x32xTYPE> -> !pto.partition_tensor_view<1x32xTYPE>
+  pto.tstore ins(%tile : !pto.tile_buf<vec, 1x32xTYPE>) outs(%part : !pto.partition_tensor_view<1x32xTYPE>)
+  %last = scf.for %i = %c0 to %c2 step %c1 iter_args(%held = %number) -> (TYPE) {
+    %next = pto.load_scalar %result[%i] : !pto.ptr<TYPE> -> TYPE
+    scf.yield %next : TYPE
+  }
+  pto.store_scalar %last, %copy[%c1] : !pto.ptr<TYPE>, TYPE
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("sign", ["u", "s"])
+def test_numbers_with_a_sign_or_without(tmp_path: Path, bits: int, sign: str) -> None:
+    """A number keeps its bits as an argument, through loops, and in and out of memory."""
+    path = tmp_path / "fill.pto"
+    path.write_text(UNSIGNED.replace("TYPE", f"{sign}i{bits}"))
+    number = 2**bits - 56 if sign == "u" else -56
+    dtype = np.dtype(f"{'u' if sign == 'u' else 'i'}{bits // 8}")
+    arrays = {"result": np.zeros(32, dtype), "copy": np.zeros(2, dtype)}
+    result = pto.run(path, arguments={"number": number, **arrays})
+    assert result.arrays["result"].tolist() == [number] * 32
+    assert result.arrays["copy"].tolist() == [0, number]
+    with pytest.raises(LoomError, match=f"argument {2**bits} of 'fill' does not fit i{bits}"):
+        pto.run(path, arguments={"number": 2**bits, **arrays})
