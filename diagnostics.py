@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from xdsl.utils.exceptions import DiagnosticException
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import LocationAttr
     from xdsl.ir import Attribute, Operation
     from xdsl.utils.exceptions import ParseError
 
@@ -41,6 +42,20 @@ class LoomError(DiagnosticException):
 def location_of(op: Operation) -> str | None:
     """Where `op` was written, as `file:line:col`, or None if its location is unknown."""
     return render_location(op.location)
+
+
+def as_written(op: Operation) -> LocationAttr:
+    """The location of `op` with its name, or the one that it has from an earlier pass, for what takes its place."""
+    from xdsl.dialects.builtin import NameLoc, StringAttr
+
+    return op.location if isinstance(op.location, NameLoc) else NameLoc(StringAttr(op.name), op.location)
+
+
+def written_as(op: Operation) -> str | None:
+    """The operation that was written where `op` stands, if a pass has left its name."""
+    from xdsl.dialects.builtin import NameLoc
+
+    return op.location.desc.data if isinstance(op.location, NameLoc) else None
 
 
 def render_location(location: Attribute) -> str | None:

@@ -912,7 +912,6 @@ def _depth(pipe: Pipe) -> Iterator[Hazard]:
             "unsafe-depth",
             pipe,
             f"sparse free-space waiting is unsafe for slot_num = {depth}: push {push} reuses slot "
-            f"{protocol.slot_of(push, depth)} before its free credit; use {depth - 1} or {depth + 1}, or sync_period "
-            "= 1",
+            f"{protocol.slot_of(push, depth)} before its free credit; use {depth - 1} or {depth + 1}",
             "warning",
         )

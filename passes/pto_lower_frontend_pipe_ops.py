@@ -14,6 +14,7 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ..diagnostics import as_written
 from ..dialects.pto import protocol
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.frontend_pipes import (
@@ -214,7 +215,7 @@ class _Lowering:
         )
         results += new[-1].results
         for made in new:
-            made.location = op.location
+            made.location = as_written(op)
         Rewriter.replace_op(op, new, results)
 
 

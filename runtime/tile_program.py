@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics import LoomError, location_of, written_as
 from ..dialects import flow
 from ..dialects.tile_functions import FUNCTIONS
 from .channel_rows import Copy, Rows
@@ -200,15 +200,16 @@ def _options(op: flow.TileApplyOp) -> dict[str, Any]:
 class _Apply:
     """A function on tiles as an instruction."""
 
-    __slots__ = ("alike", "destination", "function", "kernel", "options", "sources", "where")
+    __slots__ = ("alike", "destination", "kernel", "name", "options", "sources", "where")
 
     def __init__(
-        self, function: str, kernel: Kernel, destination: int, sources: list[int], options: dict[str, Any],
+        self, name: str, kernel: Kernel, destination: int, sources: list[int], options: dict[str, Any],
         where: str | None, alike: list[tuple[int, int]],
     ):  # fmt: skip
         self.alike = alike
         """Sources, and which of their dimensions, counted from the last, have to be checked against the destination."""
-        self.function = function
+        self.name = name
+        """What messages call it."""
         self.kernel = kernel
         self.destination = destination
         self.sources = sources
@@ -307,7 +308,7 @@ class _Apply:
             " x ".join(map(str, each.shape[first:])) for each in (out, *operands) if type(each) is np.ndarray
         )
         return LoomError(
-            f"the shapes of '{self.function}' do not belong together: {into} from {', '.join(out_of)}; "
+            f"the shapes of {self.name} do not belong together: {into} from {', '.join(out_of)}; "
             "correct the valid shapes of the tiles",
             self.where,
         )
@@ -423,7 +424,8 @@ def apply(body: Body, op: flow.TileApplyOp) -> None:
             _dtype(source.type, op)
     sources = [body.use(source) for source in op.sources]
     alike = _open_extents(op) if FUNCTIONS[name].shape == "elementwise" else []
-    body.emit(_Apply(name, KERNELS[name], body.use(op.destination), sources, _options(op), location_of(op), alike))
+    written = written_as(op) or f"'{name}'"
+    body.emit(_Apply(written, KERNELS[name], body.use(op.destination), sources, _options(op), location_of(op), alike))
 
 
 def _open_extents(op: flow.TileApplyOp) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...diagnostics import LoomError, location_of
+from ...diagnostics import LoomError, as_written, location_of
 from ...dialects import flow
 from ...dialects.pto.types import element_bytes
 from .views import Number, View
@@ -34,7 +34,8 @@ class Emitter:
 
     def append(self, op: Operation) -> Operation:
         """Append an operation."""
-        op.location = self.at.location
+        # What is computed of tiles may turn out not to fit only when it runs: then it is told by its name in the text.
+        op.location = as_written(self.at) if isinstance(op, flow.TileApplyOp) else self.at.location
         self.block.add_op(op)
         return op
 

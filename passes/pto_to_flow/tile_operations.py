@@ -300,12 +300,27 @@ class TileOperations:
             case "padding":
                 value = self._padding(op)
                 if value is None:
-                    self._copy(op, target, _tile(sources[0]))
+                    self._copy_inside(op, target, _tile(sources[0]))
                     return
                 options["value"] = value
             case _:
                 pass
         self.emitter.apply(function, target, sources, options)
+
+    def _copy_inside(self, op: Operation, target: View, source: View) -> None:
+        """Copy a tile into the first rows and columns of another, and leave what is around as it is."""
+        if known((*target.extents, *source.extents)) is not None:
+            self._copy(op, target, source)
+            return
+        common: list[Number] = []
+        for inner, outer, what in zip(source.extents, target.extents, ("rows", "columns"), strict=True):
+            if isinstance(inner, int) and isinstance(outer, int):
+                common.append(min(inner, outer))
+                continue
+            self.emitter.at_most(inner, outer, f"the result of {op.name} has no fewer valid {what} than its source")
+            common.append(inner)
+        inside = tuple(common)
+        self.emitter.apply("copy", replace(target, extents=inside), [replace(source, extents=inside)])
 
     def _column(self, source: View | SSAValue, tile: Attribute, rows: Number) -> View:
         """One element for each row; they may stand in a row themselves."""

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from loomir import pto
-from loomir.diagnostics import LoomError
+from loomir.diagnostics import LoomError, written_as
+from loomir.dialects import flow
 from loomir.host.pto import Printed, Result, compare, differences
+from loomir.host.pto_check import aim, parse_kernels, prepare
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pto"
 
@@ -575,3 +577,59 @@ def test_numbers_with_a_sign_or_without(tmp_path: Path, bits: int, sign: str) ->
     assert result.arrays["copy"].tolist() == [0, number]
     with pytest.raises(LoomError, match=f"argument {2**bits} of 'fill' does not fit i{bits}"):
         pto.run(path, arguments={"number": 2**bits, **arrays})
+
+
+SHAPES = """
+func.func @shapes(%n: index, %m: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %a = pto.alloc_tile valid_row = %n valid_col = %c8 : !pto.tile_buf<vec, 4x8xf32, valid=?x?>
+  %b = pto.alloc_tile valid_row = %m valid_col = %c8 : !pto.tile_buf<vec, 4x8xf32, valid=?x?>
+  pto.texpands ins(%one : f32) outs(%a : !pto.tile_buf<vec, 4x8xf32, valid=?x?>)
+  pto.texpands ins(%two : f32) outs(%b : !pto.tile_buf<vec, 4x8xf32, valid=?x?>)
+  OPERATION ins(%a : !pto.tile_buf<vec, 4x8xf32, valid=?x?>) outs(%b : !pto.tile_buf<vec, 4x8xf32, valid=?x?>)
+  pto.tprint ins(%b : !pto.tile_buf<vec, 4x8xf32, valid=?x?>)
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["pto.tmov", "pto.tneg", "pto.texp"])
+def test_shapes_that_do_not_fit_when_it_runs(tmp_path: Path, name: str) -> None:
+    """They are told by the name in the text, and nothing of what becomes of it."""
+    path = tmp_path / "shapes.pto"
+    path.write_text(SHAPES.replace("OPERATION", name))
+    pto.run(path, arguments={"n": 3, "m": 3})
+    line = 1 + SHAPES.splitlines().index(next(line for line in SHAPES.splitlines() if "OPERATION" in line))
+    message = rf"shapes\.pto:{line}:3: error: the shapes of {name} do not belong together: 2 x 8 from 3 x 8; correct"
+    with pytest.raises(LoomError, match=message):
+        pto.run(path, arguments={"n": 3, "m": 2})
+
+
+def test_padding_with_nothing(tmp_path: Path) -> None:
+    """What is around the source stays as it is, and there has to be a place for all of it."""
+    path = tmp_path / "shapes.pto"
+    path.write_text(SHAPES.replace("OPERATION", "pto.tfillpad"))
+    (printed,) = pto.run(path, arguments={"n": 3, "m": 4}).prints
+    np.testing.assert_array_equal(printed.array, np.repeat([[1.0], [1.0], [1.0], [2.0]], 8, axis=1))
+    with pytest.raises(LoomError, match=r"the result of pto\.tfillpad has no fewer valid rows than its source"):
+        pto.run(path, arguments={"n": 3, "m": 2})
+    end = ")\n  pto.tprint"
+    path.write_text(path.read_text().replace(end, end.replace("\n", " {padValue = #pto.pad_value<zero>}\n")))
+    (printed,) = pto.run(path, arguments={"n": 3, "m": 4}).prints
+    np.testing.assert_array_equal(printed.array, np.repeat([[1.0], [1.0], [1.0], [0.0]], 8, axis=1))
+    with pytest.raises(LoomError, match=r"the shapes of pto\.tfillpad do not belong together: 2 x 8 from 3 x 8"):
+        pto.run(path, arguments={"n": 3, "m": 2})
+
+
+def test_a_push_that_does_not_fit_is_told_as_it_is_written(tmp_path: Path) -> None:
+    """Also where a pass has made another operation of it."""
+    text = (EXAMPLES / "matmul_print.pto").read_text()
+    assert "pto.tpush_to_aiv(" in text
+    module = parse_kernels(text)
+    aim(module, "a5")
+    prepare(module, "a5", lower={"protocol": "a5", "blocks": 1})
+    names = {written_as(op) for op in module.walk() if isinstance(op, flow.TileApplyOp)}
+    assert "pto.tpush_to_aiv" in names
+    assert "pto.tpush" not in names

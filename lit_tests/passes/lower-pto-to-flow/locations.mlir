@@ -6,7 +6,8 @@
 func.func @k(%x: f32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %at = arith.constant 0 : i64
   %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
-  // CHECK: flow.tile_apply "fill" {{.*}} loc("{{.*}}locations.mlir":[[# @LINE + 1]]:3)
+  // What is computed of tiles keeps the name of the operation.
+  // CHECK: flow.tile_apply "fill" {{.*}} loc("pto.texpands"("{{.*}}locations.mlir":[[# @LINE + 1]]:3))
   pto.texpands ins(%x : f32) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
   // CHECK: flow.tile_print {{.*}} loc("{{.*}}locations.mlir":[[# @LINE + 6]]:3)
   func.call @print(%t) : (!pto.tile_buf<vec, 16x16xf32>) -> ()
