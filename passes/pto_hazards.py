@@ -35,7 +35,7 @@ from ..dialects.traversal import walk
 from ..findings import Finding, Severity
 from .analysis.pipe_states import Verdict
 from .analysis.pipe_tokens import Deadlock, EventGraph, NoSlotNumber, smallest_slots
-from .analysis.unknowns import Limits, Terms
+from .analysis.unknowns import BLOCK, Limits, Terms
 from .pto_control import Arguments, UnknownControl
 from .pto_entries import entry_bytes
 from .pto_events import Component, Program, Ring, components, consumer_buffer, rings_of
@@ -737,7 +737,7 @@ _STARTS = (1, 2, 3, 4, 8, 16, 32, 64)
 
 def _outcomes(outcomes: Outcomes, sample: Program | None) -> Iterator[Hazard]:
     """What goes wrong for some numbers, or for all but a few."""
-    counted = list(_counts(outcomes))
+    counted = list(_counts(outcomes, certain=True))
     if counted:
         yield from counted
         return
@@ -749,7 +749,7 @@ def _outcomes(outcomes: Outcomes, sample: Program | None) -> Iterator[Hazard]:
         for ring in dict.fromkeys(ring for kind, ring in verdict.outcomes if kind == "overwrite"):
             yield _seeded(outcomes.component, ring)
         return
-    found = list(_counts(outcomes, several=True)) or list(_for_values(outcomes, verdict))
+    found = list(_counts(outcomes, certain=False)) or list(_for_values(outcomes, verdict))
     if not found and verdict.is_wrong and sample is not None:
         found = [replace(hazard, severity="error") for hazard in _events(sample)]
     if not found:
@@ -757,10 +757,10 @@ def _outcomes(outcomes: Outcomes, sample: Program | None) -> Iterator[Hazard]:
     yield from found
 
 
-def _counts(outcomes: Outcomes, *, several: bool = False) -> Iterator[Hazard]:
-    """Rings of which one end is used more often than the other for almost all numbers.
+def _counts(outcomes: Outcomes, *, certain: bool) -> Iterator[Hazard]:
+    """Rings of which one end is used more often than the other, certainly or but for what may be the usual numbers.
 
-    With `several`, those where it depends on several numbers, which may always be such that both agree.
+    Those are where one number has to be another, or to have one value.
     """
     for name, ring in outcomes.component.rings.items():
         (kernel, uses), *_ = ring.consumers.items()
@@ -770,7 +770,10 @@ def _counts(outcomes: Outcomes, *, several: bool = False) -> Iterator[Hazard]:
         frees = [] if ring.frees_at_pop else outcomes.times(name, "free", default="pop")
         for (giver, put), (taker, taken) in [*product(pushes, pops), *zip(pops, frees, strict=False)]:
             difference = None if put is None or taken is None else put.minus(taken)
-            if not difference or not difference.is_independent or (len(difference.unknowns) > 1) != several:
+            if not difference or not difference.is_independent:
+                continue
+            ends = [end for end in (put, taken) if end is not None]
+            if certain != (_hardly_alike(difference) and all(end.is_unlimited for end in ends)):
                 continue
             by = [f" by {core}" if len(outcomes.cores) > 2 else "" for core in (giver, taker)]
             if (giver, put) in pops:
@@ -779,7 +782,7 @@ def _counts(outcomes: Outcomes, *, several: bool = False) -> Iterator[Hazard]:
                     last["pop"],
                     f"{ring.label} gives {put} entries out and gets {taken} slots back{by[1]}"
                     f"{_unless(difference)}; free each entry once",
-                    "warning" if several else "error",
+                    "error" if certain else "warning",
                 )
                 continue
             yield Hazard(
@@ -787,8 +790,15 @@ def _counts(outcomes: Outcomes, *, several: bool = False) -> Iterator[Hazard]:
                 last["pop"],
                 f"{taken} entries are taken out in @{kernel.function.sym_name.data}{by[1]}, but {put} are put into "
                 f"{ring.label}{by[0]}{_unless(difference)}; make both agree",
-                "warning" if several else "error",
+                "error" if certain else "warning",
             )
+
+
+def _hardly_alike(difference: Sum) -> bool:
+    """Whether two numbers that differ by a sum agree only where nothing is done at all."""
+    free = difference.unknowns
+    values = range(1, _MOST_TRIED)
+    return not free or (len(free) == 1 and all(difference.value({free[0]: value}) for value in values))
 
 
 def _unless(difference: Sum) -> str:
@@ -838,7 +848,8 @@ def _for_values(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
         times.update(keys.keys())
         for key, hazard in keys.items():
             first.setdefault(key, (values, hazard))
-    certain = least is not None or verdict.is_wrong
+    # There may be one block alone.
+    certain = verdict.is_wrong or (least is not None and numbers[0].name != BLOCK)
     for key, (values, hazard) in first.items():
         if hazard.code == "seeded-credits":
             yield hazard

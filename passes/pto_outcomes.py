@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.pto.kernels import GetBlockIdxOp
@@ -176,6 +177,11 @@ class Sum(dict[tuple[Unknown, ...], int]):
         return list(dict.fromkeys(part for product in self for part in product))
 
     @property
+    def is_unlimited(self) -> bool:
+        """Whether its unknowns can all be as large as one likes: arguments, what is loaded, and quotients of these."""
+        return all(map(_is_unlimited, self.unknowns))
+
+    @property
     def is_independent(self) -> bool:
         """Whether its unknowns can be any numbers: each follows from others, which all kernels know."""
         parts = [set(leaves(Linear(0, ((part, 1),)))) for part in self.unknowns]
@@ -230,6 +236,21 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
             case _:
                 pass
     return _sum(parts)
+
+
+_QUOTIENTS = frozenset(kind.name for kind in (arith.DivSIOp, arith.DivUIOp, arith.CeilDivSIOp))
+
+
+def _is_unlimited(part: Unknown) -> bool:
+    if part.name in _QUOTIENTS:
+        value, by = part.operands
+        return (
+            not by.terms
+            and by.constant > 0
+            and bool(value.terms)
+            and all(times > 0 and _is_unlimited(inner) for inner, times in value.terms)
+        )
+    return part.name.startswith("%") and not part.place
 
 
 def _grows(trips: Linear) -> bool:

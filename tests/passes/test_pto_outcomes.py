@@ -144,6 +144,19 @@ def test_numbers_that_may_be_alike_are_warned_of() -> None:
     assert "%m entries are taken out in @vector, but %n are put into the pipe of 'b'" in finding.message
 
 
+def test_a_number_that_may_be_the_usual_one_is_warned_of() -> None:
+    """Four, or less than four where it cannot be more; the number of the block where there is one alone."""
+    four = "%four = arith.constant 4 : index\n"
+    least = four + "%least = arith.minsi %n, %four : index\n"
+    block = "%x = pto.get_block_idx\n%h = arith.index_cast %x : i64 to index\n"
+    for cube, vector in (
+        (loop("%n", PUSH), four + loop("%four", TURN)),
+        (least + loop("%least", PUSH), four + loop("%four", TURN)),
+        (block + loop("%h", PUSH), TURN),
+    ):
+        assert {finding.severity for finding in told(cube, vector)} == {"warning"}
+
+
 def test_what_goes_wrong_from_some_number_on() -> None:
     """PTO-028: the sixth push is the first that overwrites."""
     (finding,) = told(loop("%n", PUSH), loop("%n", TURN), 5, "a2a3")
