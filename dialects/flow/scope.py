@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...targets import Target
 from ..region import indices_text, region_list_text
 from ..region_overlap import first_overlap
+from ..symbols import symbols_of
 from ..traversal import walk
 from .channels import ChannelOp
 from .code import CallOp, FuncOp, TaskOp
@@ -24,7 +25,7 @@ from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
 from .operations import InitialOp
 from .origins import Streams
 from .queues import FifoOp, QueueOp
-from .symbols import SymbolUser, described, symbol_name
+from .symbols import SymbolUser, described
 from .tiles import SpaceOp
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
@@ -129,10 +130,6 @@ class Scope:
         return found
 
 
-def _symbols(table: FabricOp | UnitsOp) -> dict[str, Operation]:
-    return {name: op for op in table.body.block.ops if (name := symbol_name(op)) is not None}
-
-
 def _verify_symbols(user: SymbolUser, scope: Scope) -> None:
     """Report an error at the operation that made it, not at the fabric that found it."""
     try:
@@ -151,7 +148,7 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
             f"units @{op.sym_name.data} have {words} words of memory, but a PE of {outer.target.name} has {available}; "
             "use fewer"
         )
-    symbols = _symbols(units)
+    symbols = symbols_of(units)
     streams = Streams()
     streams.trace(units, symbols)
     where = f"flow.units @{units.sym_name.data}"
@@ -227,7 +224,7 @@ _UNITS_MEMBERS = (BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp, 
 
 def verify_fabric_members(fabric: FabricOp, target: Target) -> None:
     """Check what the operations of a fabric name, and that its units agree; raises VerifyException or reports it."""
-    scope = Scope(target, fabric.grid, f"flow.fabric @{fabric.sym_name.data}", _symbols(fabric), {})
+    scope = Scope(target, fabric.grid, f"flow.fabric @{fabric.sym_name.data}", symbols_of(fabric), {})
     _verify_colors(fabric, target)
     for op in fabric.body.block.ops:
         match op:
@@ -288,7 +285,7 @@ def _verify_exports(fabric: FabricOp) -> None:
     for units in fabric.body.block.ops:
         if not isinstance(units, UnitsOp):
             continue
-        symbols = _symbols(units)
+        symbols = symbols_of(units)
         for op in units.body.block.ops:
             if not isinstance(op, ExportOp):
                 continue

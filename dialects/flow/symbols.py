@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
+from ..symbols import symbol_name
+
 if TYPE_CHECKING:
     from .scope import Scope
 
@@ -26,12 +28,6 @@ class SymbolUser(IRDLOperation, ABC):
     @abstractmethod
     def verify_symbols(self, scope: Scope) -> None:
         """Raise VerifyException if a name is missing, of the wrong kind, or the target refuses."""
-
-
-def symbol_name(op: Operation) -> str | None:
-    """The symbol `op` defines, if any."""
-    name = op.get_attr_or_prop("sym_name")
-    return name.data if isinstance(name, StringAttr) else None
 
 
 def described(op: Operation) -> str:

@@ -16,6 +16,7 @@ from xdsl.ir import Dialect
 from ..elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
 from ..region import RegionAttr
 from ..switches import Position, PositionAttr, SwitchAttr
+from ..symbols import symbol_name
 from .attributes import (
     EVERYWHERE,
     Axis,
@@ -49,7 +50,7 @@ from .state import (
     ViewOp,
     WritesTaskStates,
 )
-from .symbols import SymbolUser, UniqueSymbols, symbol_name
+from .symbols import SymbolUser, UniqueSymbols
 
 Wse = Dialect(
     "wse",

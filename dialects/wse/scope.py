@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
+from ..symbols import symbols_of
 from ..traversal import walk
 from .attributes import TaskKind
 from .code import FuncOp, InitialOp, TaskOp
@@ -21,7 +22,7 @@ from .fabric import ColorOp, HostStreamOp, RouteOp
 from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
 from .program import PeOp, ProgramOp
 from .queues import FifoOp, InputQueueOp, OutputQueueOp
-from .symbols import SymbolUser, described, symbol_name
+from .symbols import SymbolUser, described
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
@@ -104,10 +105,6 @@ class Scope:
         return found
 
 
-def _symbols(table: ProgramOp | PeOp) -> dict[str, Operation]:
-    return {name: op for op in table.body.block.ops if (name := symbol_name(op)) is not None}
-
-
 def _verify_symbols(user: SymbolUser, scope: Scope) -> None:
     """Report an error at the operation that made it, not at the program that found it."""
     try:
@@ -140,12 +137,12 @@ _PE_MEMBERS = (
 
 def verify_program_members(program: ProgramOp, target: Target) -> None:
     """Check all that the operations of a program name; raises VerifyException, or reports an error where it is made."""
-    symbols = _symbols(program)
+    symbols = symbols_of(program)
     ids: dict[int, str] = {}
     for op in program.body.block.ops:
         match op:
             case PeOp():
-                scope = Scope(target, program.rectangle, symbols, _symbols(op), op.sym_name.data)
+                scope = Scope(target, program.rectangle, symbols, symbols_of(op), op.sym_name.data)
                 for user in walk(op):
                     if isinstance(user, SymbolUser):
                         _verify_symbols(user, scope)

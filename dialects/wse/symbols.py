@@ -8,12 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ..symbols import symbol_name
 from .attributes import TaskKindAttr
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ def kind_of(op: Operation) -> str:
     if op.name == "wse.fifo":
         return "FIFO"
     return op.name.removeprefix("wse.").replace("_", " ")
-
-
-def symbol_name(op: Operation) -> str | None:
-    """The symbol `op` defines, if any."""
-    name = op.get_attr_or_prop("sym_name")
-    return name.data if isinstance(name, StringAttr) else None
 
 
 class SymbolUser(IRDLOperation, ABC):

@@ -1,0 +1,20 @@
+"""The names that operations define, at every level.
+
+Which name an operation may use, and what for, is each dialect's own to say.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The symbol `op` defines, if any."""
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def symbols_of(owner: Operation) -> dict[str, Operation]:
+    """The operations directly inside `owner` that define symbols, by name."""
+    return {name: op for op in owner.regions[0].block.ops if (name := symbol_name(op)) is not None}
