@@ -33,12 +33,14 @@ from ...diagnostics import LoomError, location_of
 from ..assembly import parse_members
 from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
 from .attributes import (
+    HardwarePipe,
     HardwarePipeAttr,
     KernelKind,
     KernelKindAttr,
     SyncAllMode,
     SyncAllModeAttr,
     SyncCoreTypeAttr,
+    parse_choice,
 )
 from .types import PartitionTensorViewType, PtrType, TensorViewType
 
@@ -265,7 +267,8 @@ class BarrierOp(IRDLOperation):
     def parse(cls, parser: Parser) -> BarrierOp:
         pipe = parser.parse_optional_attribute()
         if pipe is None:
-            pipe = HardwarePipeAttr(HardwarePipeAttr.parse_parameter(parser))  # pyright: ignore[reportArgumentType]
+            with parser.in_angle_brackets():
+                pipe = HardwarePipeAttr(parse_choice(parser, HardwarePipe))
         op = cls.build(properties={"pipe": pipe})
         op.attributes.update(parser.parse_optional_attr_dict())
         return op

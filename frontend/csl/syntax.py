@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import get_annotations
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 from .source import Source
 
@@ -463,8 +463,7 @@ def _shown(value: object, depth: int) -> str:
         fields = [_shown(getattr(value, name), depth + 1) for name in value.fields] if depth < 20 else ["..."]
         return f"{type(value).__name__}({', '.join(fields)})"
     if isinstance(value, list):
-        items: list[object] = value  # pyright: ignore[reportUnknownVariableType]
-        return f"[{', '.join(_shown(item, depth) for item in items)}]"
+        return f"[{', '.join(_shown(item, depth) for item in cast('list[object]', value))}]"
     return repr(value)
 
 
@@ -475,7 +474,7 @@ def children(node: Node) -> Iterator[Node]:
         if isinstance(value, Node):
             yield value
         elif isinstance(value, list):
-            yield from (item for item in value if isinstance(item, Node))  # pyright: ignore[reportUnknownVariableType]
+            yield from (item for item in cast("list[object]", value) if isinstance(item, Node))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -497,8 +496,7 @@ def equal(left: Node, right: Node) -> bool:
         if isinstance(one, Node):
             pending.extend((getattr(one, name), getattr(other, name)) for name in one.fields)
         elif isinstance(one, list) and isinstance(other, list):
-            members: list[object] = one  # pyright: ignore[reportUnknownVariableType]
-            others: list[object] = other  # pyright: ignore[reportUnknownVariableType]
+            members, others = cast("list[object]", one), cast("list[object]", other)
             if len(members) != len(others):
                 return False
             pending.extend(zip(members, others, strict=True))
