@@ -81,6 +81,7 @@ func.func @f(%a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) {
   return
 }
 // -----
+// A text includes no headers, so of PTO-005 remains that the pipe of a push is a TPipe: what opens one is all there is.
 // CHECK: error: 'pto.tpush' op pipe_handle must be produced by pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe
 func.func @f(%p: !pto.pipe, %t: !pto.tile_buf<acc, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   pto.tpush(%t, %p : !pto.tile_buf<acc, 16x16xf32>, !pto.pipe) {split = 0}
