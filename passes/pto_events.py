@@ -14,8 +14,9 @@ from ..dialects.pto import protocol
 from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp
-from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
+from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp, InitializePipeOp
 from ..dialects.pto.protocol import Behaviour
+from ..dialects.traversal import walk
 from .analysis import pipe_tokens
 from .analysis.pipe_tokens import Event
 from .pto_schedules import Kernel, Pipe, PipeUse, Schedule
@@ -30,6 +31,14 @@ class Ring:
     """How a message names it."""
     producers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
     consumers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
+    openers: list[Kernel] = field(default_factory=list[Kernel])
+    """Kernels that open the pipe."""
+
+    @property
+    def is_used_by_one_end(self) -> bool:
+        """Whether kernels open both ends, and those of one of them alone use it."""
+        users = {*self.producers, *self.consumers}
+        return not (self.producers and self.consumers) and not users.issuperset(self.openers)
 
     @property
     def pipe(self) -> Pipe:
@@ -66,15 +75,21 @@ def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
     """The rings of a program, in the order of their first uses.
 
     Ends belong together if consumers take tiles in the same reserved buffer; where entries are tensors, if they have
-    the same number in their kernels.
+    the same number in their kernels; where flags have been assigned, if they are the same.
     """
     rings: dict[Hashable, Ring] = {}
     for kernel in kernels:
         for use in kernel.uses:
-            key = _key(use)
+            key = _key(use.pipe, use.direction)
             ring = rings.setdefault(key, Ring(use.direction, _label(use)))
             end = ring.producers if use.action in ("alloc", "push") else ring.consumers
             end.setdefault(kernel, []).append(use)
+    for kernel in kernels:
+        for op in walk(kernel.function):
+            if isinstance(op, OpenPipeOp | InitializePipeOp):
+                keys = [_key(op, direction) for direction in (protocol.C2V, protocol.V2C) if op.direction & direction]
+                for ring in (rings[key] for key in keys if key in rings):
+                    ring.openers.append(kernel)
     return list(rings.values())
 
 
@@ -88,13 +103,15 @@ def consumer_buffer(pipe: Pipe, direction: int) -> SSAValue | None:
     return pipe.peer_local_addr if second else pipe.local_addr
 
 
-def _key(use: PipeUse) -> Hashable:
-    buffer = consumer_buffer(use.pipe, use.direction)
+def _key(pipe: Pipe, direction: int) -> Hashable:
+    buffer = consumer_buffer(pipe, direction)
     reserved = None if buffer is None else reservation_of(buffer)
     if reserved is not None:
-        return reserved, use.direction
-    number = use.pipe.pipe_id if isinstance(use.pipe, OpenPipeOp) else use.pipe.frontend_id
-    return (use.pipe if buffer is not None or number is None else number), use.direction
+        return reserved, direction
+    number = pipe.pipe_id if isinstance(pipe, OpenPipeOp) else pipe.frontend_id
+    if isinstance(pipe, InitializePipeOp) and number is None and pipe.flag_base is not None:
+        return pipe.flag_base, direction
+    return (pipe if buffer is not None or number is None else number), direction
 
 
 def _label(use: PipeUse) -> str:

@@ -45,9 +45,9 @@ from .pto_schedules import Action, Kernel, Pipe, PipeUse, Schedule, Slot, Step, 
 
 Code: TypeAlias = Literal[
     "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
-    "slots-held", "local-aliasing", "mixed-tile-sizes", "aliasing-rings", "freed-twice", "small-slot",
-    "reserved-size", "unequal-lanes", "second-core", "lane-shape", "not-a-slot", "unwritten-slot", "slot-not-pushed",
-    "store-after-push", "undecided", "use-after-free",
+    "leftover-credits", "slots-held", "local-aliasing", "mixed-tile-sizes", "aliasing-rings", "freed-twice",
+    "small-slot", "reserved-size", "unequal-lanes", "second-core", "lane-shape", "not-a-slot", "unwritten-slot",
+    "slot-not-pushed", "store-after-push", "undecided", "use-after-free",
 ]  # fmt: skip
 """Kinds of findings."""
 
@@ -587,16 +587,21 @@ def _pushes_and_pops(ring: Ring) -> Iterator[Hazard]:
     both = any(_needs_both_lanes(use, kernel) for kernel, uses in ends for use in uses)
     for lane in range(protocol.LANES if both else 1):
         pushes, pops = _total(ring.producers, "push", lane), _total(ring.consumers, "pop", lane)
-        if not ring.producers or not ring.consumers or pushes is None or pops is None or pushes == pops:
+        if not ring.producers or not ring.consumers:
+            if not ring.is_used_by_one_end:
+                continue  # The other end is not part of this text.
+        if pushes is None or pops is None or pushes == pops:
             continue
-        kernel, uses = list(ring.consumers.items())[-1]
+        kernel, uses = ends[-1]
         wait = "the consumer waits forever" if pushes < pops else "entries are left in it"
         core = f" by AIV{lane}" if lane else ""
         puts, takes = (core, "") if ring.direction == protocol.V2C else ("", core)
+        action: Action = "pop" if ring.consumers else "push"
+        place = f" in @{kernel.function.sym_name.data}" if ring.consumers else ""
         yield Hazard(
             "unbalanced-pipe",
-            next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
-            f"{_counted(pops, 'entry is', 'entries are')} taken out in @{kernel.function.sym_name.data}{takes}, but "
+            next((use.op for use in reversed(uses) if use.action == action), uses[-1].op),
+            f"{_counted(pops, 'entry is', 'entries are')} taken out{place}{takes}, but "
             f"{_counted(pushes, 'is', 'are')} put into {ring.label}{puts}, so that {wait}; make both agree",
         )
         return
@@ -648,6 +653,35 @@ def _events(program: Program) -> Iterator[Hazard]:
         yield _deadlock(program, deadlock)
     else:
         yield from _overwrites(program, graph.overwriting())
+        yield from _leftovers(program)
+
+
+def _leftovers(program: Program) -> Iterator[Hazard]:
+    """Credits that a5 keeps for the next launch although each entry is freed once (H2)."""
+    for name, tokens in program.tokens().items():
+        ring, period = program.rings[name], tokens.period
+        counts = {
+            core: Counter(event.action for event in events if event.ring == name)
+            for core, events in program.cores.items()
+        }
+        pushed = max((count["push"] + count["commit"] for count in counts.values()), default=0)
+        popped = [count["pop"] for count in counts.values() if count["pop"]]
+        if not tokens.seed or any(count["free"] not in (0, count["pop"]) for count in counts.values()):
+            continue
+        waits = sum(1 for number in range(ring.pipe.depth, pushed) if number % period == 0)
+        left = max(popped, default=0) // period - waits
+        opened = next((use.pipe for uses in ring.producers.values() for use in uses), None)
+        if left > 0 and opened is not None:
+            yield Hazard(
+                "leftover-credits",
+                opened,
+                f"{_counted(pushed, 'entry', 'entries')} through {ring.label} leave{'s' if pushed == 1 else ''} "
+                f"{_counted(left, 'credit', 'credits')} more than it begins with, so that the next launch does not "
+                f"wait for its consumer as it should: pushes wait {_counted(waits, 'time', 'times')} here, but a free "
+                f"gives a credit at every {period} entries, and at the end a5 takes back {tokens.seed} (H2); have its "
+                "flags cleared between launches",
+                "warning",
+            )
 
 
 def _sampled(program: Program | None) -> Iterator[Hazard]:

@@ -216,12 +216,14 @@ class Channel:
 
     @cached_property
     def answered(self) -> list[Channel]:
-        """The channels the other way that begin with credits: who pops here pushes there, and an entry that comes back
-        proves what its sender had released before."""
+        """The channels the other way whose credits alone do not keep their entries: who pops here pushes there, and an
+        entry that comes back proves what its sender had released before."""
         return [
             other
             for other in self.machine.channels.values()
-            if other.seed and other.producer is self.consumer and other.consumer is self.producer
+            if (other.seed or other.depth % other.period)
+            and other.producer is self.consumer
+            and other.consumer is self.producer
         ]
 
     def tell(self, group: Rows, lanes: range) -> None:

@@ -289,8 +289,27 @@ def test_pipes_of_a5_begin_with_credits() -> None:
     (hazard,) = hazards(pair(loop(PUSH, 3), loop(TURN, 3)), "a5")
     assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
     assert "push 2 may reuse slot 0 before it is read" in hazard.message
-    assert kinds(pair(loop(PUSH, 2), loop(TURN, 2)), "a5") == []
+    assert kinds(pair(loop(PUSH, 1), loop(TURN, 1)), "a5") == []
     assert kinds(pair(loop(PUSH, 3), loop(TURN, 3)), "ideal") == []
+
+
+@pytest.mark.parametrize(
+    ("slots", "entries"), [(2, 1), (2, 2), (2, 3), (2, 4), (8, 3), (8, 4), (8, 64), (3, 9), (6, 9)]
+)
+def test_credits_that_a5_leaves_over(slots: int, entries: int) -> None:
+    """PTO-028, H2: a free behind every P-th pop gives a credit, of which pushes from S on take one at every P-th."""
+    period = slots if slots <= 2 else slots // 2
+    given = sum(1 for popped in range(1, entries + 1) if popped % period == 0)
+    taken = sum(1 for pushed in range(slots, entries) if pushed % period == 0)
+    found = hazards(pair(loop(PUSH, entries), loop(TURN, entries), slots), "a5")
+    left = [hazard for hazard in found if hazard.code == "leftover-credits"]
+    assert len(left) == (given > taken)
+    for hazard in left:
+        assert hazard.severity == "warning"
+        assert f"leave{'s' if entries == 1 else ''} {given - taken} credit{'s' if given - taken > 1 else ''} more" in (
+            hazard.message
+        )
+    assert "leftover-credits" not in kinds(pair(loop(PUSH, entries), loop(TURN, entries), slots), "ideal")
 
 
 def test_credits_to_begin_with_do_not_matter_if_the_consumer_answers() -> None:
@@ -313,7 +332,8 @@ def test_credits_to_begin_with_do_not_matter_if_the_consumer_answers() -> None:
     matrix = "!pto.tile_buf<mat, 16x16xf32>"
     ask = f"{PUSH}%m = pto.tpop_from_aiv {{split = 0}} -> {matrix}\npto.tfree_from_aiv {{split = 0}}\n"
     answer = f"{TURN}pto.tpush_to_aic(%u : {VEC}) {{split = 0}}\n"
-    assert kinds(end("cube", "vec", "aic", ask) + end("vec", "cube", "aiv", answer), "a5") == []
+    right = kinds(end("cube", "vec", "aic", ask) + end("vec", "cube", "aiv", answer), "a5")
+    assert set(right) == {"leftover-credits"}
     # Both wait for the other to begin.
     wrong = ask.removeprefix(PUSH) + PUSH
     (hazard,) = hazards(end("cube", "vec", "aic", wrong) + end("vec", "cube", "aiv", answer), "a5")
@@ -540,3 +560,27 @@ def test_the_second_core_stores_what_it_does_not_get() -> None:
     assert kinds(consumer(begun + own + store + FREE), "a5") == []
     assert kinds(consumer(pop("t") + shared + store.replace("%other", "%t") + FREE), "a5") == ["second-core"]
     assert kinds(consumer(begun + shared + store + FREE), "a2a3") == []
+
+
+@pytest.mark.parametrize("action", ["push", "pop"])
+def test_one_end_uses_a_pipe_that_both_open(action: str) -> None:
+    """Where the text holds both kernels, entries that only one of them handles are an error; with one alone they are
+    not."""
+    reserve = (
+        '%a = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32'
+    )
+    opened = "pto.{}_initialize_pipe {{dir_mask = 1, slot_size = 1024}}(c2v_consumer_buf = %a : i32)\n"
+    taken = f"{reserve}\n{opened.format('aiv')}"
+    given = f'%a = pto.import_reserved_buffer {{name = "q", peer_func = @vector}} -> i32\n{opened.format("aic")}'
+    if action == "pop":
+        taken += pop("t") + FREE
+    else:
+        given += f"pto.tpush_to_aiv(%c : {ACC}) {{split = 0}}\n"
+    vector, cube = kernel("vector", "", taken, "vector"), kernel("cube", f"%c: {ACC}", given, "cube")
+    (hazard,) = hazards(vector + cube, "ideal")
+    assert (hazard.code, hazard.severity) == ("unbalanced-pipe", "error")
+    counts = (
+        "1 entry is taken out in @vector, but 0 are put" if action == "pop" else "0 entries are taken out, but 1 is"
+    )
+    assert counts in hazard.message
+    assert kinds(vector, "ideal") == []
