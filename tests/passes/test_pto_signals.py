@@ -72,7 +72,8 @@ def test_signals_are_pushed_and_popped(lowered: bool) -> None:
 def test_nothing_is_told_of_a_right_program(behaviour: Behaviour) -> None:
     rounds = 4
     cube = "".join(pop(f"s{place}") + FREE for place in range(rounds))
-    assert hazards(program(cube, PUSH * rounds, slots=4), behaviour) == []
+    found = {hazard.code for hazard in hazards(program(cube, PUSH * rounds, slots=4), behaviour)}
+    assert found == ({"leftover-credits"} if behaviour == "a5" else set())
 
 
 def test_a_signal_is_used_after_its_slot_is_freed() -> None:

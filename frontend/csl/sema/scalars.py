@@ -33,7 +33,8 @@ def rounded(type: Type, value: float) -> float:
         return value
     if type is types.CB16:
         return _cb16(value)
-    return float(NUMPY[type](value))
+    with np.errstate(over="ignore"):
+        return float(NUMPY[type](value))
 
 
 CB16_BIAS = 42
