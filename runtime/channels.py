@@ -378,13 +378,11 @@ class Channel:
 
     # Waiting
 
-    def suspend(self, warp: Warp, here: int, action: str, where: str | None, *, producing: bool) -> int:
-        """The units of a warp wait at an instruction, which they try again."""
-        place = self.place(warp, producing=producing)
-        assert place is not None
+    def suspend(self, warp: Warp, here: int, action: str, where: str | None, group: Rows, members: range) -> int:
+        """The units of a warp, which stand at one place, wait at an instruction, which they try again."""
         warp.pc, warp.stop = here, -1
         self.machine.scheduler.suspend(warp)
-        place.rows.waiters.append(Waiter(warp, action, place.members, where))
+        group.waiters.append(Waiter(warp, action, members, where))
         return SUSPENDED
 
     def let_others(self, warp: Warp, following: int) -> int:
@@ -410,10 +408,12 @@ class Channel:
         return woken
 
     def _can_go_on(self, group: Rows, waiter: Waiter) -> bool:
-        producing = waiter.action != "wait"
-        many = self.many_produce if producing else self.many_consume
+        pops = waiter.action == "wait"
+        if self.lanes == 1 and waiter.action != "drain":
+            return (group.ready if pops else group.credits)[0] > 0
+        many = self.many_consume if pops else self.many_produce
         lanes = waiter.members if many else range(self.lanes)
-        if waiter.action == "wait":
+        if pops:
             return (
                 any(group.ready[lane] > 0 for lane in lanes) if many else all(group.ready[lane] > 0 for lane in lanes)
             )

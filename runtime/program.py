@@ -516,13 +516,16 @@ class Body:
         start = loop.head
 
         def repeat(warp: Warp) -> int:
-            advance(warp)
             slots = warp.slots
             slots[index] = slots[index] + slots[step]
             warp.elapsed += cost
             return start
 
-        self.emit(repeat)
+        def advance_and_repeat(warp: Warp) -> int:
+            advance(warp)
+            return repeat(warp)
+
+        self.emit(advance_and_repeat if carried else repeat)
         loop.exit = self.here
 
     def while_(self, op: scf.WhileOp) -> None:

@@ -403,7 +403,7 @@ class Scheduler:
 
     def suspend(self, warp: Warp) -> None:
         """A warp stops in the middle of its task."""
-        warp.cls.set_busy(warp.units, True)
+        warp.cls.hold(warp.units)
 
     def resume(self, warp: Warp, time: Any) -> None:
         """A warp whose synchronous operation has completed at `time` can go on."""

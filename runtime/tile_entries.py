@@ -118,8 +118,8 @@ def entry(body: Body, ops: Sequence[Operation]) -> None:
     ]
     number_outside = _used_outside(first.result, ops)
     run = _Entry(
-        channel, location_of(first), location_of(last), body.here, round_, inputs, make, copies, outside, number_slot,
-        producing=isinstance(first, flow.AcquireOp), ends=isinstance(last, flow.CommitOp | flow.ReleaseOp),
+        channel, location_of(first), location_of(last), place, body.here, round_, inputs, make, copies, outside,
+        number_slot, producing=isinstance(first, flow.AcquireOp), ends=isinstance(last, flow.CommitOp | flow.ReleaseOp),
         keeps_number=number_outside,
     )  # fmt: skip
     if channel.lanes == 1:
@@ -144,6 +144,7 @@ class _Entry:
         channel: Channel,
         where: str | None,
         where_last: str | None,
+        here: int,
         after: int,
         round_: int,
         inputs: list[int],
@@ -159,6 +160,7 @@ class _Entry:
         self.channel = channel
         self.where = where
         self.where_last = where_last
+        self.here = here
         self.after = after
         self.round = round_
         self.inputs = inputs
@@ -181,7 +183,7 @@ class _Entry:
         again = number - channel.depth
         takes = again >= 0 and number % channel.period == 0
         if takes and group.credits[0] < 1:
-            return None
+            return channel.suspend(warp, self.here, "acquire", self.where, group, found.members)
         copies = found.copies[number % self.round] or self._build(warp, found, number)
         if copies is None:
             self.views[warp.units] = None
@@ -254,7 +256,7 @@ class _Entry:
             return None
         group = found.group
         if group.ready[0] < 1:
-            return None
+            return self.channel.suspend(warp, self.here, "wait", self.where, group, found.members)
         number = group.waited[0]
         copies = found.copies[number % self.round] or self._build(warp, found, number)
         if copies is None or group.committed[0] <= number:

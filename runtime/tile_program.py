@@ -516,9 +516,10 @@ def _take(body: Body, op: flow.AcquireOp | flow.WaitOp, action: str, *, producin
     def instruction(warp: Warp) -> int | None:
         number = take(warp, where)
         if number is None:
-            if channel.place(warp, producing=producing) is None or channel.uneven(warp, producing=producing):
+            place = channel.place(warp, producing=producing)
+            if place is None or channel.uneven(warp, producing=producing):
                 return channel.apart(warp, here, producing=producing)
-            return channel.suspend(warp, again, action, where, producing=producing)
+            return channel.suspend(warp, again, action, where, place.rows, place.members)
         warp.slots[result] = number
         return None
 
@@ -568,7 +569,9 @@ def drain(body: Body, op: flow.DrainOp) -> None:
         if done is None:
             return channel.apart(warp, here, producing=True)
         if not done:
-            return channel.suspend(warp, here, "drain", where, producing=True)
+            place = channel.place(warp, producing=True)
+            assert place is not None
+            return channel.suspend(warp, here, "drain", where, place.rows, place.members)
         return None
 
     body.emit(instruction)

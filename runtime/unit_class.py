@@ -18,7 +18,7 @@ from .resources import Resource
 from .streams import Buffer
 from .tasks import Task
 from .tiles import Space
-from .units import Rectangle, UnitSet, intersect, rectangle
+from .units import Rectangle, UnitSet, every, intersect, rectangle
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -170,9 +170,12 @@ class UnitClass:
             task.hot.add(number)
             scheduler.wake(self, number)
 
-    def set_busy(self, units: UnitSet, busy: bool) -> None:
-        self.busy[units.index] = busy
-        self.busy_units += units.count if busy else -units.count
+    def hold(self, units: UnitSet) -> None:
+        """Units stop in the middle of a task: they start no other."""
+        busy = self.busy[units.index]
+        if not every(busy):
+            self.busy_units += units.count - int(busy.sum())
+            self.busy[units.index] = True
 
 
 def _block_shape(height: int, width: int, block_units: int | None) -> tuple[int, int]:
