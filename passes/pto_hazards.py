@@ -721,6 +721,13 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     )
 
 
+def _seeds(depth: int, behaviour: Behaviour, name: str) -> str:
+    """What a pipe begins with, in words."""
+    credits = _counted(protocol.seeded_credits(depth, behaviour), "credit", "credits")
+    free = f"the slot of {name} is" if depth == 1 else f"all {depth} slots of {name} are"
+    return f"{behaviour} begins with {credits} although {free} free"
+
+
 def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Hazard]:
     """Pushes that may overwrite: for credits that the pipe begins with, its number of slots, or the order of frees."""
     severity: Severity = "error" if program.exact else "warning"
@@ -734,9 +741,8 @@ def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Ha
             yield Hazard(
                 "seeded-credits",
                 ring.pipe,
-                f"{behaviour} begins with {protocol.seeded_credits(depth, behaviour)} credits although all {depth} "
-                f"slots of {name} are free, so that push {push} may reuse slot {slot} before it is read; have the "
-                "consumer answer, or use as many slots as there are pushes",
+                f"{_seeds(depth, behaviour, name)}, so that push {push} may reuse slot {slot} before it is read; have "
+                "the consumer answer, or use as many slots as there are pushes",
                 "warning",
             )
         elif protocol.unsafe_push(depth) is not None:
@@ -922,13 +928,11 @@ def _left(program: Program) -> Iterator[Hazard]:
 
 def _seeded(component: Component, name: str) -> Hazard:
     ring = component.rings[name]
-    depth, behaviour = ring.pipe.depth, component.kernels[0].behaviour
     return Hazard(
         "seeded-credits",
         ring.pipe,
-        f"{behaviour} begins with {protocol.seeded_credits(depth, behaviour)} credits although all {depth} slots of "
-        f"{name} are free, so that a push may reuse a slot before it is read; have the consumer answer, or use as many "
-        "slots as there are pushes",
+        f"{_seeds(ring.pipe.depth, component.kernels[0].behaviour, name)}, so that a push may reuse a slot before it is read; have the "
+        "consumer answer, or use as many slots as there are pushes",
         "warning",
     )
 

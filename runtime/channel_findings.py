@@ -26,7 +26,7 @@ def tell_overwrite(
     elif channel.seed:
         code = "seeded-credits"
         cause = (
-            f"{channel.seed} credits are there from the start beside {channel.depth} pushes that do not wait, so the "
+            f"beside {channel.depth} that need no credit, pushes find {channel.seed} from the start, so the "
             f"first {channel.depth + channel.seed * channel.period} pushes never wait for the consumer"
         )
         remedy = "let the consumer keep up by itself, for example by an answer on a channel back, or use more slots"
