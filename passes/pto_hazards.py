@@ -927,12 +927,12 @@ def _left(program: Program) -> Iterator[Hazard]:
 
 
 def _seeded(component: Component, name: str) -> Hazard:
-    ring = component.rings[name]
+    pipe, behaviour = component.rings[name].pipe, component.kernels[0].behaviour
     return Hazard(
         "seeded-credits",
-        ring.pipe,
-        f"{_seeds(ring.pipe.depth, component.kernels[0].behaviour, name)}, so that a push may reuse a slot before it is read; have the "
-        "consumer answer, or use as many slots as there are pushes",
+        pipe,
+        f"{_seeds(pipe.depth, behaviour, name)}, so that a push may reuse a slot before it is read; have the consumer "
+        "answer, or use as many slots as there are pushes",
         "warning",
     )
 
