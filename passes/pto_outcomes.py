@@ -7,7 +7,7 @@ by `analysis.pipe_states`, and for given ones by their events.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..dialects.pto.kernels import GetBlockIdxOp
 from ..dialects.traversal import walk
-from .analysis.pipe_states import Choose, Do, Node, Repeat, Verdict, explore
+from .analysis.pipe_states import Choose, Do, Node, Repeat, Verdict, events_in, explore
 from .analysis.pipe_tokens import Action
 from .analysis.unknowns import (
     BLOCK,
@@ -77,22 +77,9 @@ class Outcomes:
         """
         found: list[tuple[str, Sum | None]] = []
         for core, nodes in self.cores.items():
-            if any(do.event.ring == ring and do.event.action in (action, default) for do in _events(nodes)):
+            if any(do.event.ring == ring and do.event.action in (action, default) for do in events_in(nodes)):
                 found.append((core, _times(nodes, ring, action)))
         return found
-
-
-def _events(nodes: Sequence[Node]) -> Iterator[Do]:
-    for node in nodes:
-        match node:
-            case Do():
-                yield node
-            case Repeat():
-                yield from _events(node.body)
-            case Choose():
-                yield from _events((*node.then, *node.other))
-            case _:
-                pass
 
 
 # ---------------------------------------------------------------------------------------------

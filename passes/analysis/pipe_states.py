@@ -408,7 +408,7 @@ class _Search:
         self.verdict = Verdict()
         self._rings = rings
         self._apart = apart
-        uses = [{(do.event.ring, do.event.action) for do in _events(nodes)} for nodes in cores.values()]
+        uses = [{(do.event.ring, do.event.action) for do in events_in(nodes)} for nodes in cores.values()]
         self._producers = {
             ring: [core for core, use in enumerate(uses) if use & {(ring, "push"), (ring, "alloc"), (ring, "commit")}]
             for ring in rings
@@ -791,16 +791,17 @@ class _Search:
                 state.credits[name, producer, core].append(_Token(list(state.lags[core])))
 
 
-def _events(nodes: Sequence[Node]) -> Iterator[Do]:
+def events_in(nodes: Sequence[Node]) -> Iterator[Do]:
+    """What is done in some nodes, each once however often it is repeated."""
     for node in nodes:
         match node:
             case Do():
                 yield node
             case Repeat():
-                yield from _events(node.body)
+                yield from events_in(node.body)
             case Choose():
-                yield from _events(node.then)
-                yield from _events(node.other)
+                yield from events_in(node.then)
+                yield from events_in(node.other)
             case Leave():
                 pass
 
