@@ -420,9 +420,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     for binding in bindings:
         declared = module.globals.get(binding)
         if not module.is_library and (declared is None or not _is_param(declared.node)):
-            ev.session.warnings.append(
-                f"{ev.source.location(node.start)}: warning: '{path.name}' has no param '{binding}'"
-            )
+            ev.warn(node, f"'{path.name}' has no param '{binding}'")
     return Value(types.MODULE, module)
 
 

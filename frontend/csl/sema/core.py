@@ -173,6 +173,12 @@ class Evaluator:
         """Ends the compilation with an error at a node of the file being evaluated."""
         raise self.error(node, message, *notes)
 
+    def warn(self, node: syntax.Node, message: str) -> None:
+        """Reports, once, what the program may be wrong about at a node of the file being evaluated."""
+        warning = f"{self.source.location(node.start)}: warning: {message}"
+        if warning not in self.session.warnings:
+            self.session.warnings.append(warning)
+
     def _call_notes(self) -> Iterator[Note]:
         """Where the innermost calls around the place came from."""
         for frame in reversed(self.frames[-4:]):
