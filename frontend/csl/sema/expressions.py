@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
+from ..errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, expression, suggestion
@@ -936,6 +937,9 @@ def _extent(ev: Evaluator, node: syntax.Expression) -> int:
     return extent
 
 
+NOT_AFFINE = "the index is not affine: it must be a sum of the variables times constants (DSD-025)"
+
+
 def _affine(
     ev: Evaluator, node: syntax.TensorAccess, array: types.Array, extents: tuple[int, ...]
 ) -> tuple[int, list[int]]:
@@ -958,12 +962,19 @@ def _affine(
     origin = [0] * len(extents)
     start = at(origin)
     steps: list[int] = []
-    for n, extent in enumerate(extents):
-        steps.append(0 if extent < 2 else at([int(k == n) for k in range(len(extents))]) - start)
+    for n in range(len(extents)):
+        # The step of a variable that takes one value only counts too: the DSD may be made longer, or its stride read.
+        try:
+            steps.append(at([int(k == n) for k in range(len(extents))]) - start)
+        except CslError:
+            if extents[n] > 1:
+                raise
+            # A table looked up with the variable, say, has no second element.
+            ev.fail(node, NOT_AFFINE)
     # Any other points must agree, or the index is not affine (DSD-025).
     corner = [max(0, extent - 1) for extent in extents]
     middle = [max(0, extent - 1) // 2 for extent in extents]
     for point in (corner, middle):
         if at(point) != start + sum(p * s for p, s in zip(point, steps, strict=True)):
-            ev.fail(node, "the index is not affine: it must be a sum of the variables times constants (DSD-025)")
+            ev.fail(node, NOT_AFFINE)
     return start, steps

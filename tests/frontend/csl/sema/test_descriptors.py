@@ -133,6 +133,12 @@ WALKS = {
     "a corner": ("@get_dsd(mem4d_dsd, .{ .tensor_access = |i,j|{2,2} -> m[i + 1, j + 2] })", [6, 7, 10, 11]),
     "overlapping": ("@get_dsd(mem4d_dsd, .{ .tensor_access = |i,j|{3,3} -> a[2*i + j] })", [0, 1, 2, 2, 3, 4, 4, 5, 6]),
     "four dimensions": ("@get_dsd(mem4d_dsd, .{ .tensor_access = |i,j,k,l|{1,2,1,3} -> a[i + 4*j + k + l] })", [0, 1, 2, 4, 5, 6]),
+    "one, made longer": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> a[i] }), length)", [0, 1, 2]),
+    "one of a column, made longer": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> m[i, 2] }), 3)", [2, 6, 10]),
+    "one backwards, made longer": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> a[11 - 3 * i] }), length)", [11, 8, 5]),
+    "none, made longer": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{0} -> a[2 * i + 1] }), length)", [1, 3, 5]),
+    "one, its stride read": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .stride = one.stride[0], .extent = 3 })", [0, 2, 4]),
+    "a row of one, its stride read": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .stride = row.stride, .extent = .{ 2, 2 } })", [0, 4, 7, 11]),
     "by hand": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 4, .stride = 3, .offset = 1 })", [1, 4, 7, 10]),
     "by hand, stride 1": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 3 })", [0, 1, 2]),
     "strides in four dimensions": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .extent = .{ 3, 3 }, .stride = .{ 1, 0 } })", [0, 1, 2, 2, 3, 4, 4, 5, 6]),
@@ -151,10 +157,43 @@ WALKS = {
 
 @pytest.mark.parametrize(("descriptor", "numbers"), WALKS.values(), ids=WALKS)
 def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
-    named = "const named: comptime_struct = |i|{3} -> a[2 * i + 1];\n"
+    named = """
+    const named: comptime_struct = |i|{3} -> a[2 * i + 1];
+    const one = |i|{1} -> a[2 * i + 1];
+    const row = |i, j|{2, 1} -> m[j, 3 * i];
+    """
     text = f"{MEMORY}{named}fn main() void {{ @mov16(to, {descriptor}); }}"
     out = csl.run(text, {"out": "i16"})["out"].tolist()
     assert out[: len(numbers)] == numbers
+
+
+ONES = [
+    # An access, its offset and its strides: the manual's vectors with extents of 1, and what has extents of 0 and 1 only.
+    ("|i, j, k, l|{1, 2, 1, 4} -> t[i, j, 1 + k, l]", "4, {1, 1, 9, 9}"),
+    ("|i, j, k, l|{1, 1, 1, 1} -> u[i + j + k + l]", "0, {1, 1, 1, 1}"),
+    ("|i, j|{1, 5} -> u[2 * i + j]", "0, {1, -2}"),
+    ("|i, j|{5, 1} -> u[2 * i + j]", "0, {1, 2}"),
+    ("|i|{1} -> u[19 - 3 * i]", "19, {-3}"),
+    ("|i|{0} -> u[2 * i + 7]", "7, {2}"),
+    ("|i|{1} -> u[4]", "4, {0}"),
+]
+
+
+@pytest.mark.parametrize(("access", "shown"), ONES)
+def test_strides_where_a_variable_takes_one_value(csl: Csl, access: str, shown: str) -> None:
+    """DSD-063, DSD-067, DSD-068."""
+    declarations = f"var t = @zeros([1, 2, 3, 4]u16); var u = @zeros([20]u16); const access = {access};"
+    assert csl.value("access.offset, access.stride", declarations) == shown
+
+
+def test_a_table_is_not_affine(csl: Csl) -> None:
+    marked = """
+    var a = @zeros([4]i16);
+    const table = [1]i16{ 2 };
+    const access = «|i|{1} -> a[table[i]]»;
+    comptime { @comptime_print(access.stride); }
+    """
+    csl.refuses(marked, "the index is not affine: it must be a sum of the variables times constants (DSD-025)")
 
 
 def test_descriptors_are_values(csl: Csl) -> None:
