@@ -297,8 +297,10 @@ def _shift(kind: str, name: str) -> Binary:
 def _convert(source: str, result: str, signed: bool) -> Unary:
     """Conversions between numbers; `signed` tells how an integer source is read.
 
-    A float becomes an integer by dropping its fraction; what does not fit then wraps, and a NaN or an infinity is 0.
+    A float becomes an integer by dropping its fraction; what does not fit becomes the limit it is beyond, a NaN 0.
     """
+    if source in FLOATS and result not in FLOATS and result != "i1":
+        return _saturate(result, signed)
     if source in FLOATS or (signed and source != "i1"):
         number, numbers = _itself, _itself
     elif signed:
@@ -320,19 +322,33 @@ def _convert(source: str, result: str, signed: bool) -> Unary:
     wrap = _wrapper(result)
     lowest: Unary = (lambda a: (a & 1).astype(np.bool_)) if result == "i1" else (lambda a: a.astype(dtype))
     if source in FLOATS:
+        # Of a truth value the lowest bit alone is left, and an infinity has none.
         return _dual_unary(
-            lambda a: wrap(int(a)) if isfinite(a) else wrap(0),
-            lambda a: lowest(_whole_part(a)),
+            lambda a: isfinite(a) and bool(int(a) & 1),
+            lambda a: np.fmod(np.trunc(np.where(np.isfinite(a), a, 0)), 2) != 0,
         )
     return _dual_unary(lambda a: wrap(int(number(a))), lambda a: lowest(numbers(a)))
 
 
-def _whole_part(values: Array) -> Array:
-    """Finite floats without their fraction, as integers that wrap at 64 bits; 0 for the others."""
-    wide = np.where(np.isfinite(values), values, 0).astype(np.float64)
-    # From 2**53 on a float is whole, and is its remainder by 2**64 as far as 64 bits go.
-    magnitude = np.fmod(np.abs(wide), 2.0**64).astype(np.uint64)
-    return np.where(wide < 0, 0 - magnitude, magnitude).astype(np.int64)
+def _saturate(result: str, signed: bool) -> Unary:
+    """Conversion of floats to an integer kind, read as signed or unsigned: beyond its limits it ends at them."""
+    bits, wrap, dtype = _bits(result), _wrapper(result), DTYPES[result]
+    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    bounds = wrap(lowest), wrap(highest)
+
+    def uniform(value: float) -> int:
+        if value >= highest:
+            return bounds[1]
+        return bounds[0] if value <= lowest else wrap(int(value)) if value == value else 0
+
+    def vector(values: Array) -> Array:
+        wide = values.astype(np.float64)
+        below, above = wide <= lowest, wide >= highest
+        # Nothing is left that the conversion of numpy does not define.
+        inside = np.where(below | above | np.isnan(wide), 0, wide).astype(np.int64 if signed else np.uint64)
+        return np.where(above, bounds[1], np.where(below, bounds[0], inside.astype(dtype))).astype(dtype)
+
+    return _dual_unary(uniform, vector)
 
 
 def _minus_one_if_true(value: Value) -> Value:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -300,6 +302,94 @@ def test_as_is_the_same_at_compile_time_and_at_run_time(csl: Csl, source: str, v
     """
     at_run_time, known = csl.run(text, {"out": shown})["out"]
     assert at_run_time == known
+
+
+FLOATS = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "i5", "u12", "i33", "u63"]
+
+
+def beyond(target: str, source: str) -> list[float]:
+    """Numbers of a float type around the limits of an integer type, and far from them."""
+    bits = int(target[1:])
+    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if target[0] == "i" else (0, (1 << bits) - 1)
+    steps = [limit + step for limit in (lowest, highest) for step in (-1.5, -1, -0.5, 0, 0.5, 1, 1.5)]
+    numbers = [*steps, 0.75, -0.75, -1.5, 300.0, 3e38, -3e38, math.inf, -math.inf, math.nan]
+    with np.errstate(over="ignore"):
+        return [float(FLOATS[source](float(number))) for number in numbers]
+
+
+def cut(number: float, target: str) -> int:
+    """What a float is as an integer: cut towards zero, at the limits of the type beyond them, 0 if it is a NaN."""
+    bits = int(target[1:])
+    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if target[0] == "i" else (0, (1 << bits) - 1)
+    if math.isnan(number):
+        return 0
+    return (lowest if number < 0 else highest) if math.isinf(number) else max(lowest, min(highest, int(number)))
+
+
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("target", INTEGERS)
+def test_as_integer_ends_at_its_limits(csl: Csl, source: str, target: str) -> None:
+    """On one PE and on several with numbers of their own, in functions, tasks and @map, and at compile time."""
+    numbers = beyond(target, source)
+    count = len(numbers)
+    bits = 16 if source in ("f16", "bf16") else 32
+    patterns = np.array(numbers, FLOATS[source]).view(f"u{bits // 8}").tolist()
+    given = ", ".join(f"@bitcast({source}, @as(u{bits}, {pattern}))" for pattern in patterns)
+    text = f"""
+    const known = [{count}]{source}{{ {given} }};
+    var given = @zeros([{count}]u{bits});
+    var called = @zeros([{2 * count}]u32);
+    var by_task = @zeros([{2 * count}]u32);
+    var mapped = @zeros([{2 * count}]u32);
+    var at_compile_time = @zeros([{2 * count}]u32);
+    var position: u16 = 0;
+    fn low(value: {target}) u32 {{ return @as(u32, value); }}
+    fn high(value: {target}) u32 {{ return @as(u32, @as({target[0]}64, value) >> 32); }}
+    fn one(pattern: u{bits}) u32 {{ return low(@as({target}, @bitcast({source}, pattern))); }}
+    fn other(pattern: u{bits}) u32 {{ return high(@as({target}, @bitcast({source}, pattern))); }}
+    const from = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> given[i] }});
+    const lows = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> mapped[2 * i] }});
+    const highs = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> mapped[2 * i + 1] }});
+    const next = @get_local_task_id(9);
+    task convert() void {{
+      const value = @as({target}, @bitcast({source}, given[position]));
+      by_task[2 * position] = low(value);
+      by_task[2 * position + 1] = high(value);
+      position += 1;
+      if (position < {count}) @activate(next);
+    }}
+    comptime {{ @bind_local_task(convert, next); }}
+    fn main() void {{
+      for (@range(u16, {count})) |n| {{
+        called[2 * n] = one(given[n]);
+        called[2 * n + 1] = other(given[n]);
+      }}
+      @map(one, from, lows);
+      @map(other, from, highs);
+      inline_all();
+      @activate(next);
+    }}
+    fn inline_all() void {{
+      {" ".join(f"at_compile_time[{2 * n}] = comptime low(@as({target}, known[{n}]));" for n in range(count))}
+      {" ".join(f"at_compile_time[{2 * n + 1}] = comptime high(@as({target}, known[{n}]));" for n in range(count))}
+    }}
+    """
+    results = ("called", "by_task", "mapped", "at_compile_time")
+    exports = {"given": f"u{bits}", **dict.fromkeys(results, "u32")}
+    options = {"fp16_format": "bf16"} if source == "bf16" else {}
+    for width in (1, 3):
+        # Each PE begins elsewhere, so that they never agree.
+        mine = [[(n + 5 * x) % count for n in range(count)] for x in range(width)]
+        simulator = csl.start(text, exports, width=width, **options)
+        simulator.set("given", np.array([[[patterns[n] for n in order] for order in mine]], f"u{bits // 8}"))
+        simulator.launch("main")
+        for name in results:
+            found = simulator.get(name)[0].astype(np.uint64)
+            for x in range(width):
+                order = range(count) if name == "at_compile_time" else mine[x]
+                together = (found[x, 0::2] | found[x, 1::2] << np.uint64(32)).tolist()
+                assert together == [cut(numbers[n], target) % 2**64 for n in order], name
 
 
 @pytest.mark.parametrize(
