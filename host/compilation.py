@@ -101,6 +101,7 @@ def compile(
     verify_each: bool = True,
     params: Mapping[str, int | float | bool] | None = None,
     fp16_format: str | None = None,
+    import_paths: Sequence[str | Path] = (),
 ) -> Program:
     """Lowers a program, at whatever level it is, until it can run.
 
@@ -113,18 +114,23 @@ def compile(
     A file whose name ends in .csl is the layout of a CSL program, compiled as by `loom cslc --memcpy` for `target`
     (wse2 if it is None) on a fabric of the whole wafer. `params` are values for the params of the layout; it places its
     rectangle itself, and `defines` are not for it. `fp16_format` is its type of 16-bit floats, f16 if it is None.
+    `import_paths` are directories in which its modules are looked for too.
     """
     if defines is not None and not isinstance(defines, Mapping):
         raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
     ctx = context()
     warnings: tuple[str, ...] = ()
     if _is_csl(source):
-        module, warnings = _compile_csl(Path(source), target, rectangle, defines, params, fp16_format, progress)
+        module, warnings = _compile_csl(
+            Path(source), target, rectangle, defines, params, fp16_format, import_paths, progress
+        )
         target = None
     elif params:
         raise LoomError("params are for CSL layouts; the parameters of a program in IR are given as defines")
     elif fp16_format is not None:
         raise LoomError("fp16_format is for CSL layouts; a program in IR names the types of its floats")
+    elif import_paths:
+        raise LoomError("import_paths are for CSL layouts; a program in IR imports no modules")
     else:
         module = _read(ctx, source)
     verify(module)
@@ -169,6 +175,7 @@ def _compile_csl(
     defines: Mapping[str, ArrayLike] | None,
     params: Mapping[str, int | float | bool] | None,
     fp16_format: str | None,
+    import_paths: Sequence[str | Path],
     progress: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
@@ -182,6 +189,8 @@ def _compile_csl(
     if params is not None and not isinstance(params, Mapping):
         raise LoomError(f"{params!r} does not give params; give a mapping from their names to values", str(path))
     values = {name: value.item() if isinstance(value, np.generic) else value for name, value in (params or {}).items()}
+    if isinstance(import_paths, str | Path):
+        raise LoomError(f"import_paths is one path, {str(import_paths)!r}; give a list of directories")
     for name, value in values.items():
         if not isinstance(name, str) or not isinstance(value, bool | int | float):
             raise LoomError(f"param {name!r} is given {value!r}; give a number or a truth value", str(path))
@@ -190,7 +199,13 @@ def _compile_csl(
     arch = targets.get(target or "wse2").name
     with uncollected():
         layout = compile_layout(
-            path, arch=arch, params=values, memcpy=True, channels=1, fp16_format=fp16_format or "f16"
+            path,
+            arch=arch,
+            params=values,
+            memcpy=True,
+            channels=1,
+            import_paths=import_paths,
+            fp16_format=fp16_format or "f16",
         )
     return layout.module, tuple(layout.warnings)
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import LoomError
 from .arguments import Parser
@@ -36,7 +36,10 @@ example:
   loom python run.py --name out
 
 In DIR are out.json, with the params and colors for the host script;
-program.flow.mlir, what runs; and program.wse.mlir, the same as compiled from CSL."""
+program.flow.mlir, what runs; and program.wse.mlir, the same as compiled from CSL.
+
+environment:
+  CSL_IMPORT_PATH=DIR:DIR...   more directories, searched after those of --import-path"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -100,7 +103,8 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="DIR",
-        help="search this directory for <...> modules before the libraries; may be repeated",
+        help="look for modules in this directory too: for <...> before the libraries, for others after the importer's "
+        "own directory; may be repeated",
     )
     found.add_argument(
         "--fp16-format",
@@ -149,7 +153,6 @@ def _compile(argv: Sequence[str]) -> None:
     from ..host.garbage import uncollected
     from ..host.sdk import artifact
 
-    options: dict[str, Any] = {"import_paths": tuple(arguments.import_path)} if arguments.import_path else {}
     with uncollected():
         layout = compile_layout(
             arguments.file,
@@ -161,8 +164,8 @@ def _compile(argv: Sequence[str]) -> None:
             memcpy=arguments.memcpy,
             channels=placement.channels,
             print=print,
+            import_paths=arguments.import_path,
             fp16_format=arguments.fp16_format,
-            **options,
         )
         for warning in layout.warnings:
             print(warning, file=sys.stderr)

@@ -97,6 +97,13 @@ def _parser() -> argparse.ArgumentParser:
         "a number, true or false",
     )
     run.add_argument(
+        "--import-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a directory in which modules of a CSL layout are looked for too, before those of CSL_IMPORT_PATH",
+    )
+    run.add_argument(
         "--set",
         type=assignment,
         action="append",
@@ -185,6 +192,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         defines=defines,
         progress=lambda name: progress(f"compiling: {name}"),
         params=params,
+        import_paths=arguments.import_path,
     )
     for warning in program.warnings:
         print(warning, file=sys.stderr)

@@ -412,7 +412,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             ev.fail(arguments[1], f"params are given by a struct, .{{ .name = value }}, not by '{value.type}'")
         bindings = dict(zip(value.type.names or (), value.data, strict=True))
     path = ev.find_file(arguments[0], name)
-    if path.stem in INTERNAL and not ev.frame.module.is_library:
+    if LIBRARIES in path.parents and path.stem in INTERNAL and not ev.frame.module.is_library:
         ev.fail(arguments[0], f"there is no library {name}")
     _check_circle(ev, node, path, bindings)
     module = ev.load(path, bindings, _module_name(ev, node))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,9 +112,11 @@ def group(tiles: list[Tiles]) -> list[UnitClass]:
     """As few classes as the shapes of the params allow."""
     together: dict[Any, list[Tiles]] = {}
     for item in tiles:
-        together.setdefault((item.path, _shape(item.params)), []).append(item)
+        # One file is one program, by whatever path; what it imports is looked for beside it.
+        place = (os.path.realpath(item.path), os.path.realpath(item.path.parent))
+        together.setdefault((place, _shape(item.params)), []).append(item)
     classes: list[UnitClass] = []
-    for (path, _), members in together.items():
+    for members in together.values():
         per_member = [_numbers(member.params, []) for member in members]
         merged: list[Any] = []
         for position in range(len(per_member[0])):
@@ -133,5 +136,5 @@ def group(tiles: list[Tiles]) -> list[UnitClass]:
         rows = np.concatenate([member.rows for member in members])
         supply = iter(merged)
         params = _mapped(members[0].params, lambda _, supply=supply: next(supply))
-        classes.append(UnitClass(path, columns, rows, params, members[0]))
+        classes.append(UnitClass(members[0].path, columns, rows, params, members[0]))
     return classes

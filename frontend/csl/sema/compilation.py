@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable as Function
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,7 @@ from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
 from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
+from .search import SearchPath
 from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
 
@@ -99,19 +100,22 @@ def compile_layout(
     memcpy: bool = False,
     channels: int = 0,
     print: Function[[str], None] = print,
-    import_paths: tuple[Path, ...] = (),
+    import_paths: Sequence[Path | str] = (),
     fp16_format: str = "f16",
 ) -> CompiledLayout:
     """Compiles a CSL program from its layout file.
 
     `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
     @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
-    gives. Raises CslError or LoomError with the place of the first mistake.
+    gives. `import_paths` are directories in which modules are looked for too, before those that the environment
+    variable CSL_IMPORT_PATH names. Raises CslError or LoomError with the place of the first mistake.
     """
     if fp16_format not in types.FP16_FORMATS:
         raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
-    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, import_paths, fp16_format)
+    search = SearchPath.of(import_paths)
+    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, fp16_format)
     session = Session(options)
+    session.warnings += search.warnings()
     with _deep(), np.errstate(all="ignore"):
         try:
             return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()

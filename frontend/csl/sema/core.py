@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from .facts import Facts
 from .frames import Frame
 from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
 from .scalars import fit, lifted, one
+from .search import SearchPath, is_file, listed
 from .types import Type
 from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
 
@@ -58,8 +60,8 @@ class Options:
     memcpy: bool = False
     channels: int = 0
     print: Function[[str], None] = print
-    search: tuple[Path, ...] = ()
-    """Directories `--import-path` names, searched after that of the importing file."""
+    search: SearchPath = field(default_factory=SearchPath)
+    """Where else files of the program are looked for."""
     fp16: str = "f16"
     """The 16-bit floats that there are at run time."""
 
@@ -408,23 +410,58 @@ class Evaluator:
         return module
 
     def find_file(self, node: syntax.Node, name: str) -> Path:
-        """The file an import or @set_tile_code names: a library in angled brackets, or relative to this file."""
-        if name.startswith("<") and name.endswith(">"):
-            library = name[1:-1]
-            path = LIBRARIES / f"{library}.csl"
-            if LIBRARIES in path.resolve().parents and path.is_file():
-                return path
-            if library in PROVIDED_LATER:
-                self.fail(node, f"the library {name} is not provided yet")
-            have = {p.relative_to(LIBRARIES).with_suffix("").as_posix() for p in LIBRARIES.rglob("*.csl")}
-            known = ", ".join(f"<{n}>" for n in sorted(have - INTERNAL))
-            self.fail(node, f"there is no library {name}; there are: {known}")
-        here = self.frame.module.path.parent
-        for directory in (here, *self.session.options.search):
-            path = directory / name
-            if path.is_file():
-                return path
-        self.fail(node, f"there is no file '{name}' in {here}; check the path, which is relative to this file")
+        """Return the file that an import or @set_tile_code names; raises CslError if there is none.
+
+        A name in angled brackets is looked for in the search path, then among the libraries; any other beside the
+        importing file, then in the search path, and at last, with a warning, where the compiler was started.
+        """
+        search = self.session.options.search
+        if len(name) > 2 and name.startswith("<") and name.endswith(">"):
+            return self._find_library(node, name, search)
+        if not name or not name.isprintable():
+            self.fail(node, f"{name!r} names no file; write the path of a CSL file")
+        if Path(name).is_absolute():
+            if is_file(Path(name)):
+                return Path(name)
+            self.fail(node, f"there is no file '{name}'; check the path")
+        beside = self.frame.module.path.parent
+        linked = Path(os.path.realpath(self.frame.module.path)).parent
+        looked = [(beside, "beside this file"), *search.directories()]
+        if linked != Path(os.path.realpath(beside)):
+            looked.insert(1, (linked, "beside the file that this one links to"))
+        for directory, _ in looked:
+            if is_file(directory / name):
+                return directory / name
+        if is_file(search.started / name):
+            self.warn(
+                node,
+                f"'{name}' is found where cslc was started, not beside this file, where the language looks for it; "
+                "write the path from this file, or give --import-path=.",
+            )
+            return search.started / name
+        looked.append((search.started, "where cslc was started"))
+        self.fail(
+            node, f"there is no file '{name}' in {listed(looked)}; check the path, which is relative to this file"
+        )
+
+    def _find_library(self, node: syntax.Node, name: str, search: SearchPath) -> Path:
+        library = name[1:-1]
+        # Below the directories only: what is elsewhere is named by a path, without brackets.
+        if not {"", ".", ".."}.isdisjoint(library.split("/")) or not library.isprintable():
+            self.fail(node, f"there is no library {name}; a name in angled brackets has no '.', '..' or empty part")
+        for directory, _ in search.directories():
+            for path in (directory / f"{library}.csl", directory / library):
+                if is_file(path):
+                    return path
+        path = LIBRARIES / f"{library}.csl"
+        if is_file(path):
+            return path
+        looked = f", and none in {listed(search.directories())}" if search.directories() else ""
+        if library in PROVIDED_LATER:
+            self.fail(node, f"the library {name} is not provided yet{looked}")
+        have = {p.relative_to(LIBRARIES).with_suffix("").as_posix() for p in LIBRARIES.rglob("*.csl")}
+        known = ", ".join(f"<{n}>" for n in sorted(have - INTERNAL))
+        self.fail(node, f"there is no library {name}{looked}; there are: {known}")
 
     def call_value(self, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
         from .calls import call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,16 +67,17 @@ class Module:
 
 
 class Files:
-    """Reads and parses each file once."""
+    """Reads and parses each file once, by however many paths it is reached."""
 
     def __init__(self) -> None:
-        self._parsed: dict[Path, syntax.File] = {}
+        self._parsed: dict[str, syntax.File] = {}
 
     def parse(self, path: Path) -> syntax.File:
         """The tree of a file. Raises LoomError if it cannot be read, CslError for its mistakes."""
-        file = self._parsed.get(path)
+        key = os.path.realpath(path)
+        file = self._parsed.get(key)
         if file is None:
-            file = self._parsed[path] = parse(read(path), str(path))
+            file = self._parsed[key] = parse(read(path), str(path))
         return file
 
 
