@@ -115,8 +115,8 @@ _PREFIXES = frozenset("-!~&")
 _DECLARATION_STARTS = words("const var param fn task layout comptime export extern inline noinline")
 # None of these can begin a statement: where one is met, the block was not closed.
 _OUTSIDE_BLOCKS = words("fn task layout param export extern inline noinline") | {END}
-_STATEMENT_STARTS = words("const var comptime if for while switch return break continue")
-_WITHOUT_SEMICOLON = words("{ if for while switch comptime")
+_STATEMENT_STARTS = words("const var comptime if for inline while switch return break continue")
+_WITHOUT_SEMICOLON = words("{ if for inline while switch comptime")
 _ASSIGNABLE = (Name, Field, Index, Dereference, Builtin)
 _RUNNABLE = (Call, Builtin, Asm, If, Switch, Block, Return, Break, Continue, Comptime)
 _CONTROL = (If, Switch, Block, Return, Break, Continue, Comptime)
@@ -603,7 +603,7 @@ class Parser:
             if kind == ";":
                 self.position += 1
                 continue
-            if kind in _OUTSIDE_BLOCKS:
+            if kind in _OUTSIDE_BLOCKS and not self.is_inline_loop():
                 self.block_left_open(opening)
             first = self.position
             depth = self.depth
@@ -622,7 +622,7 @@ class Parser:
         before = kinds[first:token]
         depth = before.count("{") - before.count("}")
         while (kind := kinds[token]) != END:
-            if kind in _OUTSIDE_BLOCKS and self.is_at_margin(token):
+            if kind in _OUTSIDE_BLOCKS and self.is_at_margin(token) and not self.is_inline_loop(token):
                 break
             if kind == "}":
                 depth -= 1
@@ -725,6 +725,11 @@ class Parser:
     def is_label(self) -> bool:
         return self.kinds[self.position] == NAME and self.kinds[self.position + 1] == ":"
 
+    def is_inline_loop(self, token: int | None = None) -> bool:
+        """Whether an `inline` belongs to a statement, not to a function after a block that was left open."""
+        token = self.position if token is None else token
+        return self.kinds[token] == "inline" and self.kinds[token + 1] in ("for", "while")
+
     def labelled(self) -> Statement:
         """`label:` and the block or loop it names."""
         token = self.position
@@ -734,7 +739,7 @@ class Parser:
         node: Statement
         if kind == "{":
             return self.block(label, token)
-        if kind == "for":
+        if kind == "for" or (kind == "inline" and self.kinds[self.position + 1] == "for"):
             node = self.for_statement(label)
         elif kind == "while":
             node = self.while_statement(label)
@@ -872,7 +877,8 @@ class Parser:
     def for_statement(self, label: str | None = None) -> For:
         kinds = self.kinds
         first = self.position
-        self.position = first + 1
+        is_inline = self.is_inline_loop()
+        self.position = first + 1 + is_inline
         iterable = self.parenthesised("after 'for'")
         if kinds[self.position] != "|":
             self.fail_expected("'|element|' after what the 'for' goes over")
@@ -884,7 +890,13 @@ class Parser:
             index = self.declared_name("a loop's index")
         self.expect("|", "after the name of the loop's " + ("index" if index else "element"))
         body = self.statement()
-        return For(self.starts[first], self.ends[self.position - 1], label, iterable, element, index, body)
+        return For(self.starts[first], self.ends[self.position - 1], label, iterable, element, index, body, is_inline)
+
+    def inline_statement(self) -> Statement:
+        if self.kinds[self.position + 1] != "for":
+            self.position += 1
+            self.fail_expected("'for' after 'inline'; of statements only a 'for' can be inline")
+        return self.for_statement()
 
     def declared_name(self, of: str) -> Name:
         token = self.position
@@ -1305,7 +1317,7 @@ class Parser:
             self.fail(self.position, "a branch of a 'switch' is written 'value => expression'")
         self.expect("=>", "after the values of a branch")
         body: Statement
-        if kinds[self.position] in ("for", "while") or (self.is_label() and kinds[self.position + 2] != "{"):
+        if kinds[self.position] in ("for", "while", "inline") or (self.is_label() and kinds[self.position + 2] != "{"):
             body = self.statement()
         else:
             body = self.expression()
@@ -1551,6 +1563,7 @@ _STATEMENTS: dict[str, Callable[[Parser], Statement]] = {
     "const": lambda parser: parser.variable("", False),
     "for": Parser.for_statement,
     "if": Parser.if_statement,
+    "inline": Parser.inline_statement,
     "switch": Parser.switch,
     "var": lambda parser: parser.variable("", False),
     "while": Parser.while_statement,

@@ -367,7 +367,8 @@ def _if(node: If, indentation: str) -> str:
 
 def _for(node: For, indentation: str) -> str:
     names = node.element.name if node.index is None else f"{node.element.name}, {node.index.name}"
-    head = f"for ({print_expression(node.iterable, indentation)}) |{names}|"
+    inline = "inline " if node.is_inline else ""
+    head = f"{inline}for ({print_expression(node.iterable, indentation)}) |{names}|"
     return _labelled(node.label, f"{head} {print_statement(node.body, indentation)}")
 
 

@@ -358,13 +358,15 @@ class Assign(Node):
 
 @dataclass(slots=True, eq=False, repr=False)
 class For(Node):
-    """`label: for (iterable) |element, index| body`."""
+    """`label: inline for (iterable) |element, index| body`."""
 
     label: str | None
     iterable: Expression
     element: Name
     index: Name | None
     body: Statement
+    is_inline: bool = False
+    """Whether its iterations are repeated one after the other at compile time."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from xdsl.dialects import arith
@@ -146,12 +146,59 @@ def _while_known(ev: Evaluator, node: syntax.While) -> None:
 def _for(ev: Evaluator, node: syntax.For) -> None:
     check_label(ev, node)
     iterable = ev.expr(node.iterable)
-    if isinstance(iterable.type, types.Range):
+    if node.is_inline and ev.builder is not None:
+        _for_inline(ev, node, iterable)
+    elif isinstance(iterable.type, types.Range):
         _for_range(ev, node, iterable.type.element, iterable.data)
     elif isinstance(iterable.type, types.Array):
         _for_array(ev, node, iterable)
     else:
-        ev.fail(node.iterable, f"a loop runs over a @range or an array, not over '{iterable.type}'")
+        _fail_iterable(ev, node, iterable.type)
+
+
+def _fail_iterable(ev: Evaluator, node: syntax.For, type: Type) -> NoReturn:
+    ev.fail(node.iterable, f"a loop runs over a @range or an array, not over '{type}'")
+
+
+def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
+    """Emits the iterations of an `inline for` one after the other; what they count and their position are known."""
+    elements: Function[[int], Value]
+    if isinstance(iterable.type, types.Range):
+        values, counted = numbers(ev, iterable.data, node.iterable), iterable.type.element
+        count, elements = len(values), lambda position: Value(counted, values[position])
+    elif isinstance(iterable.type, types.Array):
+        where = place(ev, node.iterable)
+        if not isinstance(where, Memory):
+            where = Temporary(iterable)
+        count, elements = iterable.type.count, lambda position: where.element(ev, position, node).load(ev, node)
+    else:
+        _fail_iterable(ev, node, iterable.type)
+    target = Target(node.label, True, flag("broken"), flag("continued"))
+    continued = target.continued
+    assert continued is not None
+
+    def from_iteration(first: int) -> None:
+        for position in range(first, count):
+            ev.step(node)
+            with ev.scope():
+                _bind(ev, node.element, elements(position))
+                _bind(ev, node.index, Value(types.U16, position))
+                body(ev, node.body)
+            continued.value = boolean(False)
+            left = has_left(ev)
+            if left is True:
+                return
+            if left is not False:
+                if position + 1 < count:
+                    guarded(ev, left, lambda following=position + 1: from_iteration(following), node)
+                return
+
+    ev.live += [target.broken, continued]
+    ev.frame.targets.append(target)
+    try:
+        from_iteration(0)
+    finally:
+        ev.frame.targets.pop()
 
 
 def _bind(ev: Evaluator, name: syntax.Name | None, value: Value) -> None:

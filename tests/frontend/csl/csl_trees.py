@@ -228,12 +228,15 @@ def _statements(
         st.builds(lambda value: Return(0, 0, value), st.none() | inner),
         st.builds(_if, st.lists(branch, min_size=1, max_size=2), st.none() | governed),
         st.builds(
-            lambda label, iterable, element, index, body: For(0, 0, label, iterable, element, index, body),
+            lambda label, iterable, element, index, body, is_inline: For(
+                0, 0, label, iterable, element, index, body, is_inline
+            ),
             labels,
             inner,
             names,
             st.none() | names,
             bodies,
+            st.booleans(),
         ),
         st.builds(
             lambda label, condition, update, body: While(0, 0, label, condition, update, body),

@@ -76,6 +76,11 @@ BOTH: dict[str, tuple[str, list[int]]] = {
     "undefined until set": ("var r: i32; if (n > 2) { r = 1; } else { r = 2; } return r;", [2, 2, 2, 1, 1, 1]),
     "a comptime variable": ("comptime var k = 3; k += 4; const r: i32 = k; return r + n;", [7, 8, 9, 10, 11, 12]),
     "a comptime loop": ("comptime var k = 0; comptime { for (@range(comptime_int, 4)) |i| { k += i; } }; return @as(i32, k) + n;", [6, 7, 8, 9, 10, 11]),
+    "inline for": ("comptime var k = 0; var r: i32 = 0; inline for ([3]i16{ 5, 6, 7 }) |x, i| { k += x; @comptime_assert(x == i + 5); if (n > i) { r += k; } } return r;", [0, 5, 16, 34, 34, 34]),
+    "inline for over a range": ("var r: i32 = 0; inline for (@range(comptime_int, 3)) |k| { var a = @zeros([k + 1]i32); a[k] = n; r = r * 10 + a[k]; } return r;", [111 * n for n in range(6)]),
+    "inline for over a variable": ("var a = [3]i16{ n, 2, 1 }; var r: i32 = 0; inline for (a) |x, i| { r = r * 10 + x * i; } return r;", [22] * 6),
+    "jumps in inline for": ("var r: i32 = 0; inline for ([5]i16{ 1, 2, 3, 4, 9 }) |x| { if (x == n) { continue; } if (n == 5 and x == 3) { break; } if (x > 4) { return r * 10; } r = r * 10 + x; } return r;", [12340, 2340, 1340, 1240, 1230, 12]),
+    "break to the label of inline for": ("var r: i32 = 0; outer: inline for ([3]i16{ 1, 2, 3 }) |x| { for (@range(i16, 3)) |y| { if (x * y == n) { break :outer; } r += 1; } } return r;", [0, 1, 2, 7, 5, 9]),
     "comptime calls": ("const t = comptime table(); return t[n];", [0, 1, 4, 9, 16, 25]),
     "dead branches": ("if (@is_same_type(i16, f32)) { return undeclared(n); } return n;", [0, 1, 2, 3, 4, 5]),
     "short circuits": ("return if (true or undeclared) n else nothing;", [0, 1, 2, 3, 4, 5]),
@@ -257,6 +262,20 @@ def test_alignment_and_names(csl: Csl) -> None:
     buffers = {op.sym_name.data: op for op in compiled.module.walk() if isinstance(op, wse.BufferOp)}
     assert "ab" in buffers
     assert "16" in str(buffers["aligned"].alignment)
+
+
+NOT_UNROLLED = [
+    ("inline for («@range(i16, n)») |i| { }", "the range must be known at compile time"),
+    ("comptime var k = 0; inline for (@range(i16, 3)) |i| { if (n > i) { «k» += 1; } }", "whether this is reached"),
+    ("inline «while» (n > 3) { }", "of statements only a 'for' can be inline"),
+    ("inline for («n») |i| { }", "a loop runs over a @range or an array, not over 'i16'"),
+]
+
+
+@pytest.mark.parametrize(("statement", "message"), NOT_UNROLLED)
+def test_inline_for_is_unrolled_at_compile_time(csl: Csl, statement: str, message: str) -> None:
+    text = "var n: i16 = 3;\ntask t() void { " + statement + " }\n"
+    csl.refuses(text + "comptime { @bind_local_task(t, @get_local_task_id(9)); }", message)
 
 
 FALLS_THROUGH = [
