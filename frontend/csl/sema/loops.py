@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from ....dialects import wse
 from .. import syntax
 from . import control, emit, types
 from .conversion import coerce
@@ -19,7 +20,7 @@ from .places import Memory, Temporary, index_word
 from .scalars import column
 from .statements import check_label, guarded, has_left
 from .types import Type
-from .values import Lanes, Local, RangeData, Split, Value, boolean
+from .values import Lanes, Local, RangeData, Split, Value, boolean, is_ssa
 
 
 def _mine(jump: Break | Continue, label: str | None) -> bool:
@@ -214,6 +215,11 @@ def numbers(ev: Evaluator, data: RangeData, node: syntax.Node) -> range:
     return range(start, stop, step)
 
 
+def length(values: range) -> int:
+    """How many numbers a range has; `len` takes none beyond 63 bits."""
+    return max(0, (values.stop - values.start + values.step - (1 if values.step > 0 else -1)) // values.step)
+
+
 def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) -> None:
     if ev.builder is not None:
         _for_range_emitted(ev, node, element, data)
@@ -222,14 +228,9 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
 
     def bind(number: Any, position: Any) -> None:
         _bind(ev, node.element, Value(element, number))
-        _bind(ev, node.index, Value(types.U16, position))
+        _bind(ev, node.index, Value(types.U16, ev.fitted(types.U16, position)))
 
-    if (
-        ev.in_layout
-        and len(values) >= FEWEST_TOGETHER
-        and not ev.session.facts.jumps(node) - {syntax.Continue}
-        and _together(ev, node, values, bind)
-    ):
+    if ev.in_layout and not ev.session.facts.jumps(node) - {syntax.Continue} and _together(ev, node, values, bind):
         return
     for position, number in enumerate(values):
         if not _one_known(ev, node, Value(element, number), position):
@@ -242,7 +243,7 @@ def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -
     try:
         with ev.scope():
             _bind(ev, node.element, element)
-            _bind(ev, node.index, Value(types.U16, position))
+            _bind(ev, node.index, Value(types.U16, types.U16.wrap(position)))
             body(ev, node.body)
     except Break as jump:
         if not _mine(jump, node.label):
@@ -260,7 +261,11 @@ def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bin
     `bind` declares the names of an iteration, given its number and its position.
     """
     outer, mark = ev.lanes, len(ev.effects)
-    count = len(values)
+    count = length(values)
+    if count < FEWEST_TOGETHER or count * outer.count > MOST_TOGETHER:
+        return False
+    if not all(map(types.I64.holds, (values.start, values.start + values.step * count))):
+        return False
     lanes = Lanes(outer.count * count, outer, np.repeat(np.arange(outer.count), count))
     array = np.tile(np.arange(values.start, values.stop, values.step, dtype=np.int64), outer.count)
     positions = np.tile(np.arange(count, dtype=np.int64), outer.count)
@@ -293,6 +298,9 @@ def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bin
 
 FEWEST_TOGETHER = 4
 """Iterations from which evaluating them at once is worth its preparation."""
+
+MOST_TOGETHER = 1 << 22
+"""Iterations of nested loops that are evaluated at once: more than a wafer has PEs, and no burden for the memory."""
 
 
 def _while_together(ev: Evaluator, node: syntax.While) -> bool:
@@ -330,8 +338,8 @@ def _while_together(ev: Evaluator, node: syntax.While) -> bool:
     if by < 1:
         return False
     values = range(first, last + (condition.operator == "<="), by)
-    end = values.start + values.step * len(values)
-    if len(values) < FEWEST_TOGETHER or (isinstance(counter.type, types.Int) and not counter.type.holds(end)):
+    end = values.start + values.step * length(values)
+    if isinstance(counter.type, types.Int) and not counter.type.holds(end):
         return False
     type = counter.type
 
@@ -378,10 +386,10 @@ def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range,
     """A loop over known numbers."""
     builder = ev.code
     builder.at(ev.source, node.start)
-    start, step, count = values.start, values.step, len(values)
+    start, step, count = values.start, values.step, length(values)
     direct = step > 0 and start >= 0 and start + step * count <= types.I16.highest and element.bits <= 16
-    counter = types.I16 if count <= types.I16.highest else types.I32
-    limits = (start, start + step * count, step) if direct else (0, count, 1)
+    counter = next(type for type in (types.I16, types.I32, types.I64) if count <= type.highest or type is types.I64)
+    limits = (start, start + step * count, step) if direct else (0, min(count, counter.highest), 1)
     first, last, by = (builder.constant(types.I16 if direct else counter, number) for number in limits)
 
     def one(counted: SSAValue) -> None:
@@ -411,13 +419,17 @@ def _position(ev: Evaluator, value: SSAValue, start: int, step: int) -> SSAValue
 
 
 def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
-    """A loop upwards between numbers known at run time."""
+    """A loop upwards between numbers known at run time, by a known step."""
     builder = ev.code
-    # The loop compares signed numbers, so unsigned ones count in more bits.
-    if element.signed:
-        wide = element if element.bits >= 16 else types.I16
+    step: int = data.step.data
+    # The loop compares signed numbers, and adds the step once more than it uses the sum: neither may overflow.
+    if element.signed and element.bits >= 16 and step == 1:
+        wide = element
+    elif element.carrier <= 32:
+        wide = types.Int(2 * element.carrier, True)
     else:
-        wide = types.Int(max(16, element.bits * 2), True)
+        _counted_trips(ev, node, element, data, inner)
+        return
     first, last, by = (
         builder.extend(ev.ssa(coerce(ev, value, element, node.iterable), node.iterable), element, wide.bits)
         for value in (data.start, data.stop, data.step)
@@ -427,7 +439,8 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
         position = counted
         if node.index is not None:
             position = emit.binary(builder, "-", wide, position, first)
-            position = emit.binary(builder, "/", wide, position, by)
+            if step != 1:
+                position = emit.binary(builder, "/", wide, position, by)
         value = builder.extend(counted, wide, element.bits)
         with ev.scope():
             inner(Value(element, value), Value(types.U16, builder.extend(position, wide, 16)))
@@ -435,38 +448,93 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
     control.counted(ev, _candidates(ev, node, []), (first, last, by), one, node)
 
 
+def _counted_trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
+    """A loop over numbers for which there is no wider integer: it counts its trips, from 0."""
+    builder = ev.code
+    signed = types.Int(element.carrier, True)
+    # More trips than a signed number counts are not made in any time.
+    trips = builder.value(arith.MinUIOp(_trips(ev, node, element, data), builder.constant(signed, signed.highest)))
+    start, step = (ev.ssa(coerce(ev, value, element, node.iterable), node) for value in (data.start, data.step))
+
+    def one(counted: SSAValue) -> None:
+        value = emit.binary(builder, "+", element, start, emit.binary(builder, "*", element, counted, step))
+        with ev.scope():
+            inner(Value(element, value), Value(types.U16, builder.extend(counted, signed, 16)))
+
+    bounds = builder.constant(signed, 0), trips, builder.constant(signed, 1)
+    control.counted(ev, _candidates(ev, node, []), bounds, one, node)
+
+
+def _trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData) -> SSAValue:
+    """Emits how many numbers a range has: the difference of its ends by the step, rounded up."""
+    builder = ev.code
+    builder.at(ev.source, node.iterable.start)
+    # As unsigned numbers of as many bits as the machine has for the type, no difference of two of them overflows.
+    unsigned = types.Int(element.carrier, False)
+    low, high = (ev.ssa(coerce(ev, value, element, node.iterable), node) for value in (data.start, data.stop))
+    step: Any = data.step.data
+    if is_ssa(step):
+        nothing = builder.constant(element, 0)
+        moves = emit.binary(builder, "!=", element, step, nothing)
+        builder(wse.AssertOp(moves, "a range with step 0 never ends"))
+        if element.signed:
+            up = emit.binary(builder, ">", element, step, nothing)
+            low, high = (builder.value(arith.SelectOp(up, *ends)) for ends in ((low, high), (high, low)))
+            step = builder.value(arith.SelectOp(up, step, emit.binary(builder, "-", unsigned, nothing, step)))
+    else:
+        low, high = (low, high) if step > 0 else (high, low)
+        step = None if abs(step) == 1 else builder.constant(unsigned, abs(step))
+    trips = emit.binary(builder, "-", unsigned, high, low)
+    if step is not None:
+        one = builder.constant(unsigned, 1)
+        before = emit.binary(builder, "-", unsigned, trips, one)
+        trips = emit.binary(builder, "+", unsigned, emit.binary(builder, "/", unsigned, before, step), one)
+    some = emit.binary(builder, "<", element, low, high)
+    return builder.value(arith.SelectOp(some, trips, builder.constant(unsigned, 0)))
+
+
 def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
     """A loop that something jumps out of, or whose step is known at run time only."""
     counter = Local("counter", element, coerce(ev, data.start, element, node.iterable), True, comptime=False)
-    position = Local("position", types.U16, Value(types.U16, 0), True, comptime=False)
+    # The counter may be compared with the end only if it cannot wrap past it; else the trips are counted.
+    trips = None if _reaches_its_end(element, data) else _trips(ev, node, element, data)
+    wide = types.U16 if trips is None else types.Int(max(16, element.carrier), False)
+    if trips is not None:
+        trips = ev.code.extend(trips, types.Int(element.carrier, False), wide.bits)
+    position = Local("position", wide, Value(wide, 0), True, comptime=False)
     ev.live += [counter, position]
 
     def within() -> Value:
-        assert counter.value is not None
-        if isinstance(data.step.data, int):
-            return binary(ev, "<" if data.step.data > 0 else ">", counter.value, data.stop, node)
-        up, below, above = (
-            ev.ssa(binary(ev, symbol, left, right, node), node)
-            for symbol, left, right in (
-                (">", data.step, Value(data.step.type, 0)),
-                ("<", counter.value, data.stop),
-                (">", counter.value, data.stop),
-            )
-        )
-        return boolean(ev.code.value(arith.SelectOp(up, below, above)))
+        assert counter.value is not None and position.value is not None
+        if trips is not None:
+            return binary(ev, "<", position.value, Value(wide, trips), node)
+        return binary(ev, "<" if data.step.data > 0 else ">", counter.value, data.stop, node)
 
     def one() -> None:
         assert counter.value is not None and position.value is not None
+        index = position.value
+        if node.index is not None and wide is not types.U16:
+            index = Value(types.U16, ev.code.extend(ev.ssa(index, node), wide, 16))
         with ev.scope():
-            inner(counter.value, position.value)
+            inner(counter.value, index)
 
     def advance() -> None:
         assert counter.value is not None and position.value is not None
         step = Value(element, ev.fitted(element, data.step.data)) if isinstance(data.step.data, int) else data.step
         counter.value = coerce(ev, binary(ev, "+", counter.value, step, node), element, node)
-        position.value = binary(ev, "+", position.value, Value(types.U16, 1), node)
+        position.value = binary(ev, "+", position.value, Value(wide, 1), node)
 
     _emit_while(ev, node, [counter, position], within, one, advance)
+
+
+def _reaches_its_end(element: types.Int, data: RangeData) -> bool:
+    """Whether a number that counts through a range, and once more, never wraps past the end."""
+    start, stop, step = data.start.data, data.stop.data, data.step.data
+    if not isinstance(step, int):
+        return False
+    if isinstance(start, int) and isinstance(stop, int):
+        return element.holds(start + step * length(range(start, stop, step)))
+    return abs(step) == 1
 
 
 def _for_array(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
