@@ -6,14 +6,14 @@ CSL programs say so; a program without <memcpy/memcpy> completes when nothing is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagnostics import LoomError
 from ..runtime import Deadlock, Machine
-from ..runtime.deadlock import explain
+from ..runtime.deadlock import Hang, explain
 from ..runtime.unit_class import UnitClass
 
 COMMAND_STREAM = "loom.cmd_stream"
@@ -21,10 +21,6 @@ COMMAND_STREAM = "loom.cmd_stream"
 
 MAX_PLACES = 5
 """PEs that a message lists before it only counts them."""
-
-
-class NeverCompletes(LoomError):
-    """A launch after which PEs never listen to the host again; the message says which, and what they wait for."""
 
 
 class CommandStream:
@@ -41,7 +37,8 @@ class CommandStream:
     def launch(self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None]) -> None:
         """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
 
-        `settle` runs the machine until it rests and gives who waits for what never comes. Raises NeverCompletes.
+        `settle` runs the machine until it rests and returns who waits for what never comes. Raises Deadlock, which
+        says which PEs never listen to the host again and what they wait for.
         """
         before = self._counts()
         machine = self._machine
@@ -55,16 +52,22 @@ class CommandStream:
         without = missing & ~self._exporting(name)
         if without.any():
             verb = "does" if without.sum() == 1 else "do"
-            raise NeverCompletes(
+            raise Deadlock(
                 f"launch of '{name}' never completes: {places(without)} {verb} not export '{name}'; export it on "
-                "every PE, if only to call unblock_cmd_stream()"
+                "every PE, if only to call unblock_cmd_stream()",
+                hang=Hang(silent=positions(without), statistics=machine.statistics()),
             )
         waits = hang or explain(machine, allow_pending=False)
         message = (
             f"launch of '{name}' never completes: {places(missing)} never called unblock_cmd_stream(); call it on "
             f"every PE, where the work that '{name}' starts ends"
         )
-        raise NeverCompletes(f"{message}\n{waits.message}" if waits else message, waits.location if waits else None)
+        known = waits.hang if waits else Hang(unread=tuple(machine.unread()), statistics=machine.statistics())
+        raise Deadlock(
+            f"{message}\n{waits.message}" if waits else message,
+            waits.location if waits else None,
+            replace(known, silent=positions(missing)),
+        )
 
     def _counts(self) -> NDArray[Any]:
         """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""
@@ -89,6 +92,11 @@ class CommandStream:
         for cls in classes:
             mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
         return mask
+
+
+def positions(mask: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Return (x, y) of the PEs of a mask [height, width]."""
+    return tuple((x, y) for y, x in np.argwhere(mask).tolist())
 
 
 def places(mask: NDArray[np.bool_]) -> str:

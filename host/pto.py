@@ -21,7 +21,7 @@ from ..diagnostics import LoomError
 from ..dialects import context, flow
 from ..dialects.pto.protocol import Behaviour
 from ..findings import Finding
-from ..runtime import Machine
+from ..runtime import Deadlock, Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
@@ -206,7 +206,14 @@ def launch(
     bound = bind(program, machine, arguments)
     for _ in range(repeat):
         start(program, machine, bound)
-        machine.run(step_limit)
+        try:
+            machine.run(step_limit)
+        except Deadlock as error:
+            raise Deadlock(
+                error.message,
+                error.location,
+                replace(error.hang, statistics=_statistics(program, machine), findings=_findings(program, machine)),
+            ) from None
     return _result(program, machine, bound)
 
 
@@ -304,10 +311,18 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
     prints = [
         Printed(printed.row, _core(printed.column), printed.label, printed.values) for printed in machine.printed_tiles
     ]
+    findings, statistics = _findings(program, machine), _statistics(program, machine)
+    return Result(arrays, prints, list(findings), statistics, frozenset(program.slots))
+
+
+def _findings(program: Program, machine: Machine) -> tuple[Finding, ...]:
+    """Return the hazards that the runs have met."""
     arch = None if program.arch == "ideal" else program.arch
-    findings = [replace(finding, arch=arch) for finding in machine.findings]
-    statistics = {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
-    return Result(arrays, prints, findings, statistics, frozenset(program.slots))
+    return tuple(replace(finding, arch=arch) for finding in machine.findings)
+
+
+def _statistics(program: Program, machine: Machine) -> dict[str, Any]:
+    return {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
 
 
 def _core(column: int) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class Channel:
     """A channel of every row of the grid."""
 
+    all_have_to_act = True
+
     def __init__(
         self,
         machine: Machine,
@@ -430,7 +432,10 @@ class Channel:
         for group in self.groups:
             for waiter in group.waiters:
                 warp = waiter.warp
-                yield Wait(warp.cls, warp.units, self._lacks(group, waiter), waiter.where, self, held=True)
+                yield Wait(
+                    warp.cls, warp.units, self._lacks(group, waiter), waiter.where, self, held=True, queue=self.name,
+                    missing=1, tasks=(warp.code.name,),
+                )  # fmt: skip
 
     def _lacks(self, group: Rows, waiter: Waiter) -> str:
         """What units wait for, in words."""
@@ -466,8 +471,8 @@ class Channel:
         due = [count // self.period for count in released]
         return max(0, *(count - given for count, given in zip(due, group.issued, strict=True)))
 
-    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit]]:
-        """Each unit with those of its row on the other side that have not done their part."""
+    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit, str]]:
+        """Each unit with those of its row on the other side that have not done their part, and the channel."""
         pops = wait.cls is self.consumer
         other = self.producer if pops else self.consumer
         rows, columns = wait.units.cells()
@@ -476,7 +481,7 @@ class Channel:
             for across in other.units.columns if isinstance(other.units, Rectangle) else ():
                 done = pops and self.many_produce and across < self.lanes and ready[across] > 0
                 if not done:
-                    yield wait.cls.grid_position(row, column), other.grid_position(row, across)
+                    yield wait.cls.grid_position(row, column), other.grid_position(row, across), self.name
 
     def remedy(self, *, held: bool) -> str:
         """What to do about units that wait for each other's entries or credits."""

@@ -2,31 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..diagnostics import LoomError
-from .leftovers import unread
+from ..findings import Finding
+from .leftovers import Unread, unread
 from .tasks import NEVER
-from .units import Cells, UnitSet, from_mask, rectangle, union
+from .units import UnitSet, from_mask, rectangle
+from .wait_graph import circle
 from .waits import Unit, Wait
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from .machine import Machine
     from .unit_class import UnitClass
 
 MAX_LINES = 20
+"""Lines of a report about PEs that wait; the rest are counted."""
+
+MAX_WAITS = 3
+"""Waits of a PE in its line."""
+
 MAX_UNREAD = 5
-MAX_GRAPH_UNITS = 4096
-"""Beyond this many waiting units the wait-for graph is built over the first of them."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Units that wait for the same thing, as `Deadlock.waits` has it."""
+
+    text: str
+    """Which task or microthread waits at which operation for what, in words."""
+    location: str | None
+    """`file:line:col` of the operation."""
+    queue: str | None
+    """The queue, FIFO or channel that is waited on, by its name in IR; None for a task that is blocked."""
+    colors: tuple[str, ...]
+    """The colors of the queue."""
+    missing: int | None
+    """Wavelets, elements or entries that each unit lacks, or cannot send; None for a task that is blocked."""
+    count: int
+    """How many units wait."""
+    _wait: Wait = field(repr=False, compare=False)
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """(x, y) of each unit: of a PE its column and row, of a core its number (0 is the cube) and block."""
+        return tuple(self._wait.places())
+
+
+@dataclass(frozen=True)
+class Hang:
+    """What is known of a machine that hangs."""
+
+    waits: tuple[Waiting, ...] = ()
+    circle: tuple[Unit, ...] = ()
+    """Units that wait for each other, each for the next and the last for the first; none if there is no such circle."""
+    unread: tuple[Unread, ...] = ()
+    """Wavelets that nothing has read."""
+    silent: tuple[Unit, ...] = ()
+    """PEs that the host waits for: to call unblock_cmd_stream(), or to send it wavelets."""
+    lacking: int = 0
+    """Wavelets that the host waits for."""
+    statistics: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What the run has done until then, as `Simulator.stats` has it."""
+    findings: tuple[Finding, ...] = ()
+    """Of a PTO program: hazards that the run has met before, as `Result.findings` has them."""
 
 
 class Deadlock(LoomError):
-    """The program waits for what never comes; the message is the report."""
+    """The program waits for what never comes; the message is the report.
+
+    `waits` lists who waits for what, `circle` the units that wait for each other, `unread` the wavelets that nothing
+    has read, `silent` the PEs the host waits for, `statistics` what the run has done until then and `findings` the
+    hazards of a PTO program that it has met.
+    """
+
+    def __init__(self, message: str, location: str | None = None, hang: Hang | None = None) -> None:
+        super().__init__(message, location)
+        self.hang = Hang() if hang is None else hang
+        self.waits = self.hang.waits
+        self.circle = self.hang.circle
+        self.unread = self.hang.unread
+        self.silent = self.hang.silent
+        self.statistics = self.hang.statistics
+        self.findings = self.hang.findings
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Return (x, y) of the units that wait, or that the host waits for, each once, by rows."""
+        units = {*(unit for wait in self.waits for unit in wait.units), *self.silent}
+        return tuple(sorted(units, key=lambda unit: unit[::-1]))
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """Return the names of the queues, FIFOs and channels that are waited on, each once."""
+        return tuple(dict.fromkeys(wait.queue for wait in self.waits if wait.queue is not None))
+
+    @property
+    def colors(self) -> tuple[str, ...]:
+        """Return the names of the colors that are waited on, each once."""
+        return tuple(dict.fromkeys(color for wait in self.waits for color in wait.colors))
+
+    @property
+    def missing(self) -> int:
+        """Return how many wavelets, elements or entries all units, and the host, lack or cannot send."""
+        return self.hang.lacking + sum(wait.count * wait.missing for wait in self.waits if wait.missing is not None)
 
 
 def _waits(machine: Machine, *, allow_pending: bool) -> Iterator[Wait]:
@@ -57,51 +140,44 @@ def _blocked_tasks(cls: UnitClass) -> list[Wait]:
         text = f"task @{task.name}{location} {reason} but is blocked, and nothing unblocks it"
         if task.queue is not None and task.queue.control_only:
             text = f"input queue @{task.queue.name}{location} has control wavelets but is blocked; unblock it"
-        found += [Wait(cls, units, text, task.code.where) for units in from_mask(cls.units, stuck)]
+        found += [Wait(cls, units, text, task.code.where, tasks=(task.name,)) for units in from_mask(cls.units, stuck)]
     return found
 
 
-def _pieces(units: UnitSet) -> list[UnitSet]:
-    """Scattered units as few rectangles where that is possible: they read better."""
-    if not isinstance(units, Cells):
-        return [units]
-    top, left = int(units.rows.min()), int(units.columns.min())
-    around = rectangle(range(top, int(units.rows.max()) + 1), range(left, int(units.columns.max()) + 1))
-    mask = np.zeros(around.shape, np.bool_)
-    mask[units.rows - top, units.columns - left] = True
-    return from_mask(around, mask)
-
-
-def _grouped(waits: list[Wait]) -> list[Wait]:
-    """Units that wait for the same as one set, whatever warps they came in."""
+def _grouped(waits: Sequence[Wait]) -> list[Wait]:
+    """Return waits with units that wait for the same as one, whatever warps they came in."""
     groups: dict[tuple[int, str], list[Wait]] = {}
     for wait in waits:
         groups.setdefault((id(wait.cls), wait.text), []).append(wait)
-    return [
-        group[0]._replace(units=part)
-        for group in groups.values()
-        for part in _pieces(union([wait.units for wait in group]))
-    ]
+    found: list[Wait] = []
+    for group in groups.values():
+        mask = np.zeros(group[0].cls.shape, np.bool_)
+        for wait in group:
+            mask[wait.units.index] = True
+        found += [group[0]._replace(units=units) for units in from_mask(_whole(group[0].cls), mask)]
+    return found
+
+
+def _whole(cls: UnitClass) -> UnitSet:
+    return rectangle(range(cls.shape[0]), range(cls.shape[1]))
 
 
 def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
-    """The deadlock of a machine at rest, None if nothing waits that should not."""
+    """Return the deadlock of a machine at rest, None if nothing waits that should not."""
     waits = _grouped(list(_waits(machine, allow_pending=allow_pending)))
+    waits.sort(key=lambda wait: wait.first()[::-1])
     if not waits:
         return None
     stuck = sum(wait.units.count for wait in waits)
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
     when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
-    lines = [f"{when}: nothing can happen any more, and {remain}"]
-    lines += [f"  {wait.cls.describe(wait.units)}: {wait.text}" for wait in waits[:MAX_LINES]]
-    if len(waits) > MAX_LINES:
-        lines.append(f"  and {len(waits) - MAX_LINES} more groups of PEs")
-    cycle = _cycle(waits)
-    if cycle:
-        path = " -> ".join(machine.unit_name(*place) for place in [*cycle, cycle[0]])
-        lines.append(f"  they wait for each other in a circle: {path}")
-        held = any(wait.held for wait in waits)
-        lines.append(f"  {next(wait.awaited.remedy(held=held) for wait in waits if wait.awaited is not None)}")
+    lines = [f"{when}: nothing can happen any more, and {remain}", *_by_unit(waits)]
+    path = circle(waits)
+    if path:
+        names = [machine.unit_name(*place) for place, _ in path]
+        lines.append(f"  they wait for each other in a circle: {' -> '.join([*names, names[0]])}")
+        held = any(wait.held for _, wait in path)
+        lines.append(f"  {next(wait.awaited.remedy(held=held) for _, wait in path if wait.awaited is not None)}")
     else:
         silences = (wait.awaited.silence(wait) for wait in waits if wait.awaited is not None)
         lines += [f"  {silence}" for silence in silences if silence][:1]
@@ -109,37 +185,44 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
     if len(left) > MAX_UNREAD:
         lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
-    return Deadlock("\n".join(lines), waits[0].where)
+    hang = Hang(
+        tuple(_waiting(machine, wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
+        statistics=machine.statistics(),
+    )  # fmt: skip
+    return Deadlock("\n".join(lines), waits[0].where, hang)
 
 
-def _graph(waits: list[Wait]) -> nx.DiGraph[Unit]:
-    """Who waits for whom. Only units that wait are nodes."""
-    import networkx as nx  # takes as long to import as the rest of the engine, and only programs that hang need it
-
-    graph: nx.DiGraph[Unit] = nx.DiGraph()
-    waiting: set[Unit] = set()
-    followed: list[Wait] = []
-    for wait in waits:
-        if wait.awaited is None or len(waiting) > MAX_GRAPH_UNITS:
-            continue
-        rows, columns = wait.units.cells()
-        waiting |= {
-            wait.cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
-        }
-        followed.append(wait)
-    for wait in followed:
-        assert wait.awaited is not None
-        graph.add_edges_from(pair for pair in wait.awaited.pairs(wait) if waiting.issuperset(pair))
-    return graph
+def _waiting(machine: Machine, wait: Wait) -> Waiting:
+    queue = wait.cls.inputs.get(wait.queue or "") or wait.cls.outputs.get(wait.queue or "")
+    numbers: list[int] = [] if queue is None else np.unique(queue.colors[wait.units.index]).tolist()
+    colors = tuple(machine.color_name(number) for number in numbers if number >= 0)
+    return Waiting(wait.text, wait.where, wait.queue, colors, wait.missing, wait.units.count, wait)
 
 
-def _cycle(waits: list[Wait]) -> list[Unit]:
-    """Units that wait for each other in a circle, in its order; none if there is no circle."""
-    import networkx as nx
+def _by_unit(waits: Sequence[Wait]) -> list[str]:
+    """Return a line for each set of units that wait for the same, every unit in one line with all it waits for."""
+    kinds: list[tuple[int, ...]] = [()]
+    classes = list({id(wait.cls): wait.cls for wait in waits}.values())
+    lines: list[tuple[tuple[int, ...], UnitClass, UnitSet]] = []
+    for cls in classes:
+        label = np.zeros(cls.shape, np.int64)
+        first = len(kinds)
+        for number, wait in enumerate(waits):
+            if wait.cls is cls:
+                before, inverse = np.unique(label[wait.units.index], return_inverse=True)
+                label[wait.units.index] = len(kinds) + inverse.reshape(wait.units.shape)
+                kinds += [(*kinds[kind], number) for kind in before.tolist()]
+        for kind in range(first, len(kinds)):
+            lines += [(kinds[kind], cls, units) for units in from_mask(_whole(cls), label == kind)]
+    lines.sort(key=lambda line: line[0][0])
+    shown = [f"  {cls.describe(units)}: {_together([waits[n].text for n in kind])}" for kind, cls, units in lines]
+    if len(lines) > MAX_LINES:
+        rest = sum(units.count for _, _, units in lines[MAX_LINES:])
+        noun = "core waits" if lines[0][1].machine.is_chip else "PE waits"
+        shown[MAX_LINES:] = [f"  and {rest} more {noun if rest == 1 else noun.replace(' waits', 's wait')}"]
+    return shown
 
-    graph = _graph(waits)
-    try:
-        edges = cast("list[tuple[Unit, Unit]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
-    except nx.NetworkXNoCycle:
-        return []
-    return [place for place, _ in edges]
+
+def _together(texts: Sequence[str]) -> str:
+    rest = len(texts) - MAX_WAITS
+    return "; ".join(texts[:MAX_WAITS]) + (f"; and {rest} more wait{'s' if rest > 1 else ''}" if rest > 0 else "")

@@ -20,7 +20,7 @@ from .resources import Resource
 from .streams import Buffer, Mixed, Parts
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, rectangle, select, some
-from .waits import Wait, who
+from .waits import Wait, completion, who
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -202,7 +202,11 @@ class Fifo:
                     f"{who(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
                     f"{transfer.count} elements"
                 )
-                yield Wait(self.cls, transfer.units, text, application.where, held=transfer.warp is not None)
+                held = transfer.warp is not None
+                yield Wait(
+                    self.cls, transfer.units, text, application.where, None, held, self.name, missing,
+                    () if held else completion(application), application.op if held else None,
+                )  # fmt: skip
 
 
 @lru_cache(maxsize=1024)

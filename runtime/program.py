@@ -94,6 +94,8 @@ class Application:
     settings: Settings
     result: int | None = None
     """The slot that says whether it came to its end."""
+    op: flow.ApplyOp | None = None
+    """What it was compiled from."""
     variants: dict[Settings, Application] = field(default_factory=dict["Settings", "Application"])
     """The same operation as registers that were loaded with other settings make it."""
 
@@ -109,7 +111,9 @@ class Application:
         """The operation with other settings."""
         found = self.variants.get(settings)
         if found is None:
-            found = Application(self.entry, self.kernel, self.where, self.task, self.text, settings, self.result)
+            found = Application(
+                self.entry, self.kernel, self.where, self.task, self.text, settings, self.result, self.op
+            )
             self.variants[settings] = found
         return found
 
@@ -1098,7 +1102,7 @@ class Body:
         self.part_mixed(streams)
         application = Application(
             entry, kernel(entry, self.machine.scratch), location_of(op), self.code.name,
-            f"{entry.name} in @{self.code.name}", self.settings(op),
+            f"{entry.name} in @{self.code.name}", self.settings(op), op=op,
         )  # fmt: skip
         fifos = self.fifo_sides(op)
         if op.result is not None:

@@ -18,7 +18,7 @@ from .resources import Resource
 from .sends import Send
 from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
-from .waits import Unit, Wait, who
+from .waits import Unit, Wait, completion, who
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
@@ -221,6 +221,7 @@ class InputQueue:
     control_only: bool = False
     """Whether only control wavelets start anything: the queue has no data task."""
     senders: int = 0
+    all_have_to_act: bool = False
 
     def first(self, units: UnitSet) -> UnitSet | None:
         """Those of some units that the first message for any of them is for."""
@@ -280,26 +281,33 @@ class InputQueue:
         """Who waits for wavelets that never come."""
         for transfer in self.stuck(allow_pending=allow_pending):
             application, missing = transfer.application, transfer.count - transfer.position
-            text = (
-                f"{who(application)} waits on input queue @{self.name} (id {self.number}, color "
-                f"{color_names(self, transfer.units)}) for {missing} of {transfer.count} wavelets"
-            )
-            yield Wait(self.cls, transfer.units, text, application.where, self, transfer.warp is not None)
+            held = transfer.warp is not None
+            destination = transfer.destination
+            for units, color in by_color(self, transfer.units):
+                text = (
+                    f"{who(application)} waits on input queue @{self.name} (id {self.number}, color {color}) for "
+                    f"{missing} of {transfer.count} wavelets"
+                )
+                yield Wait(
+                    self.cls, units, text, application.where, self, held, self.name, missing,
+                    () if held else completion(application), application.op if held else None,
+                    (destination.queue.name,) if isinstance(destination, QueueStream) else (),
+                )  # fmt: skip
 
-    def _senders(self) -> list[tuple[UnitClass, Delivery]]:
+    def _senders(self) -> list[tuple[UnitClass, OutputQueue, Delivery]]:
         return [
-            (cls, delivery)
+            (cls, sender, delivery)
             for cls in self.cls.machine.classes
             for sender in cls.outputs.values()
             for delivery in sender.deliveries
             if delivery.receiver is self
         ]
 
-    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit]]:
-        """Each receiver with a unit that sends to it."""
-        for cls, delivery in self._senders():
-            for sender, receiver in reach(delivery, self.cls.units):
-                yield self.cls.grid_position(*receiver), cls.grid_position(*sender)
+    def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit, str]]:
+        """Each receiver with a unit that sends to it, and the queue it sends by."""
+        for cls, queue, delivery in self._senders():
+            for sender, receiver in reach(delivery, wait.units):
+                yield self.cls.grid_position(*receiver), cls.grid_position(*sender), queue.name
 
     def remedy(self, *, held: bool) -> str:
         """What to do about units that wait for each other's wavelets."""
@@ -348,6 +356,7 @@ class OutputQueue:
     """... and that PE, row and column of the grid."""
     unread_count: Array | None = None
     """Wavelets that each unit has sent, [rows, columns], where some go unread."""
+    all_have_to_act: bool = True
 
     # Who waits here
 
@@ -355,20 +364,25 @@ class OutputQueue:
         """Units of a send whose receivers make no room."""
         application = send.application
         full = sorted({f"@{delivery.receiver.name}" for delivery in self.deliveries})
-        for units in from_mask(send.units, send.waiting > 0):
+        held = send.warp is not None
+        stuck = from_mask(send.units, send.waiting > 0)
+        for units, color in [found for part in stuck for found in by_color(self, part)]:
             text = (
                 f"{who(application)} cannot send its {send.count} wavelets on output queue @{self.name} (id "
-                f"{self.number}, color {color_names(self, units)}): input queue {' or '.join(full)} at the other end "
-                "is full and is not read"
+                f"{self.number}, color {color}): input queue {' or '.join(full)} at the other end is full and is not "
+                "read"
             )
-            yield Wait(self.cls, units, text, application.where, self, send.warp is not None)
+            yield Wait(
+                self.cls, units, text, application.where, self, held, self.name, send.count,
+                () if held else completion(application), application.op if held else None,
+            )  # fmt: skip
 
-    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit]]:
-        """Each sender with a unit that it sends to."""
+    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
+        """Each sender with a unit that it sends to, and the queue that this one reads."""
         for delivery in self.deliveries:
             receivers: InputQueue = delivery.receiver
             for sender, receiver in reach(delivery, receivers.cls.units):
-                yield self.cls.grid_position(*sender), receivers.cls.grid_position(*receiver)
+                yield self.cls.grid_position(*sender), receivers.cls.grid_position(*receiver), receivers.name
 
     def remedy(self, *, held: bool) -> str:
         """What to do about units that wait for room at each other."""
@@ -379,8 +393,11 @@ class OutputQueue:
         return None
 
 
-def color_names(queue: InputQueue | OutputQueue, units: UnitSet) -> str:
-    """The colors that a queue serves on some units, in words."""
-    numbers = np.unique(queue.colors[units.index]).tolist()
+def by_color(queue: InputQueue | OutputQueue, units: UnitSet) -> Iterator[tuple[UnitSet, str]]:
+    """Yield those of some units on which a queue serves the same color, with that color in words."""
+    colors = queue.colors[units.index]
     machine = queue.cls.machine
-    return " or ".join(f"@{machine.color_name(number)}" if number >= 0 else "none" for number in numbers)
+    for number in np.unique(colors).tolist():
+        text = f"@{machine.color_name(number)}" if number >= 0 else "none"
+        for part in from_mask(units, colors == number):
+            yield part, text

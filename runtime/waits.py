@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
+from xdsl.ir import Operation
+
 if TYPE_CHECKING:
     from .program import Application
+    from .tasks import Task
     from .unit_class import UnitClass
     from .units import UnitSet
 
@@ -25,13 +28,36 @@ class Wait(NamedTuple):
     """What other units have to do something for, if it is that."""
     held: bool = False
     """Whether a task waits, and not only a microthread."""
+    queue: str | None = None
+    """The queue, FIFO or channel, as messages name it."""
+    missing: int | None = None
+    """Wavelets, elements or entries that each unit lacks, or cannot send."""
+    tasks: tuple[str, ...] = ()
+    """The tasks and functions that go on, or start, once what is awaited has come."""
+    op: Operation | None = None
+    """The operation behind which a held task goes on, where that is known; else it is all of `tasks`."""
+    sends: tuple[str, ...] = ()
+    """The output queues that the operation itself sends to."""
+
+    def first(self) -> Unit:
+        """Return (x, y) of the first unit."""
+        row, column = (int(values.ravel()[0]) for values in self.units.cells())
+        return self.cls.grid_position(row, column)
+
+    def places(self) -> list[Unit]:
+        """Return (x, y) of each unit."""
+        rows, columns = (values.ravel().tolist() for values in self.units.cells())
+        return [self.cls.grid_position(y, x) for y, x in zip(rows, columns, strict=True)]
 
 
 class Awaited(Protocol):
     """One end of what joins units: a queue, or a channel."""
 
-    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit]]:
-        """Units that wait here, each with one that it waits for."""
+    all_have_to_act: bool
+    """Whether a unit waits for all that `pairs` names, and not for any one of them."""
+
+    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
+        """Units that wait here, each with one that it waits for and the queue or channel that this one has to use."""
         ...
 
     def remedy(self, *, held: bool) -> str:
@@ -41,6 +67,14 @@ class Awaited(Protocol):
     def silence(self, wait: Wait) -> str | None:
         """Why nobody does what is waited for, where that is known and no unit waits for another in a circle."""
         ...
+
+
+def completion(application: Application) -> tuple[str, ...]:
+    """Return the tasks that an asynchronous operation starts or unblocks."""
+    tasks: list[Task | None] = [
+        application.activate, application.unblock, application.control_activate, application.control_unblock
+    ]  # fmt: skip
+    return tuple(task.name for task in tasks if task is not None)
 
 
 def who(application: Application) -> str:

@@ -79,7 +79,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Compiles a CSL layout, or lowers what remains of a program in IR, and runs it: arrays are set, "
         "functions launched and arrays "
         "read in that order, launches one after the other. Without --launch the program runs as it starts by itself. "
-        "Output files appear whole or, after an error, not at all. Cycles are estimates.",
+        "Output files appear whole or, after an error, not at all; of a program that hangs, those of --stats and "
+        "--trace appear. Cycles are estimates.",
     )
     run.set_defaults(command=_run)
     run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text: wse or flow or between")
@@ -175,6 +176,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     from ..host.compilation import compile
     from ..host.notices import watch
     from ..host.simulator import Simulator
+    from ..runtime import Deadlock
 
     is_csl = arguments.file.endswith(".csl")
     defines: dict[str, Any] = {}
@@ -196,7 +198,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     )
     for warning in program.warnings:
         print(warning, file=sys.stderr)
-    trace = outputs.open(arguments.trace) if arguments.trace is not None else None
+    trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
     simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch(hint))
 
@@ -209,22 +211,32 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         except LoomError as error:
             raise LoomError(error.message, path) from error
     results = [(simulator.buffer(name).name, outputs.open(path)) for name, path in arguments.get]
-    stats = outputs.open(arguments.stats) if arguments.stats is not None else None
+    stats = outputs.open(arguments.stats, of_hang=True) if arguments.stats is not None else None
 
     start = time.perf_counter()
-    for name, values in launches:
-        progress(f"running {name}")
-        simulator.launch(name, *values)
-    if not launches:
-        progress("running")
-        simulator.run()
-    seconds = time.perf_counter() - start
+
+    def write_stats() -> float:
+        seconds = time.perf_counter() - start
+        if stats is not None:
+            content = {**simulator.stats(), "wall_seconds": round(seconds, 6)}
+            stats.write((json.dumps(content, indent=2, default=_plain) + "\n").encode())
+        return seconds
+
+    try:
+        for name, values in launches:
+            progress(f"running {name}")
+            simulator.launch(name, *values)
+        if not launches:
+            progress("running")
+            simulator.run()
+    except Deadlock:
+        write_stats()
+        outputs.keep_reports()
+        raise
+    seconds = write_stats()
 
     for name, stream in results:
         np.save(stream, simulator.get(name))
-    if stats is not None:
-        content = {**simulator.stats(), "wall_seconds": round(seconds, 6)}
-        stats.write((json.dumps(content, indent=2, default=_plain) + "\n").encode())
     width, height = program.rectangle
     return f"{width} x {height} PEs, {simulator.cycles} cycles (estimated), {seconds:.3f} s"
 

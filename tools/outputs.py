@@ -1,7 +1,8 @@
 """Output files that appear whole or not at all.
 
 Everything is written under another name, beside its final place, and renamed only once all of it is complete; an
-error leaves the files of before untouched. What is not a regular file (a terminal, a pipe) is copied at the end.
+error leaves the files of before untouched. Of a program that hangs, those that report what it did appear all the same.
+What is not a regular file (a terminal, a pipe) is copied at the end.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ class Outputs:
 
     def __init__(self) -> None:
         self._staged: list[tuple[IO[bytes], Path, Path]] = []
+        self._reports: set[Path] = set()
 
-    def open(self, path: str | Path) -> IO[bytes]:
-        """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written."""
+    def open(self, path: str | Path, *, of_hang: bool = False) -> IO[bytes]:
+        """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written.
+
+        `of_hang` puts it in place also if the program hangs: with what has been written until `keep_reports`.
+        """
         if not str(path):
             raise LoomError("an output has no name; name a file")
         try:
@@ -44,7 +49,19 @@ class Outputs:
             reason = error.strerror if isinstance(error, OSError) else error
             raise LoomError(f"cannot be written: {reason}", str(path)) from error
         self._staged.append((stream, partial, final))
+        if of_hang:
+            self._reports.add(final)
         return stream
+
+    def keep_reports(self) -> None:
+        """Put the files in place that are of use where a program hangs, and drop the others."""
+        rest = [staged for staged in self._staged if staged[2] not in self._reports]
+        self._staged = [staged for staged in self._staged if staged[2] in self._reports]
+        try:
+            self._commit()
+        finally:
+            self._discard()
+            self._staged = rest
 
     def __enter__(self) -> Self:
         return self

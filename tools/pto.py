@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import IO, TYPE_CHECKING, Any, get_args
 
 from ..diagnostics import LoomError
 from .arguments import Parser, assignment, number, positive
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..dialects.pto.protocol import Behaviour
     from ..findings import Finding
     from ..host.pto import Result
+    from ..runtime import Deadlock
 
 
 def main(argv: Sequence[str]) -> int:
@@ -142,6 +143,7 @@ def _run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from ..host.pto import Result, compare, run
+    from ..runtime import Deadlock
     from .loom import read_array
 
     with Outputs() as outputs:
@@ -150,7 +152,7 @@ def _run(arguments: argparse.Namespace) -> int:
             for name, value in arguments.set
         }
         wanted = [(name, outputs.open(path)) for name, path in arguments.get]
-        stats = outputs.open(arguments.stats) if arguments.stats is not None else None
+        stats = outputs.open(arguments.stats, of_hang=True) if arguments.stats is not None else None
         options: dict[str, Any] = {
             name: getattr(arguments, name) for name in ("blocks", "lanes", "order", "repeat", "step_limit")
         }
@@ -161,22 +163,35 @@ def _run(arguments: argparse.Namespace) -> int:
             if isinstance(result, LoomError):
                 if any(isinstance(other, Result) for other in runs.values()):
                     _compared(runs, arguments.arch)
-                raise result
         else:
-            result = run(Path(arguments.file), arch=arguments.arch, arguments=values, **options)
+            try:
+                result = run(Path(arguments.file), arch=arguments.arch, arguments=values, **options)
+            except Deadlock as error:
+                result = error
+        if isinstance(result, LoomError):
+            if isinstance(result, Deadlock):
+                for finding in result.findings:
+                    print(finding)
+                _write_stats(stats, result)
+                outputs.keep_reports()
+            raise result
         for name, stream in wanted:
             if name not in result.arrays:
                 raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")
             array = result.arrays[name]
             # Of types that are not numpy's own, .npy files hold the bits.
             np.save(stream, array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}"))
-        if stats is not None:
-            stats.write((json.dumps(result.statistics, indent=2) + "\n").encode())
+        _write_stats(stats, result)
         for printed in result.prints:
             print(printed)
         for finding in result.findings:
             print(finding)
         return int(result.has_errors) if not arguments.compare else _compared(runs, arguments.arch)
+
+
+def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:
+    if stream is not None:
+        stream.write((json.dumps(result.statistics, indent=2) + "\n").encode())
 
 
 def _compared(runs: Mapping[Behaviour, Result | LoomError], arch: Behaviour) -> int:
@@ -187,6 +202,8 @@ def _compared(runs: Mapping[Behaviour, Result | LoomError], arch: Behaviour) -> 
     for other, result in runs.items():
         if isinstance(result, LoomError):
             if other != arch:
+                for finding in result.findings if isinstance(result, Deadlock) else ():
+                    print(finding)
                 print(f"it does not run on {other}: {result}")
         elif other != arch:
             for finding in result.findings:

@@ -18,7 +18,7 @@ from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
-from ..command_stream import CommandStream, NeverCompletes
+from ..command_stream import CommandStream
 from ..garbage import uncollected
 from ..notices import watch
 from .artifact import Artifact, Export, read_program
@@ -171,12 +171,9 @@ class Device:
     def launch(self, name: str, arguments: Sequence[Any]) -> None:
         """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
 
-        Raises SdkError naming the PEs that have not, with what the machine waits for.
+        Raises Deadlock naming the PEs that have not, with what the machine waits for.
         """
         if not CommandStream.exists(self.machine):
             raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
         self.settle()
-        try:
-            CommandStream(self.machine).launch(name, arguments, self.settle)
-        except NeverCompletes as error:
-            raise SdkError(error.message, error.location) from None
+        CommandStream(self.machine).launch(name, arguments, self.settle)

@@ -483,13 +483,21 @@ class SdkRuntime:
         self._pending.clear()
         with suppress(ValueError):
             _unstopped.remove(self)
+        self._keep()
         if self._trace is not None:
             self._trace.close()
+        if self._platform is not None and self._platform.config.dump_core:
+            from . import core
+
+            core.write(Path(self._platform.config.core_path or "out.core"), self._machine.machine)
+
+    def _keep(self) -> None:
+        """Writes the trace and the memory of all PEs as far as the machine has come."""
+        if self._trace is not None:
+            self._trace.flush()
         from . import core
 
         core.keep(self._artifact, self._machine.machine)
-        if self._platform is not None and self._platform.config.dump_core:
-            core.write(Path(self._platform.config.core_path or "out.core"), self._machine.machine)
 
 
 class _Options:
@@ -519,6 +527,13 @@ class _Reporting:
         self._runtime._failed = error.message.splitlines()[0]
         if isinstance(error, SdkError):
             return
+        from .deadlock import Deadlock, SdkDeadlock
+
+        if isinstance(error, Deadlock):
+            self._runtime._keep()
+            own = error.message.startswith(self._what)
+            message = error.message if own else f"{self._what}: {error.message}"
+            raise SdkDeadlock(message, error.location, error.hang) from error
         raise SdkError(f"{self._what}: {error.message}", error.location) from error
 
 

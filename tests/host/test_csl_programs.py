@@ -46,8 +46,9 @@ def test_params(layout: Path) -> None:
 def test_a_launch_that_never_completes(layout: Path) -> None:
     simulator = loomir.Simulator(loomir.compile(layout, params={"width": 3}))
     message = r"launch of 'forget' never completes: 4 PEs, \(1, 0\), \(2, 0\), \(1, 1\), \(2, 1\), never called unblock"
-    with pytest.raises(loomir.LoomError, match=message):
+    with pytest.raises(loomir.Deadlock, match=message) as caught:
         simulator.launch("forget")
+    assert caught.value.silent == ((1, 0), (2, 0), (1, 1), (2, 1))
 
 
 def test_read_only(layout: Path) -> None:

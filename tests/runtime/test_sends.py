@@ -64,8 +64,10 @@ def test_two_that_send_first_wait_for_each_other(target: str) -> None:
     with pytest.raises(Deadlock) as caught:
         machine.run(allow_pending=True)
     report = str(caught.value)
-    assert "2 PEs from (0, 0) to (1, 0): task @main: mov32 in @main" in report
-    assert "cannot send its 5 wavelets on output queue @out" in report
+    lines = report.splitlines()[1:3]
+    for place, color, line in zip(["PE (0, 0)", "PE (1, 0)"], ["right", "left"], lines, strict=True):
+        assert line.startswith(f"  {place}: task @main: mov32 in @main")
+        assert f"cannot send its 5 wavelets on output queue @out (id 2, color @{color})" in line
     assert "input queue @in at the other end is full and is not read" in report
     assert "they wait for each other in a circle: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in report
 

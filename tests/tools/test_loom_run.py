@@ -309,7 +309,18 @@ def test_deadlock(run_loom: Run, write: Write, tmp_path: Path) -> None:
     assert first.startswith(f"{path}:14:7: error: deadlock")
     assert any(f"{path}:14:7" in line and "@red" in line and "4 of 4 wavelets" in line for line in report)
     assert "Traceback" not in outcome.err
-    assert [path] == list(tmp_path.iterdir())
+    # What the program did until then is of use; what it was to compute is not there.
+    assert {path, tmp_path / "s.json"} == set(tmp_path.iterdir())
+    assert json.loads((tmp_path / "s.json").read_text())["grid"] == [2, 1]
+
+
+def test_a_hang_leaves_the_trace(run_loom: Run, write: Write, tmp_path: Path) -> None:
+    path, trace = write(HANG), tmp_path / "trace.jsonl"
+    outcome = run_loom("run", path, "--launch", "main", "--trace", trace)
+    assert outcome.status == 1 and "deadlock" in outcome.err
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert ("task", "main") in {(event["event"], event["name"]) for event in events}
+    assert {path, trace} == set(tmp_path.iterdir())
 
 
 def test_step_limit(run_loom: Run, write: Write, tmp_path: Path) -> None:

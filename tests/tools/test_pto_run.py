@@ -124,6 +124,20 @@ def test_a_deadlock_is_told_and_leaves_no_output(run_loom: Run, tmp_path: Path) 
     assert not out.exists()
 
 
+def test_a_hang_leaves_the_statistics_and_the_findings_met_before(run_loom: Run, tmp_path: Path) -> None:
+    text = (EXAMPLES / "hazards" / "h3_frees_lost.pto").read_text(encoding="utf-8")
+    program, stats = tmp_path / "hang.pto", tmp_path / "stats.json"
+    free = "      pto.tfree_from_aic(%third : !slot) {id = 0, split = 0}\n"
+    program.write_text(text.replace(free, free * 2).replace("%c6 = arith.constant 6", "%c6 = arith.constant 40"))
+    slots = tmp_path / "slots.npy"
+    np.save(slots, np.zeros(16 * 256, np.float32))
+    flags = ["--set", f"slots={slots}", "--stats", stats]
+    outcome = run_loom("pto", "run", program, "--arch", "a2a3", *flags)
+    assert outcome.status == 1 and "error: deadlock: nothing can happen any more" in outcome.err
+    assert "[freed-twice]" in outcome.out
+    assert json.loads(stats.read_text())["arch"] == "a2a3"
+
+
 def test_wrong_flags(run_loom: Run, arrays: dict[str, Path], tmp_path: Path) -> None:
     program = EXAMPLES / "rows_split.pto"
     one_error(run_loom("pto", "run", program, "--blocks", "0"), "'0' is not a number above 0")

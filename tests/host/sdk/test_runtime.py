@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import loomir
+from loomir.host.sdk import core
 from loomir.host.sdk import runtime as runtime_module
+from loomir.host.sdk.debugging import debug_util
 from loomir.host.sdk.errors import SdkError
 from loomir.host.sdk.platforms import (
     SdkCompileArtifacts,
@@ -366,6 +370,31 @@ def test_function_that_hangs(running: SdkRuntime) -> None:
     assert text.startswith("grid.csl:")
     assert "launch of 'wait' never completes: all 6 PEs never called unblock_cmd_stream()" in text
     assert "waits on input queue @from_host" in text and "for 2 of 2 wavelets" in text
+    assert isinstance(caught.value, loomir.Deadlock)
+    assert len(caught.value.silent) == len(caught.value.units) == 6
+    assert (caught.value.queues, caught.value.missing) == (("from_host",), 12)
+
+
+def test_a_launch_that_forgets_to_unblock_is_a_deadlock(running: SdkRuntime) -> None:
+    with pytest.raises(loomir.Deadlock) as caught:
+        running.launch("forget", nonblock=False)
+    assert caught.value.silent == ((1, 0), (2, 0), (1, 1), (2, 1)) == caught.value.units
+    assert caught.value.waits == () and caught.value.statistics["grid"] == [3, 2]
+
+
+def test_a_hang_leaves_trace_and_core(grid: Path) -> None:
+    """Whoever looks for the cause reads them, also where the script ends without stop()."""
+    runner = SdkRuntime(grid)
+    runner.load()
+    runner.run()
+    runner.memcpy_h2d(runner.get_id("real"), np.arange(36, dtype=np.float32), 0, 0, 3, 2, 6, **WORDS)
+    with pytest.raises(loomir.Deadlock, match="launch of 'wait' never completes"):
+        runner.launch("wait", nonblock=False)
+    events = [json.loads(line) for line in Path("simfab_traces", "trace.jsonl").read_text().splitlines()]
+    assert ("task", "wait") in {(event["event"], event["name"]) for event in events}
+    core._held.clear()
+    assert_array_equal(debug_util(grid).get_symbol(4, 1, "real", np.float32), np.arange(6))
+    runtime_module.take_unstopped()
 
 
 def test_failed_command_not_waited_for(running: SdkRuntime) -> None:
