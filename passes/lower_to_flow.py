@@ -282,6 +282,7 @@ class _PeLowering:
 
     def _lay_out(self) -> tuple[dict[str, int], int]:
         allocations = [self._allocation(buffer) for buffer in self.buffers]
+        self._check_fixed(allocations)
         layout = lay_out(allocations, self.target.memory_bytes // 2)
         if layout is None:
             largest = max(zip(allocations, self.buffers, strict=True), key=lambda pair: pair[0].words)[1]
@@ -298,8 +299,33 @@ class _PeLowering:
     def _allocation(self, buffer: wse.BufferOp) -> Allocation:
         element = flow.element_words(buffer.type.element_type)
         least = self.target.fifo_alignment if buffer.sym_name.data in self.fifo_buffers else 2
-        alignment = least if buffer.alignment is None else buffer.alignment.value.data
-        return Allocation(buffer.sym_name.data, buffer.element_count * element, max(element, alignment // 2))
+        alignment = max(element, (least if buffer.alignment is None else buffer.alignment.value.data) // 2)
+        address = None if buffer.address is None else buffer.address.value.data
+        if address is not None and address % (2 * alignment):
+            message = f"buffer @{buffer.sym_name.data} is at address {address}, which is not a multiple of"
+            raise _refuse(buffer, f"{message} {2 * alignment} bytes; choose one that is")
+        words = buffer.element_count * element
+        return Allocation(buffer.sym_name.data, words, alignment, None if address is None else address // 2)
+
+    def _check_fixed(self, allocations: Sequence[Allocation]) -> None:
+        """Raise LoomError unless the buffers with addresses of their own lie in memory, each apart from the others."""
+        fixed = [(a.address, a, op) for a, op in zip(allocations, self.buffers, strict=True) if a.address is not None]
+        before: Allocation | None = None
+        for address, allocation, op in sorted(fixed, key=lambda one: one[0]):
+            name, first, end = allocation.name, 2 * address, 2 * (address + allocation.words)
+            if end > self.target.memory_bytes:
+                raise _refuse(
+                    op,
+                    f"buffer @{name} takes the bytes {first} to {end - 1}, but a PE of {self.target.name} has "
+                    f"{self.target.memory_bytes:,}; choose a smaller address",
+                )
+            if before is not None and before.address is not None and address < before.address + before.words:
+                raise _refuse(
+                    op,
+                    f"buffer @{name} is at address {first}, but @{before.name} takes the bytes {2 * before.address} to "
+                    f"{2 * (before.address + before.words) - 1}; choose addresses further apart",
+                )
+            before = allocation
 
     def _memory_error(self, allocations: Sequence[Allocation]) -> str:
         used = sum(2 * allocation.words for allocation in allocations)

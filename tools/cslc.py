@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..diagnostics import LoomError
 from .arguments import Parser
 from .ending import run_tool
+from .outputs import Outputs
 
 if TYPE_CHECKING:
     from ..host.sdk.placement import FabricPlacement
@@ -126,14 +127,62 @@ def parser() -> Parser:
         metavar="N",
         help="columns east of it that buffer what it sends (default: 0)",
     )
+    found.add_argument(
+        "--max-inlined-iterations",
+        type=_count,
+        metavar="N",
+        help="refuse inline loops of more than N iterations (default: warn of more than SDK 1.4 takes)",
+    )
+    found.add_argument(
+        "--comptime-func-depth-limit",
+        type=_count,
+        metavar="N",
+        help="refuse calls at compile time that are nested more than N deep",
+    )
+    found.add_argument(
+        "--link-section-start-address-bytes",
+        type=_sections,
+        action="append",
+        default=[],
+        metavar="SECTION:ADDRESS,...",
+        help="put the variables of these link sections at these addresses of a PE's memory, in bytes; may be repeated",
+    )
+    found.add_argument(
+        "--output-json",
+        type=Path,
+        metavar="PATH",
+        help="write the params and colors to this file too; without =PATH to DIR.json",
+    )
+    found.add_argument("--out-routes", action="store_true", help="print a table of colors and their routes")
+    found.add_argument("--warnings-as-errors", action="store_true", help="write nothing if there are warnings")
+    found.add_argument("--max-parallelism", type=_count, metavar="N", help="changes nothing here")
+    found.add_argument("-g0", action="store_true", help="changes nothing here")
     found.add_argument("--verbose", action="store_true", help="say on stderr what is being done")
     return found
 
 
+IGNORED = {
+    "max_parallelism": "--max-parallelism: one processor compiles",
+    "g0": "-g0: where operations come from is always kept",
+}
+"""Flags that cannot matter here, and why."""
+
+OWN_JSON = "--output-json"
+"""The flag whose value may be left out, but for which the next argument is never taken."""
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    arguments = parser().parse_args([f"{OWN_JSON}=" if text == OWN_JSON else text for text in argv])
+    if arguments.output_json == Path():
+        arguments.output_json = arguments.output.with_name(f"{arguments.output.name}.json")
+    return arguments
+
+
 def _compile(argv: Sequence[str]) -> None:
-    arguments = parser().parse_args(argv)
+    arguments = _arguments(argv)
     params: dict[str, Value] = _merged(arguments.params, "parameter")
     colors: dict[str, int] = _merged(arguments.colors, "color")
+    sections: dict[str, int] = _merged(arguments.link_section_start_address_bytes, "link section")
     start = time.perf_counter()
 
     def tell(what: str) -> None:
@@ -147,6 +196,9 @@ def _compile(argv: Sequence[str]) -> None:
     for directory in arguments.import_path:
         if not directory.is_dir():
             raise LoomError("is no directory; correct --import-path", str(directory))
+    for flag, why in IGNORED.items():
+        if getattr(arguments, flag):
+            tell(f"ignored {why}")
     tell(f"compiling {arguments.file} for {arguments.arch}")
     # Imported when the flags are known to be right: it takes most of the start-up time.
     from ..frontend.csl import compile_layout
@@ -164,17 +216,33 @@ def _compile(argv: Sequence[str]) -> None:
             memcpy=arguments.memcpy,
             channels=placement.channels,
             print=print,
-            import_paths=arguments.import_path,
+            import_paths=tuple(arguments.import_path),
             fp16_format=arguments.fp16_format,
+            max_inlined_iterations=arguments.max_inlined_iterations,
+            comptime_func_depth_limit=arguments.comptime_func_depth_limit,
+            link_sections=sections,
         )
-        for warning in layout.warnings:
-            print(warning, file=sys.stderr)
+        warnings = list(layout.warnings)
         if layout.imports_memcpy and not arguments.memcpy:
             message = "imports <memcpy/memcpy>, which on the machine needs the flags --memcpy and --channels=1"
-            print(f"{arguments.file}: warning: the program {message}", file=sys.stderr)
+            warnings.append(f"{arguments.file}: warning: the program {message}")
+        for warning in warnings:
+            print(warning, file=sys.stderr)
+        if warnings and arguments.warnings_as_errors:
+            what = "the warning is an error" if len(warnings) == 1 else f"the {len(warnings)} warnings are errors"
+            raise LoomError(f"{what} by --warnings-as-errors; mend what it is about, or leave out the flag")
+        if arguments.out_routes:
+            from .routes import table
+
+            print(table(layout.module))
         width, height = layout.rectangle
         tell(f"{width} x {height} PEs run {layout.programs} different programs; writing {arguments.output}")
-        artifact.write(arguments.output, layout, arguments.arch, placement)
+        if arguments.output_json is None:
+            artifact.write(arguments.output, layout, arguments.arch, placement)
+        else:
+            with Outputs() as outputs:
+                outputs.open(arguments.output_json).write(artifact.out_json(layout).encode())
+                artifact.write(arguments.output, layout, arguments.arch, placement)
         tell("done")
 
 
@@ -222,11 +290,26 @@ def _pair(text: str) -> tuple[int, int]:
     return _number(parts[0].strip()), _number(parts[1].strip())
 
 
-def _entries(text: str, what: str) -> dict[str, str]:
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
+
+
+def _sections(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, value in _entries(text, "ADDRESS", r"[^\s:,]+").items():
+        if not re.fullmatch(r"[0-9]{1,9}|0[xX][0-9a-fA-F]{1,8}", value):
+            raise argparse.ArgumentTypeError(f"'{value}' of '{name}' is not an address; give a number of bytes")
+        found[name] = int(value, 16 if value[:2].lower() == "0x" else 10)
+    return found
+
+
+def _entries(text: str, what: str, names: str = r"[A-Za-z_][A-Za-z_0-9]*") -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in text.split(","):
         name, separator, value = (part.strip() for part in entry.partition(":"))
-        if not separator or not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name) or not value:
+        if not separator or not re.fullmatch(names, name) or not value:
             raise argparse.ArgumentTypeError(f"'{entry}' is not of the form NAME:{what}")
         if found.setdefault(name, value) != value:
             raise argparse.ArgumentTypeError(f"'{name}' is given twice, as {found[name]} and as {value}")

@@ -417,6 +417,8 @@ class PeProgram:
             return
         element = self.element_of(op)
         shape = op.type.get_shape()
+        if op.address is not None:
+            raise refuse(op, f"the address of buffer @{op.sym_name.data} cannot be written in CSL; leave it out")
         alignment = None if op.alignment is None else op.alignment.value.data
         if self._is_array_of_one(op):
             shape = (1,)

@@ -46,10 +46,12 @@ class BufferOp(IRDLOperation):
     wse.buffer @u : memref<64xf32>
     wse.buffer @count : memref<i16> = dense<0>
     wse.buffer @fifo : memref<32xi16> = dense<0> align 16
+    wse.buffer @table : memref<16xi16> at 40960
     ```
 
     Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2. Without an
-    initial value the memory holds zeros.
+    initial value the memory holds zeros. A buffer `at` an address, in bytes, lies there; the others lie
+    where there is room.
     """
 
     name = "wse.buffer"
@@ -57,6 +59,7 @@ class BufferOp(IRDLOperation):
     type = prop_def(MemRefType)
     value = opt_prop_def(DenseIntOrFPElementsAttr)
     alignment = opt_prop_def(IntegerAttr)
+    address = opt_prop_def(IntegerAttr)
     traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
 
     def __init__(
@@ -66,12 +69,14 @@ class BufferOp(IRDLOperation):
         value: DenseIntOrFPElementsAttr | None = None,
         alignment: int | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        address: int | None = None,
     ):
         properties = {
             "sym_name": string(name),
             "type": type,
             "value": value,
             "alignment": None if alignment is None else integer(alignment),
+            "address": None if address is None else integer(address),
         }
         build(self, [], [], properties)
         self.attributes.update(attributes or {})
@@ -92,7 +97,10 @@ class BufferOp(IRDLOperation):
         alignment = None
         if parser.parse_optional_keyword("align") is not None:
             alignment = parser.parse_integer(allow_boolean=False)
-        return cls(name, type, value, alignment, parse_attributes(parser))
+        address = None
+        if parser.parse_optional_keyword("at") is not None:
+            address = parser.parse_integer(allow_boolean=False)
+        return cls(name, type, value, alignment, parse_attributes(parser), address)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -104,6 +112,8 @@ class BufferOp(IRDLOperation):
             self.value.print_without_type(printer)
         if self.alignment is not None:
             printer.print_string(f" align {self.alignment.value.data}")
+        if self.address is not None:
+            printer.print_string(f" at {self.address.value.data}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
@@ -117,6 +127,11 @@ class BufferOp(IRDLOperation):
             bytes = self.alignment.value.data
             if bytes < 2 or bytes & (bytes - 1):
                 raise VerifyException(f"alignment {bytes} is not a power of two of at least 2 bytes; choose one")
+        if self.address is not None:
+            step = 2 if self.alignment is None else self.alignment.value.data
+            address = self.address.value.data
+            if address < 0 or address % step:
+                raise VerifyException(f"address {address} is not a multiple of {step} bytes; choose one that is")
         if self.value is not None and self.value.get_shape() != self.type.get_shape():
             raise VerifyException(
                 f"initial value of shape {list(self.value.get_shape())} does not fit {self.type}; give it that shape"

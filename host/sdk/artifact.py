@@ -164,9 +164,14 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
         "digests": {name: _digest(files[name]) for name in (FLOW, TABLE)},
     }
     files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
-    out = {"params": dict(layout.params), "colors": dict(layout.colors)}
-    files[OUT_JSON] = json.dumps(out, indent=2, default=str) + "\n"
+    files[OUT_JSON] = out_json(layout)
     write_files(directory, files)
+
+
+def out_json(layout: Layout) -> str:
+    """Return the params and colors of a layout as host scripts read them."""
+    out = {"params": dict(layout.params), "colors": dict(layout.colors)}
+    return json.dumps(out, indent=2, default=str) + "\n"
 
 
 def read_program(artifact: Artifact) -> ModuleOp:

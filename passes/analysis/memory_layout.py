@@ -17,6 +17,8 @@ class Allocation:
     name: str
     words: int
     alignment: int
+    address: int | None = None
+    """In words, if the buffer must be there; a multiple of `alignment`."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,24 @@ class Layout:
 def lay_out(allocations: Sequence[Allocation], capacity: int) -> Layout | None:
     """Place the buffers one after the other in `capacity` words; None if they do not fit.
 
-    The size is even, as memory is accessed in 32-bit words too, and avoids multiples of ROW_PERIOD
+    Those with an address of their own, which must not overlap, are there, and the others before, between and behind
+    them. The size is even, as memory is accessed in 32-bit words too, and avoids multiples of ROW_PERIOD
     where there is room.
     """
+    fixed = sorted((a.address, a.address + a.words) for a in allocations if a.address is not None and a.words)
     addresses: list[int] = []
     end = 0
     for allocation in allocations:
+        if allocation.address is not None:
+            addresses.append(allocation.address)
+            continue
         start = -(-end // allocation.alignment) * allocation.alignment
+        for first, last in fixed:
+            if start < last and first < start + allocation.words:
+                start = -(-last // allocation.alignment) * allocation.alignment
         addresses.append(start)
         end = start + allocation.words
+    end = max([end, *(last for _, last in fixed)])
     words = end + end % 2
     if words > capacity:
         return None

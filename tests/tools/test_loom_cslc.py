@@ -103,6 +103,77 @@ def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("form", ["--max-inlined-iterations=200", "--max-inlined-iterations 200"])
+def test_limits(run_loom: Run, calls: Calls, form: str) -> None:
+    assert run_loom("cslc", "layout.csl", *FABRIC, *form.split(), "--comptime-func-depth-limit=9").status == 0
+    assert run_loom("cslc", "layout.csl", *FABRIC).status == 0
+    assert [(call["max_inlined_iterations"], call["comptime_func_depth_limit"]) for call in calls] == [
+        (200, 9),
+        (None, None),
+    ]
+
+
+def test_link_sections(run_loom: Run, calls: Calls) -> None:
+    flag = "--link-section-start-address-bytes"
+    outcome = run_loom("cslc", "layout.csl", *FABRIC, f"{flag}=.a:40960,b_2:0x100", flag, ".c:2")
+    assert outcome.status == 0, outcome.err
+    assert calls[0]["link_sections"] == {".a": 40960, "b_2": 256, ".c": 2}
+
+
+def test_flags_that_change_nothing(run_loom: Run, calls: Calls) -> None:
+    outcome = run_loom("cslc", "layout.csl", *FABRIC, "--max-parallelism", "4", "-g0")
+    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+    outcome = run_loom("cslc", "layout.csl", *FABRIC, "--max-parallelism", "4", "-g0", "--verbose")
+    assert "ignored --max-parallelism: one processor compiles\n" in outcome.err
+    assert "ignored -g0: where operations come from is always kept\n" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("--output-json", "layout.csl"), "out.json"),
+        (("layout.csl", "-o", "deep/built", "--output-json"), "deep/built.json"),
+        (("--output-json=other.txt", "layout.csl"), "other.txt"),
+    ],
+)
+def test_params_in_a_file_of_their_own(
+    run_loom: Run, calls: Calls, arguments: Sequence[str], name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "deep").mkdir()
+    outcome = run_loom("cslc", *arguments, *FABRIC, "--params=M:4")
+    assert outcome.status == 0, outcome.err
+    assert json.loads((tmp_path / name).read_text()) == {"params": {"M": 4}, "colors": {}}
+
+
+def test_table_of_routes(run_loom: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = ".{ .routes = .{ .rx = .{ WEST }, .tx = .{ EAST, RAMP } }, .switches = .{ .pos1 = .{ .tx = RAMP } } }"
+    Path("layout.csl").write_text(
+        'layout { @set_rectangle(5, 1); for (@range(i16, 5)) |x| { @set_tile_code(x, 0, "pe.csl", .{}); }\n'
+        "@set_color_config(0, 0, @get_color(12), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ EAST } } });\n"
+        f"@set_color_config(1, 0, @get_color(3), {config}); @set_color_config(3, 0, @get_color(3), {config}); }}"
+    )
+    Path("pe.csl").write_text("")
+    outcome = run_loom("cslc", "layout.csl", "--out-routes")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines() == [
+        "color  PEs (columns, rows)  rx      tx            switch",
+        "3      1..3 step 2, 0       {WEST}  {EAST, RAMP}  [to [ramp]]",
+        "12     0, 0                 {RAMP}  {EAST}",
+    ]
+
+
+def test_warnings_as_errors(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
+    outcome = run_loom("cslc", "layout.csl", *FABRIC, "--params=odd:true", "--warnings-as-errors", "--output-json")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert outcome.err == (
+        "layout.csl:1:1: warning: odd\n"
+        "error: the warning is an error by --warnings-as-errors; mend what it is about, or leave out the flag\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["layout.csl"]
+    assert run_loom("cslc", "layout.csl", *FABRIC, "--warnings-as-errors").status == 0
+
+
 def test_warnings(run_loom: Run, calls: Calls) -> None:
     """They do not keep the program from being written."""
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--params=odd:true")
@@ -139,6 +210,19 @@ def test_help(run_loom: Run) -> None:
         (("layout.csl", "--width-east-buf=2"), "--width-east-buf belongs to memcpy; add --memcpy"),
         (("layout.csl", "--fabric-dims=9,4", "--fabric-offsets=4,1", "--memcpy"), "give at least --fabric-dims=10,4"),
         (("layout.csl", "-o"), "argument -o: expected one argument"),
+        (("layout.csl", "--max-inlined-iterations=0"), "--max-inlined-iterations: '0' is not a number above 0"),
+        (("layout.csl", "--max-inlined-iterations=many"), "'many' is not a number above 0"),
+        (("layout.csl", "--max-inlined-iteration=5"), "did you mean --max-inlined-iterations?"),
+        (("layout.csl", "-g1"), "unrecognized arguments: -g1"),
+        (
+            ("layout.csl", "--link-section-start-address-bytes=.a"),
+            "--link-section-start-address-bytes: '.a' is not of the form NAME:ADDRESS",
+        ),
+        (("layout.csl", "--link-section-start-address-bytes=.a:x"), "'x' of '.a' is not an address"),
+        (
+            ("layout.csl", "--link-section-start-address-bytes=.a:2", "--link-section-start-address-bytes=.a:4"),
+            "link section '.a' is given twice, as 2 and as 4; give it once",
+        ),
         (("layout.csl", *FABRIC, "-o", "layout.csl"), "layout.csl: error: is in the way: it is no directory"),
     ],
 )

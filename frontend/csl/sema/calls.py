@@ -10,7 +10,7 @@ from .. import syntax
 from ..errors import CslError
 from . import control, emit, types
 from .conversion import coerce
-from .core import CALL_DEPTH, Evaluator
+from .core import Evaluator
 from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
 from .modules import Module
@@ -61,8 +61,9 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         )
     if declaration.body is None:
         return call(ev, _defined(ev, function), arguments, node)
-    if len(ev.frames) > CALL_DEPTH:
-        ev.fail(node, f"calls are nested more than {CALL_DEPTH} deep; does '{function.name}' call itself for ever?")
+    deepest = ev.session.options.call_depth
+    if len(ev.frames) > deepest:
+        ev.fail(node, f"calls are nested more than {deepest} deep; does '{function.name}' call itself for ever?")
     if ev.builder is not None and not _ends(ev, function, arguments):
         ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
     caller = ev.frame

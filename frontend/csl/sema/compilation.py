@@ -32,7 +32,7 @@ from . import (
     types,
 )
 from .classes import UnitClass, group
-from .core import Evaluator, Options, Session, split_lanes
+from .core import CALL_DEPTH, Evaluator, Options, Session, split_lanes
 from .emit import Builder
 from .exports import Export, Name, agree
 from .frames import Frame
@@ -45,7 +45,10 @@ from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
 
 RECURSION_LIMIT = 60_000
-"""Python frames evaluation may use; calls of the program are bounded by `core.CALL_DEPTH`, trees by the parser."""
+"""Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
+
+MAX_CALL_DEPTH = 1000
+"""Calls within calls, whatever the command line says."""
 
 
 @dataclass
@@ -102,18 +105,26 @@ def compile_layout(
     print: Function[[str], None] = print,
     import_paths: Sequence[Path | str] = (),
     fp16_format: str = "f16",
+    max_inlined_iterations: int | None = None,
+    comptime_func_depth_limit: int | None = None,
+    link_sections: Mapping[str, int] | None = None,
 ) -> CompiledLayout:
     """Compiles a CSL program from its layout file.
 
     `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
     @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
     gives. `import_paths` are directories in which modules are looked for too, before those that the environment
-    variable CSL_IMPORT_PATH names. Raises CslError or LoomError with the place of the first mistake.
+    variable CSL_IMPORT_PATH names. `max_inlined_iterations` limits each inline loop, `comptime_func_depth_limit` calls
+    within calls; `link_sections` gives byte addresses to link sections. Raises CslError or LoomError with the place of
+    the first mistake.
     """
     if fp16_format not in types.FP16_FORMATS:
         raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
     search = SearchPath.of(import_paths)
     options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, fp16_format)
+    options.max_inlined_iterations = max_inlined_iterations
+    options.call_depth = min(comptime_func_depth_limit or CALL_DEPTH, MAX_CALL_DEPTH)
+    options.sections = dict(link_sections or {})
     session = Session(options)
     session.warnings += search.warnings()
     with _deep(), np.errstate(all="ignore"):
@@ -162,6 +173,10 @@ class _Compiler:
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
         self._check_exports(exports)
+        for section in session.options.sections.keys() - session.sections_used:
+            session.warnings.append(
+                f"{self.path}: warning: no variable that is used is in the link section '{section}'"
+            )
         agree(pes)
         program = wse.ProgramOp(
             _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
@@ -366,6 +381,7 @@ class _Bodies:
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):
                         pe.unblock_queue(self.ev, number, node)
+        pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
         return [*pe.operations, *pe.late, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
 

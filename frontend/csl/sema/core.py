@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +43,7 @@ PATIENCE = 10.0
 """Seconds of computing after which a program suspected to run for ever is taken to do so."""
 
 CALL_DEPTH = 200
-"""Calls within calls, at compile time or inlined."""
+"""Calls within calls, if the command line does not say."""
 
 
 class Serial(Exception):
@@ -64,6 +64,12 @@ class Options:
     """Where else files of the program are looked for."""
     fp16: str = "f16"
     """The 16-bit floats that there are at run time."""
+    max_inlined_iterations: int | None = None
+    """Of an inline loop; None if the command line does not say."""
+    call_depth: int = CALL_DEPTH
+    """Calls within calls, at compile time or inlined."""
+    sections: Mapping[str, int] = field(default_factory=dict)
+    """Byte addresses of link sections."""
 
 
 class Session:
@@ -83,6 +89,8 @@ class Session:
         self.printed: set[tuple[str, str]] = set()
         """What @comptime_print has shown in code for run time, by place and text."""
         self.warnings: list[str] = []
+        self.sections_used: set[str] = set()
+        """Link sections that variables are in."""
         self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""

@@ -147,6 +147,8 @@ def _while_known(ev: Evaluator, node: syntax.While) -> None:
 def _for(ev: Evaluator, node: syntax.For) -> None:
     check_label(ev, node)
     iterable = ev.expr(node.iterable)
+    if node.is_inline:
+        _check_iterations(ev, node, iterable)
     if node.is_inline and ev.builder is not None:
         _for_inline(ev, node, iterable)
     elif isinstance(iterable.type, types.Range):
@@ -159,6 +161,35 @@ def _for(ev: Evaluator, node: syntax.For) -> None:
 
 def _fail_iterable(ev: Evaluator, node: syntax.For, type: Type) -> NoReturn:
     ev.fail(node.iterable, f"a loop runs over a @range or an array, not over '{type}'")
+
+
+MAX_INLINED_ITERATIONS = 50
+"""The limit of SDK 1.4 if the command line gives none (libraries reference, <simprint>); a later one is not known."""
+
+
+def _check_iterations(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
+    """Raises CslError if an inline loop has more iterations than `--max-inlined-iterations` allows."""
+    if ev.frame.module.is_library:
+        return
+    if isinstance(iterable.type, types.Range):
+        count = len(numbers(ev, iterable.data, node.iterable))
+    elif isinstance(iterable.type, types.Array):
+        count = iterable.type.count
+    else:
+        _fail_iterable(ev, node, iterable.type)
+    limit = ev.session.options.max_inlined_iterations
+    if limit is not None and count > limit:
+        ev.fail(
+            node,
+            f"exceeded the maximum of {limit} inlined iterations: this loop has {count}; give "
+            f"--max-inlined-iterations={count}, or leave out 'inline'",
+        )
+    if limit is None and count > MAX_INLINED_ITERATIONS:
+        ev.warn(
+            node,
+            f"this loop has {count} inlined iterations, and cslc of SDK 1.4 takes {MAX_INLINED_ITERATIONS} at most; "
+            f"give --max-inlined-iterations={count}",
+        )
 
 
 def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:

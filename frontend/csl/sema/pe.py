@@ -21,7 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects import wse
+from ....dialects import flow, wse
+from ....dialects.building import integer
 from .. import syntax
 from ..errors import CslError
 from ..source import Diagnostic, Note, Source
@@ -119,6 +120,8 @@ class PeProgram:
     shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
     """The symbols of functions that stand by themselves; None for those that cannot."""
     functions_emitted: list[Operation] = field(default_factory=list)
+    sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = field(default_factory=dict)
+    """The variables of each link section: the position of its module, its place there, its memory."""
     state: dict[str, Any] = field(default_factory=dict)
     """What single builtins keep: random state, registers."""
     _symbols: set[str] = field(default_factory=set)
@@ -167,7 +170,29 @@ class PeProgram:
 
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 alignment = ev.integer(declaration.alignment, "an alignment")
-        return self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+        address = self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+        if declaration.link_section is not None:
+            from .frames import Frame
+
+            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
+                section = ev.text(declaration.link_section, "a linksection")
+            op = self.operations[-1]
+            assert isinstance(op, wse.BufferOp)
+            self.sections.setdefault(section, []).append((ev.instances.index(variable.module), declaration.start, op))
+        return address
+
+    def place_sections(self, ev: Evaluator) -> None:
+        """Gives the variables of link sections with an address theirs, one after the other as they are declared."""
+        ev.session.sections_used.update(self.sections)
+        for section, start in ev.session.options.sections.items():
+            end = start
+            for _, _, op in sorted(self.sections.get(section, ()), key=lambda entry: entry[:2]):
+                width = 2 * flow.element_words(op.type.element_type)
+                step = max(width, 2 if op.alignment is None else op.alignment.value.data)
+                # The section itself is where it was asked to be, and that is judged later.
+                end = end if end == start else -(-end // step) * step
+                op.address = integer(end)
+                end += width * op.element_count
 
     def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
         """Takes note of an exported variable; raises CslError if another has its symbol."""
