@@ -114,6 +114,24 @@ def _move(out: Array, source: Any) -> None:
     out[...] = source
 
 
+def negate(source: Any, out: Array) -> None:
+    """Write `-source`, of the type of `out`, into it.
+
+    numpy's own negative (2.2 to 2.4) takes wrong elements where 32-bit ones lie 4 apart and those written do not lie
+    side by side; 64-bit ones likewise at 8 apart.
+    """
+    source = np.asarray(source, out.dtype)
+    if out.dtype.kind in "iu":
+        np.subtract(out.dtype.type(0), source, out=out)
+    else:
+        bits = np.dtype(f"u{out.itemsize}")
+        np.bitwise_xor(source.view(bits), bits.type(1 << (8 * out.itemsize - 1)), out=out.view(bits))
+
+
+def _negate(out: Array, source: Any) -> None:
+    negate(source, out)
+
+
 def _maximum(out: Array, first: Any, second: Any) -> None:
     # fmax of numpy picks either of two zeros, or of two NaNs, depending on where they stand in a vector.
     first, second = np.asarray(first, out.dtype), np.asarray(second, out.dtype)
@@ -168,7 +186,6 @@ _UFUNCS: dict[str, np.ufunc] = {
     "subtract": np.subtract,
     "multiply": np.multiply,
     "absolute": np.absolute,
-    "negate": np.negative,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
@@ -176,6 +193,7 @@ _UFUNCS: dict[str, np.ufunc] = {
 _SPECIAL: dict[str, Kernel] = {
     "maximum": _maximum,
     "move": _move,
+    "negate": _negate,
     "shift_right_logical": _shift_right_logical,
     "shift_left": _shift_left,
     "shift_right_arithmetic": _shift_right_arithmetic,

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatA
 from xdsl.ir import Attribute, Operation
 
 from ..diagnostics import LoomError
+from .arithmetic import negate
 from .memory import DTYPES
 from .units import Array
 
@@ -438,6 +439,12 @@ _FLOAT_CHOICES: dict[str, tuple[Binary, Callable[[Array, Array], Array]]] = {
 }  # fmt: skip
 
 
+def _negative(values: Array) -> Array:
+    result = np.empty(values.shape, values.dtype)
+    negate(values, result)
+    return result
+
+
 def _round_half_away(values: Array) -> Array:
     whole = np.trunc(values)
     return np.where(np.abs(values - whole) >= 0.5, whole + np.copysign(whole.dtype.type(1), values), whole)
@@ -570,7 +577,7 @@ def _function(name: str, kinds: tuple[str | None, ...], predicate: int) -> Funct
     if name in _FLOAT_BINARY:
         return _floating(kind, *_FLOAT_BINARY[name])
     if name == "arith.negf":
-        return _dual_unary(operator.neg, np.negative)
+        return _dual_unary(operator.neg, _negative)
     if name in _FLOAT_CHOICES:
         return _choice(kind, *_FLOAT_CHOICES[name])
     if name in _MATH and kind in FLOATS:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 import ml_dtypes
 import numpy as np
 
+from .arithmetic import negate
 from .units import Array
 
 Operand: TypeAlias = Any
@@ -167,6 +168,15 @@ def _reciprocal(a: Any, out: Array) -> None:
     np.divide(out.dtype.type(1), a, out=out)
 
 
+def _side_by_side(function: np.ufunc) -> Callable[..., Any]:
+    """Compute a function on elements that lie side by side: on others numpy rounds it in another way."""
+
+    def compute(a: Any, out: Array) -> None:
+        out[...] = function(np.ascontiguousarray(a)).reshape(np.shape(a))
+
+    return compute
+
+
 def _reduction(function: Any) -> Kernel:
     def compute(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
         source = sources[0]
@@ -224,9 +234,9 @@ KERNELS: dict[str, Kernel] = {
     "divide": _elementwise(_divide),
     "maximum": _elementwise(np.maximum),
     "minimum": _elementwise(np.minimum),
-    "negate": _elementwise(np.negative),
-    "exponential": _elementwise(np.exp),
-    "logarithm": _elementwise(np.log),
+    "negate": _elementwise(negate),
+    "exponential": _elementwise(_side_by_side(np.exp)),
+    "logarithm": _elementwise(_side_by_side(np.log)),
     "square_root": _elementwise(np.sqrt),
     "reciprocal": _elementwise(_reciprocal),
     "row_sum": _reduction(np.add),

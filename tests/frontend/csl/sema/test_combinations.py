@@ -18,6 +18,18 @@ def noted(csl: Csl, text: str) -> list[int]:
     return csl.run(NOTES + text, {"out": "i32"})["out"].tolist()
 
 
+def test_negation_of_every_fourth_element(csl: Csl) -> None:
+    """On one column of PEs they lie 4 items apart for numpy."""
+    text = """
+    var a = [16]f32{ 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0 };
+    var out = @zeros([8]f32);
+    const from = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[4 * i] });
+    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[2 * i] });
+    fn main() void { @fnegs(to, from); }
+    """
+    assert csl.run(text, {"out": "f32"})["out"].tolist() == [-1, 0, -5, 0, -9, 0, -13, 0]
+
+
 def test_a_function_becomes_a_pointer_by_itself(csl: Csl) -> None:
     text = """
     fn double(x: i32) i32 { return 2 * x; }
