@@ -214,9 +214,8 @@ class Scheduler:
             self._start_data(cls, task, units, alone=alone)
             return
         begin = np.maximum(cls.clock[units.index], times)
-        begin += self.timing.task_start
-        task.start(units, begin)
-        self.start_task(cls, task, units, begin, ())
+        task.pick(units, begin)
+        self.start_task(cls, task, units, begin + self.timing.task_start, ())
 
     def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
         """Run a task on some units from time `begin`, with the arguments of a data task."""

@@ -43,12 +43,14 @@ class Task:
     active: Array
     unblocked: Array | None
     queue: InputQueue | None = None
-    started: Array | None = None
-    """When the task last started, for a task that completions activate: what came before is used up."""
+    picked: Array | None = None
+    """When the task was last picked, for a task that completions activate: what came before is used up."""
+    completed: Array | None = None
+    """Whether a completion set `active`, and not an instruction; for a task that completions activate."""
     blocked: Array | None = None
     """When the task was last blocked, for a task that completions unblock: what came before is undone."""
     later: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
-    """Activations that may come after the next run."""
+    """Completions that activate the task, maybe after it has been picked."""
     unblockings: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])
     """Completions that unblock the task, maybe after the next blocking."""
     hot: set[int] = field(default_factory=set[int])
@@ -58,69 +60,74 @@ class Task:
         """Operations that activate or else unblock the task exist: from now on its times are kept for `complete`."""
         times = np.full(self.active.shape, -1, np.int64)
         if activate:
-            self.started = times
+            self.picked, self.completed = times, np.zeros(self.active.shape, np.bool_)
         else:
             self.blocked = times
 
     def complete(self, units: UnitSet, time: Any, *, activate: bool) -> None:
         """An operation that activates or else unblocks the task completes at given times.
 
-        The engine may learn of it after the task has started, or was blocked, at a later cycle: then it has had its
-        effect before.
+        The engine may learn of it after the task has been picked, or was blocked, at a later cycle: then it has had its
+        effect before. Completions of one cycle come one after the other, so that in which the task is picked may hold
+        another one.
         """
-        past = self.started if activate else self.blocked
+        past = self.picked if activate else self.blocked
         fresh = [units]
         if past is not None:
-            late = past[units.index] >= time
+            late = past[units.index] > time if activate else past[units.index] >= time
             if some(late):
                 fresh = from_mask(units, ~late)
         for part in fresh:
             share = select(units, part, time)
             if activate:
-                self.activate(part, share)
+                self._activate(part, share, completion=True)
             else:
                 self.unblock(part, share, ahead=True)
 
     def activate(self, units: UnitSet, time: Any) -> None:
-        """Activate the task of some units at given times; an active task is not activated twice."""
+        """An instruction activates the task of some units at given times; an active task is not activated twice."""
+        self._activate(units, time, completion=False)
+
+    def _activate(self, units: UnitSet, time: Any, *, completion: bool) -> None:
         index = units.index
         current = self.active[index]
         if every(current == NEVER):
             self.active[index] = time
-        else:
+            if self.completed is not None:
+                self.completed[index] = completion
+        elif self.completed is not None:
             # A copy: for a rectangle it is a view, which the next statement changes.
             current = current.copy()
             time = np.broadcast_to(np.asarray(time), units.shape)
-            self.active[index] = np.minimum(current, time)
-            waiting = current != NEVER
+            first = time < current
+            self.active[index] = np.where(first, time, current)
+            # The PE that executes an instruction picks no task before it, so only a completion can come later.
+            others = self.completed[index]
+            waiting = (current != NEVER) & np.where(first, others, completion)
+            self.completed[index] = np.where(first, completion, others)
             self.later += [(part, select(units, part, np.maximum(current, time))) for part in from_mask(units, waiting)]
+        else:
+            self.active[index] = np.minimum(current, time)
         self.cls.touch(units, self)
 
-    def start(self, units: UnitSet, time: Any) -> None:
-        """The task starts on some units: its activation is used up, and with it those that came before."""
+    def pick(self, units: UnitSet, time: Any) -> None:
+        """The task is picked on some units, to begin soon: its activation is used up, and what came before."""
         self.active[units.index] = NEVER
-        if self.started is not None:
-            self.started[units.index] = time
+        if self.picked is None or self.completed is None:
+            return
+        self.picked[units.index] = time
         if not self.later:
             return
-        kept: list[tuple[UnitSet, Any]] = []
-        for others, when in self.later:
+        waiting, self.later = self.later, []
+        for others, when in waiting:
             common = intersect(others, units)
             if common is None:
-                kept.append((others, when))
+                self.later.append((others, when))
                 continue
-            kept += [(part, select(others, part, when)) for part in subtract(others, common)]
+            self.later += [(part, select(others, part, when)) for part in subtract(others, common)]
             when = select(others, common, when)
-            future = when > select(units, common, time)
-            for part in from_mask(common, np.broadcast_to(future, common.shape)):
-                share = select(common, part, when)
-                current = self.active[part.index].copy()
-                self.active[part.index] = np.minimum(current, share)
-                repeated = current != NEVER
-                kept += [
-                    (again, select(part, again, np.maximum(current, share))) for again in from_mask(part, repeated)
-                ]
-        self.later = kept
+            for part in from_mask(common, np.broadcast_to(when >= select(units, common, time), common.shape)):
+                self._activate(part, select(common, part, when), completion=True)
 
     def unblock(self, units: UnitSet, time: Any, *, ahead: bool = False) -> None:
         """Allow the task from given times on.
