@@ -159,7 +159,7 @@ def scalar_functions() -> list[tuple[str, tuple[str, ...]]]:
         found += [(name, (kind,) * 3) for name in (*scalars._FLOAT_BINARY, *scalars._FLOAT_CHOICES)]
         found += [(name, (kind,) * (scalars_operands(name) + 1)) for name in (*scalars._MATH, "arith.negf")]
     for kind in ("i64", "i32", "i16", "i8"):
-        binary = ("arith.minui", "arith.maxui", "arith.shli", "arith.shrsi", "arith.shrui", *scalars.DIVISIONS)
+        binary = ("arith.minui", "arith.maxui", "arith.shli", "arith.shrsi", "arith.shrui", *sorted(scalars.DIVISIONS))
         found += [(name, (kind,) * 3) for name in (*scalars._INTEGER_BINARY, *binary)]
         found += [(name, (kind,) * 2) for name in ("math.absi", "math.ctpop", "math.ctlz", "math.cttz")]
     for name in scalars._CONVERSIONS:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+import loomir
+
 from .harness import Csl
 
 ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
 
 
-def program(arch: str, lengths: list[int], completion: str, *, before: str = "", after: str = "") -> dict[str, str]:
-    """A PE that sends to itself, `lengths[k]` elements on color 3 + k, and the layout's lines for it."""
+def start(
+    csl: Csl, arch: str, lengths: list[int], completion: str, *, before: str = "", after: str = ""
+) -> loomir.Simulator:
+    """A PE that sends to itself, `lengths[k]` elements on color 3 + k, after its launch."""
     pe, receives, sends, routes = "", "", "", ""
     for k, length in enumerate(lengths):
         color, read, written = f"@get_color({3 + k})", k + 5, k + 2  # one microthread each on WSE-2
@@ -45,25 +49,23 @@ def program(arch: str, lengths: list[int], completion: str, *, before: str = "",
     {"comptime { @block(done); }" if "unblock" in completion else ""}
     fn main() void {{ {before} {receives} {sends} {after} }}
     """
-    return {"text": pe, "layout": routes}
+    simulator = csl.start(pe, {"out": "i16"}, layout=routes, arch=arch)
+    simulator.launch("main")
+    return simulator
 
 
 @ARCHES
 @pytest.mark.parametrize("lengths", [[12, 12], [12, 11], [12, 13], [12, 16], [12, 12, 12]], ids=str)
 def test_operations_with_one_completion_task(csl: Csl, arch: str, lengths: list[int]) -> None:
     """They complete 0 to 5 cycles after one another; a third finds the bit set, or the task running."""
-    simulator = csl.start(**program(arch, lengths, ".activate = done"), exports={"out": "i16"}, arch=arch)
-    simulator.launch("main")
+    simulator = start(csl, arch, lengths, ".activate = done")
     assert simulator.get("out")[0, 0].tolist() == [2, 0]
 
 
 @ARCHES
 def test_a_busy_pe_merges_activations(csl: Csl, arch: str) -> None:
     spin = "for (@range(i16, 100)) |i| { out[1] += i; }"
-    simulator = csl.start(
-        **program(arch, [12, 12], ".activate = done", after=spin), exports={"out": "i16"}, arch=arch
-    )  # fmt: skip
-    simulator.launch("main")
+    simulator = start(csl, arch, [12, 12], ".activate = done", after=spin)
     assert simulator.get("out")[0, 0, 0] == 1
 
 
@@ -71,9 +73,5 @@ def test_a_busy_pe_merges_activations(csl: Csl, arch: str) -> None:
 @pytest.mark.parametrize("activations", [1, 2])
 def test_a_blocked_task_activated_twice_runs_once(csl: Csl, arch: str, activations: int) -> None:
     """Also when two operations unblock it."""
-    simulator = csl.start(
-        **program(arch, [12, 12], ".unblock = done", before="@activate(done);" * activations),
-        exports={"out": "i16"}, arch=arch,
-    )  # fmt: skip
-    simulator.launch("main")
+    simulator = start(csl, arch, [12, 12], ".unblock = done", before="@activate(done);" * activations)
     assert simulator.get("out")[0, 0].tolist() == [1, 0]
