@@ -102,6 +102,7 @@ def compile(
     params: Mapping[str, int | float | bool] | None = None,
     fp16_format: str | None = None,
     import_paths: Sequence[str | Path] = (),
+    notice: Callable[[str], None] | None = None,
 ) -> Program:
     """Lowers a program, at whatever level it is, until it can run.
 
@@ -114,7 +115,8 @@ def compile(
     A file whose name ends in .csl is the layout of a CSL program, compiled as by `loom cslc --memcpy` for `target`
     (wse2 if it is None) on a fabric of the whole wafer. `params` are values for the params of the layout; it places its
     rectangle itself, and `defines` are not for it. `fp16_format` is its type of 16-bit floats, f16 if it is None.
-    `import_paths` are directories in which its modules are looked for too.
+    `import_paths` are directories in which its modules are looked for too. `notice` takes a line now and then while
+    evaluation at compile time takes long.
     """
     if defines is not None and not isinstance(defines, Mapping):
         raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
@@ -122,7 +124,7 @@ def compile(
     warnings: tuple[str, ...] = ()
     if _is_csl(source):
         module, warnings = _compile_csl(
-            Path(source), target, rectangle, defines, params, fp16_format, import_paths, progress
+            Path(source), target, rectangle, defines, params, fp16_format, import_paths, progress, notice
         )
         target = None
     elif params:
@@ -177,6 +179,7 @@ def _compile_csl(
     fp16_format: str | None,
     import_paths: Sequence[str | Path],
     progress: Callable[[str], None] | None,
+    notice: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
     from ..frontend.csl import compile_layout
@@ -206,6 +209,7 @@ def _compile_csl(
             channels=1,
             import_paths=import_paths,
             fp16_format=fp16_format or "f16",
+            notice=notice,
         )
     return layout.module, tuple(layout.warnings)
 

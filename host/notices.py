@@ -1,25 +1,23 @@
-"""What people are told, on stderr, of a run that takes long; see `loomir.runtime.watch`."""
+"""What people are told, on stderr, of a compilation or a run that takes long; see `loomir.runtime.watch`."""
 
 from __future__ import annotations
 
-import os
-import re
 import sys
+from typing import TYPE_CHECKING
 
-from ..diagnostics import LoomError
-from ..runtime.watch import FIRST_NOTICE, Watch
+from .. import environment
 
-NOTICE_AFTER = "LOOM_NOTICE_AFTER"
-"""Environment variable: seconds until the first notice, 0 for none ever."""
+if TYPE_CHECKING:
+    from ..runtime.watch import Watch
 
 
 def watch(hint: str) -> Watch:
     """A watch that writes its notices to stderr, each with a hint how to end the run. Raises LoomError."""
-    text = os.environ.get(NOTICE_AFTER, "")
-    if text and not re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]+)?", text):
-        raise LoomError(f"{NOTICE_AFTER} is '{text}'; give a number of seconds, or 0 for no notices")
+    from ..runtime.watch import Watch
 
-    def tell(notice: str) -> None:
-        print(f"note: {notice}; {hint}", file=sys.stderr, flush=True)
+    return Watch(lambda notice: tell(f"{notice}; {hint}"), first=environment.notice_after())
 
-    return Watch(tell, first=float(text) if text else FIRST_NOTICE)
+
+def tell(notice: str) -> None:
+    """Writes a notice to stderr."""
+    print(f"note: {notice}", file=sys.stderr, flush=True)

@@ -10,14 +10,10 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..environment import FIRST_NOTICE, LATER
+
 if TYPE_CHECKING:
     from .warp import Warp
-
-FIRST_NOTICE = 10.0
-"""Seconds after which a run is said to take long."""
-
-LATER = 4
-"""Every further notice comes after so many times the seconds of the one before."""
 
 MAX_PLACES = 4
 """Places in the program that a notice lists."""

@@ -40,7 +40,10 @@ In DIR are out.json, with the params and colors for the host script;
 program.flow.mlir, what runs; and program.wse.mlir, the same as compiled from CSL.
 
 environment:
-  CSL_IMPORT_PATH=DIR:DIR...   more directories, searched after those of --import-path"""
+  CSL_IMPORT_PATH=DIR:DIR...   more directories, searched after those of --import-path
+  LOOM_STEP_LIMIT=N            end with an error after N statements and iterations at compile time
+                               from one PE that is given its code to the next (default: 5000000)
+  LOOM_NOTICE_AFTER=S          seconds until a notice says which loop takes long (default: 10; 0: never)"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -203,6 +206,7 @@ def _compile(argv: Sequence[str]) -> None:
     # Imported when the flags are known to be right: it takes most of the start-up time.
     from ..frontend.csl import compile_layout
     from ..host.garbage import uncollected
+    from ..host.notices import tell as tell_notice
     from ..host.sdk import artifact
 
     with uncollected():
@@ -221,6 +225,7 @@ def _compile(argv: Sequence[str]) -> None:
             max_inlined_iterations=arguments.max_inlined_iterations,
             comptime_func_depth_limit=arguments.comptime_func_depth_limit,
             link_sections=sections,
+            notice=tell_notice,
         )
         warnings = list(layout.warnings)
         if layout.imports_memcpy and not arguments.memcpy:

@@ -174,7 +174,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     import numpy as np
 
     from ..host.compilation import compile
-    from ..host.notices import watch
+    from ..host.notices import tell, watch
     from ..host.simulator import Simulator
     from ..runtime import Deadlock
 
@@ -195,6 +195,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         progress=lambda name: progress(f"compiling: {name}"),
         params=params,
         import_paths=arguments.import_path,
+        notice=tell,
     )
     for warning in program.warnings:
         print(warning, file=sys.stderr)

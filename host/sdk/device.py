@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...environment import STEP_LIMIT
 from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import explain
 from ...runtime.host_streams import MissingWavelets
@@ -32,9 +33,6 @@ Region = tuple[int, int, int, int]
 
 BUFFER_WORDS = 46 * 1024 // 4
 """Wavelets that one column of buffers holds for a row of PEs, as the SDK's guide says."""
-
-STEP_LIMIT = "LOOM_STEP_LIMIT"
-"""Environment variable: steps of the engine after which a command ends with an error."""
 
 
 class Device:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import environment
 from ...diagnostics import LoomError
 from . import artifact as artifacts
 from . import tensors
@@ -619,14 +619,10 @@ def _arguments(count: int) -> str:
 
 def _step_limit() -> int | None:
     """The steps after which a command is to end with an error, as the environment says."""
-    from .device import STEP_LIMIT
-
-    text = os.environ.get(STEP_LIMIT, "")
-    if not text:
-        return None
-    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
-        raise SdkError(f"{STEP_LIMIT} is '{text}'; give the number of steps after which a command is to end")
-    return int(text)
+    try:
+        return environment.step_limit()
+    except LoomError as error:
+        raise SdkError(error.message) from None
 
 
 def _open_trace() -> Any:

@@ -108,6 +108,7 @@ def compile_layout(
     max_inlined_iterations: int | None = None,
     comptime_func_depth_limit: int | None = None,
     link_sections: Mapping[str, int] | None = None,
+    notice: Function[[str], None] | None = None,
 ) -> CompiledLayout:
     """Compiles a CSL program from its layout file.
 
@@ -115,13 +116,13 @@ def compile_layout(
     @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
     gives. `import_paths` are directories in which modules are looked for too, before those that the environment
     variable CSL_IMPORT_PATH names. `max_inlined_iterations` limits each inline loop, `comptime_func_depth_limit` calls
-    within calls; `link_sections` gives byte addresses to link sections. Raises CslError or LoomError with the place of
-    the first mistake.
+    within calls; `link_sections` gives byte addresses to link sections. `notice` takes a line now and then while the
+    compilation takes long. Raises CslError or LoomError with the place of the first mistake.
     """
     if fp16_format not in types.FP16_FORMATS:
         raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
     search = SearchPath.of(import_paths)
-    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, fp16_format)
+    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format)
     options.max_inlined_iterations = max_inlined_iterations
     options.call_depth = min(comptime_func_depth_limit or CALL_DEPTH, MAX_CALL_DEPTH)
     options.sections = dict(link_sections or {})
@@ -285,6 +286,7 @@ class _Compiler:
 
     def _pe(self, unit_class: UnitClass, names: set[str]) -> tuple[PeProgram, wse.PeOp]:
         session = self.session
+        session.steps.progress()
         lanes = Lanes(len(unit_class.columns))
         pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows)
         pe.state["lanes"] = lanes

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import process_time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -29,18 +28,12 @@ from .frames import Frame
 from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
 from .scalars import fit, lifted, one
 from .search import SearchPath, is_file, listed
+from .steps import PER_EMITTED, Steps
 from .types import Type
 from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
 
 if TYPE_CHECKING:
     from .pe import PeProgram
-
-STEP_LIMIT = 200_000
-"""Statements and iterations that are evaluated at compile time, since the layout last said something of a PE, before
-the program is suspected to run for ever."""
-
-PATIENCE = 10.0
-"""Seconds of computing after which a program suspected to run for ever is taken to do so."""
 
 CALL_DEPTH = 200
 """Calls within calls, if the command line does not say."""
@@ -62,6 +55,8 @@ class Options:
     print: Function[[str], None] = print
     search: SearchPath = field(default_factory=SearchPath)
     """Where else files of the program are looked for."""
+    notice: Function[[str], None] | None = None
+    """Takes a line now and then while the compilation takes long."""
     fp16: str = "f16"
     """The 16-bit floats that there are at run time."""
     max_inlined_iterations: int | None = None
@@ -80,9 +75,7 @@ class Session:
         self.target = targets.get(options.arch)
         self.fp16 = types.FP16_FORMATS[options.fp16]
         self.files = Files()
-        self.steps = 0
-        self.began = 0.0
-        """When the first of these steps was done, in seconds of computing."""
+        self.steps = Steps(options.notice)
         self.rectangle: tuple[int, int] | None = None
         self.rectangle_set: tuple[Source, syntax.Node] | None = None
         """Where @set_rectangle is called."""
@@ -206,15 +199,13 @@ class Evaluator:
 
     def step(self, node: syntax.Node) -> None:
         """Counts one statement or iteration at compile time."""
-        session = self.session
-        session.steps += 1
-        if session.steps & 1023 == 1:
-            now = process_time()
-            if session.steps == 1:
-                session.began = now
-            if session.steps > STEP_LIMIT and now - session.began > PATIENCE:
-                steps = session.steps - 1
-                self.fail(node, f"compile-time evaluation has not ended after {steps} steps; does this loop ever end?")
+        steps = self.session.steps
+        steps.count += 1 if self.builder is None else PER_EMITTED
+        if steps.count >= steps.due:
+            end = steps.look(self.source, node)
+            if end is not None:
+                at, source, message = end
+                raise CslError([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
 
     # Frames and scopes
 
@@ -338,9 +329,8 @@ class Evaluator:
         if value.type is not types.BOOL:
             self.fail(node, f"a condition is of type 'bool', not '{value.type}'; compare it with something")
         data = value.data
-        if isinstance(data, Column):
-            raise Split(self.lanes.spread(data))
-        return data
+        # What was computed outside of the lanes that have been split since may be the same in all that are left.
+        return self.data(value, node) if isinstance(data, Column) else data
 
     def ssa(self, value: Value, node: syntax.Node) -> SSAValue:
         """A scalar as an SSA value."""

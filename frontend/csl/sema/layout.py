@@ -42,6 +42,15 @@ class Tiles:
     effect: Effect
 
 
+def _progress(ev: Evaluator) -> None:
+    """Notes that the layout has said something of PEs, unless it says more than there is to say."""
+    session = ev.session
+    assert session.rectangle is not None
+    width, height = session.rectangle
+    if len(ev.effects) <= width * height * (1 + session.target.routable_colors):
+        session.steps.progress()
+
+
 def _in_layout(ev: Evaluator, node: syntax.Builtin) -> None:
     if not ev.in_layout:
         ev.fail(node, f"@{node.name} belongs to the layout block")
@@ -115,7 +124,7 @@ def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     columns, rows = _places(ev, effect, x, y)
     effect.arguments = (Tiles(path, columns, rows, params, effect),)
     ev.effects.append(effect)
-    ev.session.steps = 0
+    _progress(ev)
     return VOID
 
 
@@ -131,7 +140,7 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     columns, rows = _places(ev, effect, x, y)
     effect.arguments = (config, columns, rows)
     ev.effects.append(effect)
-    ev.session.steps = 0
+    _progress(ev)
     return VOID
 
 

@@ -124,6 +124,11 @@ def _condition(ev: Evaluator, node: syntax.While) -> Value:
 def _while_known(ev: Evaluator, node: syntax.While) -> None:
     if ev.in_layout and _while_together(ev, node):
         return
+    with ev.session.steps.loop(ev.source, node):
+        _while_one_by_one(ev, node)
+
+
+def _while_one_by_one(ev: Evaluator, node: syntax.While) -> None:
     while True:
         ev.step(node)
         condition = ev.truth(ev.expr(node.condition), node.condition)
@@ -197,7 +202,7 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     elements: Function[[int], Value]
     if isinstance(iterable.type, types.Range):
         values, counted = numbers(ev, iterable.data, node.iterable), iterable.type.element
-        count, elements = len(values), lambda position: Value(counted, values[position])
+        count, elements = length(values), lambda position: Value(counted, values[position])
     elif isinstance(iterable.type, types.Array):
         where = place(ev, node.iterable)
         if not isinstance(where, Memory):
@@ -214,7 +219,7 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
             ev.step(node)
             with ev.scope():
                 _bind(ev, node.element, elements(position))
-                _bind(ev, node.index, Value(types.U16, position))
+                _bind(ev, node.index, Value(types.U16, types.U16.wrap(position)))
                 body(ev, node.body)
             continued.value = boolean(False)
             left = has_left(ev)
@@ -228,7 +233,8 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     ev.live += [target.broken, continued]
     ev.frame.targets.append(target)
     try:
-        from_iteration(0)
+        with ev.session.steps.loop(ev.source, node):
+            from_iteration(0)
     finally:
         ev.frame.targets.pop()
 
@@ -263,9 +269,10 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
 
     if ev.in_layout and not ev.session.facts.jumps(node) - {syntax.Continue} and _together(ev, node, values, bind):
         return
-    for position, number in enumerate(values):
-        if not _one_known(ev, node, Value(element, number), position):
-            return
+    with ev.session.steps.loop(ev.source, node):
+        for position, number in enumerate(values):
+            if not _one_known(ev, node, Value(element, number), position):
+                return
 
 
 def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -> bool:
@@ -572,9 +579,10 @@ def _for_array(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     array = iterable.type
     assert isinstance(array, types.Array)
     if ev.builder is None:
-        for position, item in enumerate(iterable.data):
-            if not _one_known(ev, node, Value(array.element, item), position):
-                return
+        with ev.session.steps.loop(ev.source, node):
+            for position, item in enumerate(iterable.data):
+                if not _one_known(ev, node, Value(array.element, item), position):
+                    return
         return
     if types.is_comptime_only(array.element):
         ev.fail(node, f"a loop at run time cannot run over '{array}', whose elements exist at compile time only")

@@ -8,7 +8,6 @@ import pytest
 
 from loomir.diagnostics import LoomError
 from loomir.frontend.csl import CslError
-from loomir.frontend.csl.sema import core
 
 from .harness import ONE_TILE, Csl
 
@@ -182,8 +181,7 @@ ENDLESS = {
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs are taken to run for ever soon."""
-    monkeypatch.setattr(core, "STEP_LIMIT", 2000)
-    monkeypatch.setattr(core, "PATIENCE", 0.1)
+    monkeypatch.setenv("LOOM_STEP_LIMIT", "20000")
 
 
 @pytest.mark.usefixtures("impatient")

@@ -9,7 +9,6 @@ import pytest
 
 import loomir
 from loomir.diagnostics import LoomError
-from loomir.frontend.csl.sema import core
 
 from .harness import LAYOUT_FILE, PE_FILE, Csl
 
@@ -91,8 +90,7 @@ def test_the_program_itself_works(csl: Csl) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "STEP_LIMIT", 2000)
-    monkeypatch.setattr(core, "PATIENCE", 0.5)
+    monkeypatch.setenv("LOOM_STEP_LIMIT", "20000")
     generator = random.Random(seed)
     for _ in range(12):
         texts = {LAYOUT_FILE: LAYOUT, PE_FILE: PE}
