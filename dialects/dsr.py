@@ -600,12 +600,13 @@ class RegisterOperation(DsdOperation, ABC):
     @property
     def settings(self) -> AsyncAttr | None:
         own = self.asynchronous
-        for load in self.loads:
-            if (given := load.asynchronous) is not None:
-                # The pass that numbers microthreads writes into the operation.
-                number = None if own is None else own.microthread
-                return given if number is None or given.microthread is not None else given.with_microthread(number)
-        return own
+        loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
+        if not loaded:
+            return own
+        # The first register with a microthread decides; the pass that numbers them writes into the operation.
+        given = [settings.microthread for settings in (*loaded, *([] if own is None else [own]))]
+        number = next((number for number in given if number is not None), None)
+        return loaded[0] if number is None else loaded[0].with_microthread(number)
 
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
         owner = operand.owner

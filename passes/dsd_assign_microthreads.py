@@ -7,31 +7,28 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, NoneAttr
 from xdsl.passes import ModulePass
 
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, wse
 from ..verification import verify_dominance
-from .analysis.colouring import Exhausted, colour, graph_of
 from .analysis.concurrency import Concurrency
-from .dsd_assign_queues import queues_of
-from .pe_program import described, pe_programs, skeleton_of
+from .dsd_assign_queues import queues_of_operands
+from .pe_program import Registers, described, pe_programs, skeleton_of
 
 
 @dataclass(frozen=True)
 class DsdAssignMicrothreadsPass(ModulePass):
     """Writes `ut = n` into the settings of every asynchronous operation; run `dsd-assign-queues` before it.
 
-    On WSE-2 the microthread is the id of the outgoing queue, or else of the first incoming one (DSD-223). On WSE-3
-    numbers that are given are kept (DSD-224); an operation without one gets the id of the queue of its first fabric
-    operand, destination before sources (AMB-14), unless an operation that may run at the same time has that one,
-    and then another. What reads or writes one queue does not run at the same time unless the program's order leaves
-    no other way.
+    The microthread is the id of the queue of the first fabric operand, destination before sources (DSD-223, AMB-14).
+    On WSE-3 a number that is given is kept instead (DSD-224).
 
     Two operations on one microthread of which one is always started before the other can have ended are an error
-    (DSD-209), and so is a program that needs more microthreads than there are.
+    (DSD-209); whether others meet is for the run to see. So is an operation that asks to be asynchronous although
+    every register it may find was loaded without `async` (DSD-182, AMB-35).
     """
 
     name = "dsd-assign-microthreads"
@@ -45,53 +42,58 @@ class DsdAssignMicrothreadsPass(ModulePass):
 def _assign(pe: wse.PeOp) -> None:
     target = targets.get(pe.program.target.data)
     skeleton = skeleton_of(pe)
+    registers = Registers(pe)
+    for entry in skeleton.operations():
+        _check_loaded(cast(dsd.DsdOperation, entry.key), registers)
     started = [cast(dsd.DsdOperation, entry.key) for entry in skeleton.operations() if entry.asynchronous]
     operations = [op for op in started if not _is_settled_elsewhere(op)]
     if not operations:
         return
     concurrency = Concurrency(skeleton)
     ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
-    defaults = {op: _queue_id(op, ids) for op in operations}
-    queues = {op: set(queues_of(op)) for op in operations}
-    fixed = {op: number for op in operations if (number := _microthread(op)) is not None}
-    if target.microthread_of_queue:
-        for op, number in fixed.items():
-            if number != defaults[op]:
-                message = (
-                    f"on {target.name} {described(op)} runs on the microthread of its queue, {defaults[op]}, not "
-                    f"{number}; remove ut"
-                )
-                raise LoomError(message, location_of(op))
-        fixed = defaults
-    _check_given(operations, fixed, concurrency)
-    edges = [
-        (first, second)
-        for first in operations
-        for second in cast("tuple[dsd.DsdOperation, ...]", concurrency.overlapping(first))
-        # Two given numbers are checked by themselves: what is merely possible is not an error.
-        if second in defaults
-        and second is not first
-        and not (first in fixed and second in fixed)
-        # Nor does a program do what is merely possible if no queue allows it (DSD-208).
-        and not (queues[first] & queues[second] and not concurrency.certainly_overlap(first, second))
-    ]
-    try:
-        numbers = colour(
-            graph_of(operations, edges), dict.fromkeys(operations, range(target.microthreads)), fixed, defaults
-        )
-    except Exhausted as error:
-        competitors = [cast(dsd.DsdOperation, op) for op in error.competitors]
-        listed = ", ".join(described(op) for op in competitors)
-        message = (
-            f"{target.name} has {target.microthreads} microthreads, too few for the operations that may run at the "
-            f"same time: {listed}; start one from a task that the end of another activates, or give operations that "
-            "never meet the same ut"
-        )
-        raise LoomError(message, location_of(competitors[-1])) from None
+    numbers = {op: _queue_id(op, ids, registers) for op in operations}
+    for op in operations:
+        given = _microthread(op)
+        if given is None:
+            continue
+        if target.microthread_of_queue and given != numbers[op]:
+            message = (
+                f"on {target.name} {described(op)} runs on the microthread of its queue, {numbers[op]}, not {given}; "
+                "remove ut"
+            )
+            raise LoomError(message, location_of(op))
+        numbers[op] = given
+    own = [op for op in operations if not _may_be_overruled(op, registers)]
+    _check_sharing(own, {op: numbers[op] for op in own}, concurrency)
     for op, number in numbers.items():
         settings = op.settings
         assert settings is not None
         op.asynchronous = settings.with_microthread(number)
+
+
+def _check_loaded(op: dsd.DsdOperation, registers: Registers) -> None:
+    """Refuse an operation whose settings no load of its registers has."""
+    own = op.asynchronous
+    if own is None or not _is_settled_elsewhere(op):
+        return
+    ways = registers.settings(op)
+    loads = [load for operand in op.table_operands for load in registers.loads(operand)]
+    if not any(isinstance(load.descriptor.type, dsd.FabricDescriptorType) for load in loads):
+        return
+    if all(way is None for way in ways):
+        message = (
+            f"{described(op)} is async, but no fabric operand was loaded with async; add async to its load "
+            "(DSD-182, AMB-35)"
+        )
+        raise LoomError(message, location_of(op))
+    for name in ("activate", "unblock"):
+        given = getattr(own, name)
+        if not isinstance(given, NoneAttr) and all(way is not None and getattr(way, name) != given for way in ways):
+            message = (
+                f"'{name}' of {described(op)} takes effect only where the fabric descriptor is loaded; give it to that "
+                "load (DSD-195)"
+            )
+            raise LoomError(message, location_of(op))
 
 
 def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
@@ -102,29 +104,38 @@ def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
     )
 
 
+def _may_be_overruled(op: dsd.DsdOperation, registers: Registers) -> bool:
+    """Whether a register that another body loads may decide how an operation runs, before one that is loaded here."""
+    for operand in op.table_operands:
+        loads = registers.loads(operand)
+        if any(load.asynchronous is not None for load in loads):
+            return isinstance(operand.owner, dsr.GetDsrOp)
+    return False
+
+
 def _microthread(op: dsd.DsdOperation) -> int | None:
     return None if op.settings is None else op.settings.microthread
 
 
-def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None]) -> int:
+def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Registers) -> int:
     """The id of the queue of the first fabric operand."""
-    queues = queues_of(op)
-    number = ids.get(queues[0]) if queues else None
+    queues = queues_of_operands(op, registers)
+    number = ids.get(queues[0][0]) if queues else None
     if number is None:
         message = f"{described(op)} has no queue with an id; run dsd-assign-queues first"
         raise LoomError(message, location_of(op))
     return number
 
 
-def _check_given(
-    operations: Sequence[dsd.DsdOperation], fixed: dict[dsd.DsdOperation, int], concurrency: Concurrency
+def _check_sharing(
+    operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], concurrency: Concurrency
 ) -> None:
-    """Refuse operations that always overlap on the microthread they were given."""
+    """Refuse operations that always overlap on one microthread."""
     position = {op: number for number, op in enumerate(operations)}
     for first in operations:
         for second in concurrency.overlapping(first):
-            number = fixed.get(first)
-            if number is None or not isinstance(second, dsd.DsdOperation) or fixed.get(second) != number:
+            number = numbers[first]
+            if not isinstance(second, dsd.DsdOperation) or numbers.get(second) != number:
                 continue
             if position[second] >= position[first] and concurrency.certainly_overlap(first, second):
                 if first is second:

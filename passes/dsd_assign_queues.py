@@ -21,7 +21,7 @@ from ..targets import Target
 from ..verification import verify_dominance
 from .analysis.colouring import Exhausted, colour, graph_of
 from .analysis.concurrency import Concurrency
-from .pe_program import described, descriptor_makers, pe_programs, skeleton_of
+from .pe_program import Registers, described, descriptor_makers, pe_programs, skeleton_of
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ class DsdAssignQueuesPass(ModulePass):
 
     Ids that are given are kept. Queues get different ids if they serve different colors on one PE (WSE-3, where a
     queue keeps its color; AMB-11) or if operations on them may run at the same time; a queue that starts a task is
-    always in use. Further ones are kept apart as long as ids suffice. On WSE-2 the queue is also the microthread
-    (DSD-223), so an input and an output queue of operations that may run at the same time differ too.
+    always in use, except on WSE-2, where data tasks belong to colors and share ids if there are too few. Further ones
+    are kept apart as long as ids suffice. An operation runs on the microthread of its queue (DSD-223, AMB-14), unless
+    it gives another (DSD-224), so an input and an output queue of operations that may run at the same time differ too
+    as long as ids suffice.
 
     A color in place of a queue is for WSE-2 only (DSD-096, DSD-097). Two asynchronous operations on one queue of
     which one is always started before the other can have ended are an error (DSD-208), as is a program that needs
@@ -46,6 +48,10 @@ class DsdAssignQueuesPass(ModulePass):
         verify_dominance(op)
 
 
+_Node = str | int
+"""A queue by its name, or a microthread that the program gives."""
+
+
 class _Assignment:
     """The queues of one PE program."""
 
@@ -55,40 +61,53 @@ class _Assignment:
         self._make_queues()
         self._queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
         self._concurrency = Concurrency(skeleton_of(pe))
+        self._registers = Registers(pe)
         self._users: dict[str, list[Operation]] = {name: [] for name in self._queues}
         self._operations: list[dsd.DsdOperation] = []
-        self._queues_of: dict[Operation, list[str]] = {}
+        self._queues_of: dict[Operation, list[list[str]]] = {}
         for op in walk(pe):
             if isinstance(op, dsd.DsdOperation):
-                used = queues_of(op)
-                if used:
+                operands = queues_of_operands(op, self._registers)
+                if operands:
                     self._operations.append(op)
-                    self._queues_of[op] = used
-                for name in used:
+                    self._queues_of[op] = operands
+                for name in dict.fromkeys(name for names in operands for name in names):
                     self._users[name].append(op)
             elif isinstance(op, wse.TaskOp) and op.queue is not None:
                 self._users[op.queue.string_value()].append(op)
 
+        self._threads = {op: self._threads_of(op) for op in self._operations if self._registers.is_async(op)}
         self._order = {op: position for position, op in enumerate(self._operations)}
 
     def run(self) -> None:
         self._check_sharing()
-        fixed = {name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None}
-        allowed = {name: range(len(queue.queue_words(self._target))) for name, queue in self._queues.items()}
+        fixed: dict[_Node, int] = {
+            name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None
+        }
+        allowed: dict[_Node, range] = {
+            name: range(len(queue.queue_words(self._target))) for name, queue in self._queues.items()
+        }
+        given = {node for nodes in self._threads.values() for node in nodes if isinstance(node, int)}
+        fixed |= {number: number for number in given}
+        allowed |= {number: range(number, number + 1) for number in given}
         needed = list(self._conflicts(fixed))
-        wanted = list(needed)
+        possible = list(self._same_microthread(fixed, surely=False))
+        wanted = [*needed, *possible]
         for first, second in combinations(self._queues, 2):
             if not (first in fixed and second in fixed) and self._meet(first, second):
                 same_way = type(self._queues[first]) is type(self._queues[second])
                 if same_way or self._may_overlap(first, second):
                     wanted.append((first, second))
-        try:
+        certain = list(self._same_microthread(fixed, surely=True))
+        # What is merely possible on a microthread is left to the run (DSD-209).
+        numbers: dict[_Node, int] = {}
+        for edges, is_last in ((wanted, False), ([*needed, *possible], False), ([*needed, *certain], True)):
             try:
-                numbers = colour(graph_of(self._queues, wanted), allowed, fixed, exact=False)
-            except Exhausted:
-                numbers = colour(graph_of(self._queues, needed), allowed, fixed)
-        except Exhausted as error:
-            raise self._too_few([str(name) for name in error.competitors]) from None
+                numbers = colour(graph_of([*self._queues, *given], edges), allowed, fixed, exact=edges is not wanted)
+                break
+            except Exhausted as error:
+                if is_last:
+                    raise self._too_few([node for node in error.competitors if isinstance(node, str)]) from None
         for name, queue in self._queues.items():
             queue.id = IntegerAttr(numbers[name], i64)
 
@@ -129,9 +148,9 @@ class _Assignment:
     def _check_sharing(self) -> None:
         """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
         surely = {
-            op: {names[0] for names in _queues_of_operands(op) if len(names) == 1}
+            op: {names[0] for names in self._queues_of[op] if len(names) == 1}
             for op in self._operations
-            if op.is_async
+            if self._registers.is_async(op, surely=True)
         }
         for op, own in surely.items():
             for other in self._concurrency.overlapping(op):
@@ -172,7 +191,7 @@ class _Assignment:
             )
         return LoomError(message, location_of(second))
 
-    def _conflicts(self, fixed: Container[str]) -> Iterator[tuple[str, str]]:
+    def _conflicts(self, fixed: Container[_Node]) -> Iterator[tuple[_Node, _Node]]:
         """Pairs of queues that must not have one id.
 
         Two `fixed` ones are checked by themselves: what is merely possible is not an error.
@@ -184,21 +203,52 @@ class _Assignment:
                 bound = self._colors_differ(first, second) and self._keeps_color(first, second)
                 if bound or self._may_overlap(first, second):
                     yield first, second
-        if self._target.microthread_of_queue:
-            started = [op for op in self._operations if op.is_async]
-            for op in started:
-                for other in self._concurrency.overlapping(op):
-                    if isinstance(other, dsd.DsdOperation) and other.is_async and other is not op:
-                        first, second = self._queues_of[op][0], self._queues_of[other][0]
-                        if first != second and not (first in fixed and second in fixed):
-                            yield first, second
+
+    def _same_microthread(self, fixed: Container[_Node], *, surely: bool) -> Iterator[tuple[_Node, _Node]]:
+        """Pairs of queues, or of a queue and a given microthread, that may not have one number.
+
+        An operation without a given microthread runs on that of its queue. The pairs are of operations that may be
+        under way at the same time, or with `surely` that always are.
+        """
+        for op, own in self._threads.items():
+            for other in cast("tuple[dsd.DsdOperation, ...]", self._concurrency.overlapping(op)):
+                if other is op or other not in self._threads:
+                    continue
+                certain = self._concurrency.certainly_overlap(op, other)
+                if not certain and (surely or self._share_a_queue(op, other)):
+                    continue
+                for first, second in product(own, self._threads[other]):
+                    if first != second and not (first in fixed and second in fixed):
+                        yield first, second
+
+    def _share_a_queue(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
+        """Whether a queue keeps two operations apart, as far as the program's order leaves that open (DSD-208)."""
+        one, two = ({name for names in self._queues_of[each] for name in names} for each in (op, other))
+        return bool(one & two)
+
+    def _threads_of(self, op: dsd.DsdOperation) -> list[_Node]:
+        """The numbers of the microthreads that an operation may run on: given ones, and the queues that have them."""
+        found: dict[_Node, None] = {}
+        for way in self._registers.settings(op):
+            if way is None:
+                continue
+            if way.microthread is not None and not self._target.microthread_of_queue:
+                found[way.microthread] = None
+            else:
+                found |= dict.fromkeys(self._queues_of[op][0])
+        return list(found)
 
     def _keeps_color(self, first: str, second: str) -> bool:
         """Whether one of the queues is bound to its color as long as the program runs."""
         return self._target.queues_keep_color or any(
-            self._queues[name].unblocked is not None or any(isinstance(user, wse.TaskOp) for user in self._users[name])
+            # Where data tasks belong to colors, one alone takes no queue for good.
+            (self._queues[name].queue_id is not None or not self._target.data_tasks_by_color)
+            and (self._queues[name].unblocked is not None or self._has_task(name))
             for name in (first, second)
         )
+
+    def _has_task(self, name: str) -> bool:
+        return any(isinstance(user, wse.TaskOp) for user in self._users[name])
 
     def _may_overlap(self, first: str, second: str) -> bool:
         others = set(self._users[second])
@@ -249,20 +299,20 @@ class _Assignment:
         return ""
 
 
-def queues_of(op: dsd.DsdOperation) -> list[str]:
-    """The queues an operation may use, those of its first fabric operand first (destination before sources)."""
-    return list(dict.fromkeys(name for names in _queues_of_operands(op) for name in names))
+def queues_of_operands(op: dsd.DsdOperation, registers: Registers) -> list[list[str]]:
+    """Return the queues that each fabric operand may be on, destination before sources.
 
-
-def _queues_of_operands(op: dsd.DsdOperation) -> list[list[str]]:
-    """The queues that each fabric operand may be on: several if its descriptor is chosen at run time."""
+    There are several for one operand if its descriptor is chosen at run time.
+    """
     found: list[list[str]] = []
-    for operand in op.fabric_operands:
-        descriptor = op.descriptor_of(operand)
-        assert descriptor is not None
-        makers = descriptor_makers(descriptor)
-        names = [maker.queue_name for maker in makers if isinstance(maker, dsd.FabricDescriptorOp)]
-        found.append(list(dict.fromkeys(name for name in names if name is not None)))
+    for operand in op.table_operands:
+        names: dict[str, None] = {}
+        for descriptor in registers.descriptors(operand):
+            if isinstance(descriptor.type, dsd.FabricDescriptorType):
+                makers = [m for m in descriptor_makers(descriptor) if isinstance(m, dsd.FabricDescriptorOp)]
+                names |= dict.fromkeys(maker.queue_name for maker in makers if maker.queue_name is not None)
+        if names:
+            found.append(list(names))
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -17,8 +18,10 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
 from ..verification import verify_dominance
+from .analysis.colouring import Exhausted, colour, graph_of
+from .analysis.concurrency import Concurrency
 from .analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
-from .pe_program import described, pe_programs, skeleton_of
+from .pe_program import Registers, described, pe_programs, skeleton_of
 
 _FILES: dict[File, type[dsr.RegisterType]] = {
     "dest": dsr.DestType,
@@ -155,9 +158,13 @@ def _get(register: Register) -> Operation:
 
 
 def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register]:
-    """Number the registers that the program's own loads leave open; returns all that the program has by itself."""
+    """Number the registers that the program's own loads leave open; returns all that the program has by itself.
+
+    Two that are in use at the same time get different numbers. A register is in use from its load to the last
+    operation that takes it, and until that has ended if it is asynchronous.
+    """
     named: set[Register] = set()
-    values: list[tuple[File, SSAValue, dsr.RegisterType]] = []
+    values: dict[File, list[SSAValue]] = {}
     for fifo in pe.body.block.ops:
         if isinstance(fifo, wse.FifoOp) and fifo.register is not None and fifo.xdsr is not None:
             number = fifo.register.value.data
@@ -168,16 +175,140 @@ def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register
             if isinstance(type, dsr.RegisterType):
                 file = cast(File, type.file())
                 if type.number is None:
-                    values.append((file, result, type))
+                    values.setdefault(file, []).append(result)
                 else:
                     named.add((file, type.number))
-    for file, value, type in values:
-        number = next((number for number in range(sizes[file]) if (file, number) not in named), None)
-        if number is None:
-            owner = value.owner
-            message = f"all {sizes[file]} {file} registers are taken by loads of the program; give two the same number"
-            raise LoomError(message, location_of(owner) if isinstance(owner, Operation) else None)
-        named.add((file, number))
-        allocated = cast("dsr.DescriptorRegisterType | dsr.ExtensionRegisterType", type).allocated(number)
-        Rewriter.replace_value_with_new_type(value, allocated)
+    if not values:
+        return named
+    ranges = _Ranges(pe)
+    for file, open_values in values.items():
+        free = [number for number in range(sizes[file]) if (file, number) not in named]
+        graph = graph_of(open_values, ranges.overlapping(open_values))
+        try:
+            found = colour(graph, dict.fromkeys(open_values, free), exact=len(open_values) <= 64)
+        except Exhausted:
+            deepest = max(open_values, key=lambda value: len(graph[value]))
+            owner = deepest.owner
+            message = (
+                f"all {sizes[file]} {file} registers are taken by loads of the program that are in use at the same "
+                "time; let one operation end before another starts, or give two registers the same number"
+            )
+            raise LoomError(message, location_of(owner) if isinstance(owner, Operation) else None) from None
+        for value, number in found.items():
+            named.add((file, number))
+            open_type = cast("dsr.DescriptorRegisterType | dsr.ExtensionRegisterType", value.type)
+            Rewriter.replace_value_with_new_type(value, open_type.allocated(number))
     return named
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Where a register is in use: from one operation of a body to another, by their order in the program.
+
+    `operations` take it; `calls` are made meanwhile. `always` says that its use cannot be followed.
+    """
+
+    body: Operation | None
+    start: int
+    end: int
+    operations: tuple[dsd.DsdOperation, ...]
+    calls: frozenset[str]
+    always: bool = False
+
+
+class _Ranges:
+    """Where the registers of a PE program's own loads are in use."""
+
+    def __init__(self, pe: wse.PeOp):
+        self._order: dict[Operation, int] = {}
+        self._body: dict[Operation, Operation] = {}
+        self._calls: list[tuple[int, str]] = []
+        callees: dict[str, set[str]] = {}
+        for member in pe.body.block.ops:
+            for op in walk(member):
+                self._order[op] = len(self._order)
+                self._body[op] = member
+                if isinstance(op, wse.CallOp):
+                    name = op.callee.string_value()
+                    self._calls.append((self._order[op], name))
+                    callees.setdefault(wse.symbol_name(member) or "", set()).add(name)
+        self._callees = callees
+        self._registers = Registers(pe)
+        self._concurrency = Concurrency(skeleton_of(pe))
+
+    def overlapping(self, values: Sequence[SSAValue]) -> Iterator[tuple[SSAValue, SSAValue]]:
+        """Yield the pairs of values whose registers may be in use at the same time."""
+        ranges = [self._range(value) for value in values]
+        in_order = sorted(range(len(values)), key=lambda n: ranges[n].start)
+        bodies: dict[str, list[int]] = {}
+        users: dict[Operation, list[int]] = {}
+        active: list[int] = []
+        for n in in_order:
+            own = ranges[n]
+            if own.always:
+                yield from ((values[n], other) for other in values if other is not values[n])
+            if own.body is not None:
+                bodies.setdefault(wse.symbol_name(own.body) or "", []).append(n)
+            for op in own.operations:
+                users.setdefault(op, []).append(n)
+            # What starts where another ends may have its register.
+            active = [other for other in active if ranges[other].end > own.start]
+            yield from ((values[other], values[n]) for other in active)
+            active.append(n)
+        for n, own in enumerate(ranges):
+            for name in self._called(own.calls):
+                yield from ((values[n], values[other]) for other in bodies.get(name, ()) if other != n)
+            for op in own.operations:
+                if not self._registers.is_async(op):
+                    continue
+                for other in self._concurrency.overlapping(op):
+                    if other is not op and not self._kept_apart(op, cast(dsd.DsdOperation, other)):
+                        yield from ((values[n], values[m]) for m in users.get(cast(Operation, other), ()) if m != n)
+
+    def _kept_apart(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
+        """Whether two operations have one microthread, and so never run at the same time (DSD-209)."""
+        one, two = (None if each.settings is None else each.settings.microthread for each in (op, other))
+        return one is not None and one == two
+
+    def _range(self, value: SSAValue) -> _Range:
+        owner = cast(Operation, value.owner)
+        start = end = self._order[owner]
+        operations: dict[dsd.DsdOperation, None] = {}
+        always = False
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            for use in current.uses:
+                user = use.operation
+                end = max(end, self._last(owner, user))
+                if isinstance(user, dsd.DsdOperation):
+                    operations[user] = None
+                elif isinstance(user, dsr.LoadOp):
+                    # What extends a register is in use as long as that.
+                    pending.append(user.result)
+                else:
+                    always = True
+        body = self._body[owner]
+        calls = frozenset(name for place, name in self._calls if start < place < end)
+        return _Range(body, start, end, tuple(operations), calls, always)
+
+    def _last(self, owner: Operation, user: Operation) -> int:
+        """The order of the last operation up to which a use keeps a value: a loop around it may come back to it."""
+        place = self._order[user]
+        current: Operation | None = user
+        while current is not None and current.parent is not owner.parent:
+            current = current.parent_op()
+            if current is not None and not isinstance(current, scf.IfOp | scf.IndexSwitchOp):
+                place = max(place, max(self._order[inner] for inner in walk(current)) + 1)
+        return place
+
+    def _called(self, names: frozenset[str]) -> set[str]:
+        """The functions that a call of `names` may run."""
+        found: set[str] = set()
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending.extend(self._callees.get(name, ()))
+        return found

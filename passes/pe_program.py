@@ -6,7 +6,7 @@ branches and loops; of an operation that is not known but holds code, nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -16,7 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ..diagnostics import LoomError, location_of
-from ..dialects import dsd, wse
+from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
 from .analysis import program as skeleton
 
@@ -103,6 +103,57 @@ def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
         raise LoomError(message, None if op is None else location_of(op))
 
 
+class Registers:
+    """What the registers of a PE program may hold where an operation takes them.
+
+    A register that the body of an operation does not load itself may hold what any load of the program puts into it.
+    """
+
+    def __init__(self, pe: wse.PeOp):
+        self._loads: dict[tuple[str, int | None], list[dsr.LoadOp]] = {}
+        inside = list(walk(pe))
+        if any(isinstance(op, dsr.GetDsrOp) for op in inside):
+            for op in inside:
+                if isinstance(op, dsr.LoadOp):
+                    self._loads.setdefault((op.register.file(), op.register.number), []).append(op)
+
+    def loads(self, operand: SSAValue) -> Sequence[dsr.LoadOp]:
+        """Return the loads that may have filled an operand; none for what is not a register."""
+        match operand.owner:
+            case dsr.LoadOp() as load:
+                return (load,)
+            case dsr.GetDsrOp() as get:
+                return self._loads.get((get.register.file(), get.register.number), ())
+            case _:
+                return ()
+
+    def descriptors(self, operand: SSAValue) -> tuple[SSAValue, ...]:
+        """Return the descriptors that an operand is or may hold."""
+        if isinstance(operand.type, dsd.DescriptorType):
+            return (operand,)
+        return tuple(load.descriptor for load in self.loads(operand))
+
+    def settings(self, op: dsd.DsdOperation) -> list[dsd.AsyncAttr | None]:
+        """Return every way in which an operation may run, None for a synchronous one.
+
+        The first register loaded with `async` decides, destination before sources (DSD-182, DSD-195).
+        """
+        if not any(isinstance(operand.owner, dsr.GetDsrOp) for operand in op.table_operands):
+            return [op.settings]
+        ways: dict[dsd.AsyncAttr | None, None] = {}
+        for operand in op.table_operands:
+            given = [load.asynchronous for load in self.loads(operand)]
+            ways |= dict.fromkeys(each for each in given if each is not None)
+            if given and None not in given:
+                return list(ways)
+        return [*ways, None]
+
+    def is_async(self, op: dsd.DsdOperation, *, surely: bool = False) -> bool:
+        """Return whether an operation may run on a microthread, or with `surely` whether it always does."""
+        ways = self.settings(op)
+        return all(way is not None for way in ways) if surely else any(way is not None for way in ways)
+
+
 def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
     """The skeleton of one PE program; its DSD operations are the keys of the skeleton's operations.
 
@@ -110,7 +161,7 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
     """
     exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
     called = {op.callee.string_value() for op in walk(pe) if isinstance(op, wse.CallOp)}
-    reader = _Reader(_unblocked_tasks(pe), _silent_functions(pe))
+    reader = _Reader(_unblocked_tasks(pe), _silent_functions(pe), Registers(pe))
     result = skeleton.Program()
     for op in pe.body.block.ops:
         if isinstance(op, wse.TaskOp):
@@ -175,9 +226,10 @@ def _is_silent(kind: type[Operation]) -> bool:
 class _Reader:
     """Reads bodies; what neither starts an operation nor signals a task is left out."""
 
-    def __init__(self, tasks: Mapping[str, list[str]], silent: set[str]):
+    def __init__(self, tasks: Mapping[str, list[str]], silent: set[str], registers: Registers):
         self._tasks = tasks
         self._silent = silent
+        self._registers = registers
 
     def body(self, region: Region) -> tuple[skeleton.Statement, ...]:
         return tuple(
@@ -191,11 +243,13 @@ class _Reader:
     def _statements(self, op: Operation) -> Iterator[skeleton.Statement]:
         match op:
             case dsd.DsdOperation():
-                settings = op.settings
-                if settings is None:
+                ways = [way for way in self._registers.settings(op) if way is not None]
+                if not ways:
                     yield skeleton.Operation(op)
                 else:
-                    yield skeleton.Operation(op, True, self._completions(settings))
+                    # What may be asynchronous goes on before it has ended.
+                    completions = [end for way in ways for end in self._completions(way)]
+                    yield skeleton.Operation(op, True, tuple(dict.fromkeys(completions)))
             case wse.ActivateOp():
                 yield skeleton.Signal("activate", op.task.string_value())
             case wse.BlockOp():

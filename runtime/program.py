@@ -1148,6 +1148,8 @@ class Body:
             slots, chosen = warp.slots, application
             values: list[Any] = []
             moving: list[Held] = []
+            # The first operand that says how the operation runs decides, destination before sources.
+            settled = False
             for slot, kind in zip(
                 (destination, *sources), (application.entry.destination, *application.entry.sources), strict=True
             ):
@@ -1160,10 +1162,12 @@ class Body:
                             f"{application.text} takes {kind} from {held.register.name}, which was loaded with "
                             f"elements of {value.kind} on {warp.cls.describe(warp.units)}", application.where,
                         )  # fmt: skip
-                    if held.settings is not None and not chosen.is_async:
-                        chosen = application.variant(held.settings)
+                    if held.settings is not None and not settled:
+                        chosen, settled = application.variant(held.settings), True
                     if held.save_address:
                         moving.append(held)
+                elif type(value) is QueueStream:
+                    settled = settled or application.is_async
                 if type(value) is FifoStream:
                     side = value.fifo.reading if values else value.fifo.writing
                     lengths = side.lengths(warp.units)

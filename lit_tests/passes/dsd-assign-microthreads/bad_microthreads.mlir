@@ -73,26 +73,73 @@ wse.program @loop target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// DSD-222: there are eight, and nine operations are under way.
-wse.program @too_many target "wse3" rectangle 1 x 1 {
+// AMB-14, DSD-209: without a number an operation runs on that of its queue, on WSE-3 as well.
+wse.program @default target "wse3" rectangle 1 x 1 {
   wse.color @c
+  wse.color @d
   wse.pe @p on [:, :] {
     wse.buffer @A : memref<20xi16>
-    wse.input_queue @in color @c id 0
+    wse.input_queue @in color @c id 2
+    wse.output_queue @out color @d id 2
     wse.func @main() {
       %A = wse.get_buffer @A : memref<20xi16>
       %a = dsd.mem1d %A extent 2 : memref<20xi16>
       %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+      %o = dsd.fabout @out extent 2 : !dsd.fabout<i16>
       dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: wse3 has 8 microthreads, too few for the operations that may run at the same time: mov16 in function @main ({{.*}}), {{.*}}, mov16 in function @main ({{.*}}); start one from a task that the end of another activates, or give operations that never meet the same ut
-      dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in function @main ({{.*}}) and mov16 in function @main ({{.*}}) run at the same time on the same microthread 2; start the second from a task that the end of the first activates, or give it another microthread
+      dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// DSD-182, AMB-35: whoever loads the register says whether operations on it are asynchronous.
+wse.program @not_loaded_async target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.input_queue @in color @c id 2
+    wse.initial {
+      %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+      %r = dsr.load %i : !dsd.fabin<i16> -> !dsr.src0<i16, 3>
+    }
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %d = dsr.load %a : !dsd.mem1d<i16> -> !dsr.dest<i16, 1>
+      %r = dsr.get_dsr : !dsr.src0<i16, 3>
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in function @main ({{.*}}) is async, but no fabric operand was loaded with async; add async to its load (DSD-182, AMB-35)
+      dsr.mov16 %d, %r async() : !dsr.dest<i16, 1>, !dsr.src0<i16, 3>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// DSD-195: what its end starts is said where the register is loaded.
+wse.program @told_too_late target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.input_queue @in color @c id 2
+    wse.initial {
+      %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
+      %r = dsr.load %i async() : !dsd.fabin<i16> -> !dsr.src0<i16, 3>
+    }
+    wse.task @t local {
+      wse.return
+    }
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %d = dsr.load %a : !dsd.mem1d<i16> -> !dsr.dest<i16, 1>
+      %r = dsr.get_dsr : !dsr.src0<i16, 3>
+      // CHECK: error: 'activate' of mov16 in function @main ({{.*}}) takes effect only where the fabric descriptor is loaded; give it to that load (DSD-195)
+      dsr.mov16 %d, %r async(activate = @t) : !dsr.dest<i16, 1>, !dsr.src0<i16, 3>
       wse.return
     }
   }

@@ -37,9 +37,8 @@ wse.program @wse2 target "wse2" rectangle 1 x 1 {
 
 // -----
 
-// AMB-14, DSD-224: the queue of the first fabric operand, unless one that may run at the same time has it; given
-// numbers stay. What runs after the end of another may have its microthread, and a task that its operation starts
-// again does not disturb itself.
+// AMB-14, DSD-224: the queue of the first fabric operand, destination before sources; given numbers stay. What runs
+// after the end of another has its microthread too, and a task that its operation starts again does not disturb itself.
 // CHECK-LABEL: wse.program @wse3
 wse.program @wse3 target "wse3" rectangle 1 x 1 {
   wse.color @a
@@ -49,7 +48,7 @@ wse.program @wse3 target "wse3" rectangle 1 x 1 {
     wse.buffer @A : memref<8xi16>
     wse.input_queue @in color @a id 2
     wse.input_queue @in_too color @b id 3
-    wse.output_queue @out color @c id 2
+    wse.output_queue @out color @c id 6
     wse.func @main() {
       %A = wse.get_buffer @A : memref<8xi16>
       %a = dsd.mem1d %A extent 4 : memref<8xi16>
@@ -59,10 +58,10 @@ wse.program @wse3 target "wse3" rectangle 1 x 1 {
       %o = dsd.fabout @out extent 4 : !dsd.fabout<i16>
       // CHECK: dsd.mov16 %a, %i async(activate = @t, ut = 2)
       dsd.mov16 %a, %i async(activate = @t) : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      // CHECK: dsd.mov16 %o, %b async(ut = [[OTHER:[014567]]])
+      // CHECK: dsd.mov16 %o, %b async(ut = 6)
       dsd.mov16 %o, %b async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
-      // CHECK: dsd.mov16 %b, %j async(ut = 3)
-      dsd.mov16 %b, %j async(ut = 3) : !dsd.mem1d<i16>, !dsd.fabin<i16>
+      // CHECK: dsd.mov16 %b, %j async(ut = 1)
+      dsd.mov16 %b, %j async(ut = 1) : !dsd.mem1d<i16>, !dsd.fabin<i16>
       wse.return
     }
     wse.task @t local {

@@ -290,3 +290,102 @@ def test_output_queues_through_registers(csl: Csl) -> None:
 def test_lengths_are_set_at_run_time(csl: Csl) -> None:
     """DSD-156."""
     csl.refuses(DECLARATIONS + "comptime { «@set_fifo_read_length(queue, 3)»; }", "changes the FIFO at run time")
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("operation", ["", ", .{ .async = true }", ", .{ .async = true, .unblock = t }"])
+def test_operations_on_registers_of_a_comptime_block_beside_others(csl: Csl, arch: str, operation: str) -> None:
+    """DSD-182, DSD-195: the load says that both run at once, and that the end of the second unblocks the task."""
+    text = f"""
+    const c = @get_color(3);
+    const wire = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) }});
+    const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+    var given = [4]i16{{ 1, 2, 3, 4 }};
+    var out = @zeros([5]i16);
+    const all = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> given[i] }});
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
+    const dest = @get_dsr(dsr_dest, 3);
+    task t() void {{ out[4] += 1; }}
+    comptime {{
+      @load_to_dsr(dest, wire, .{{ .async = true, .unblock = t }});
+      @bind_local_task(t, @get_local_task_id(12));
+      @block(t);
+      @activate(t);
+      @initialize_queue(@get_input_queue(1), .{{ .color = c }});
+      if (@is_arch("wse3")) @initialize_queue(@get_output_queue(2), .{{ .color = c }});
+    }}
+    fn main() void {{
+      @mov16(into, from, .{{ .async = true }});
+      @mov16(dest, all{operation});
+    }}
+    """
+    assert csl.run(text, {"out": "i16"}, arch=arch, layout=LOOP_BACK)["out"].tolist() == [1, 2, 3, 4, 1]
+
+
+LOOP_BACK = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize(
+    ("load", "operation", "message"),
+    [
+        ("", ".{ .async = true }", "is async, but no fabric operand was loaded with async"),
+        (", .{ .async = true }", ".{ .async = true, .activate = t }", "'activate' of mov16 in function @main"),
+        (", .{ .async = true }", ".{ .async = true, .unblock = t }", "'unblock' of mov16 in function @main"),
+        (", .{ .async = true, .unblock = t }", ".{ .async = true, .activate = t }", "'activate' of mov16 in function"),
+    ],
+)
+def test_settings_that_the_load_lacks(csl: Csl, arch: str, load: str, operation: str, message: str) -> None:
+    """DSD-182, DSD-195, AMB-35: an operation cannot ask for what the load of its register does not say."""
+    text = f"""
+    const c = @get_color(3);
+    const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+    var out = @zeros([4]i16);
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
+    const src = @get_dsr(dsr_src0, 3);
+    task t() void {{}}
+    comptime {{
+      @load_to_dsr(src, from{load});
+      @bind_local_task(t, @get_local_task_id(12));
+      @initialize_queue(@get_input_queue(1), .{{ .color = c }});
+    }}
+    fn main() void {{ @mov16(into, src, {operation}); }}
+    """
+    with pytest.raises(LoomError, match=message):
+        csl.run(text, {"out": "i16"}, arch=arch, layout=LOOP_BACK)
+
+
+@pytest.mark.parametrize(("given", "clash"), [(5, True), (6, False), (2, False)])
+def test_the_microthread_of_registers_and_descriptors(csl: Csl, given: int, clash: bool) -> None:
+    """DSD-209, DSD-224: the first operand with a microthread decides, also if it is a register of another body."""
+    text = f"""
+    const c = @get_color(3);
+    const d = @get_color(4);
+    const on = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = d, .output_queue = @get_output_queue(2) }});
+    const off = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = d, .input_queue = @get_input_queue(2) }});
+    const wire = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(3) }});
+    const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+    var given = [4]i16{{ 1, 2, 3, 4 }};
+    var out = @zeros([4]i16);
+    const all = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> given[i] }});
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
+    const dest = @get_dsr(dsr_dest, 3);
+    comptime {{
+      @load_to_dsr(dest, on, .{{ .async = true, .ut_id = @get_ut_id(5) }});
+      @initialize_queue(@get_input_queue(1), .{{ .color = c }});
+      @initialize_queue(@get_input_queue(2), .{{ .color = d }});
+      @initialize_queue(@get_output_queue(2), .{{ .color = d }});
+      @initialize_queue(@get_output_queue(3), .{{ .color = c }});
+    }}
+    fn main() void {{
+      @mov16(dest, from, .{{ .async = true, .ut_id = @get_ut_id(6) }});
+      @mov16(wire, all, .{{ .async = true, .ut_id = @get_ut_id({given}) }});
+      @mov16(into, off);
+    }}
+    """
+    routes = LOOP_BACK + LOOP_BACK.replace("@get_color(3)", "@get_color(4)")
+    if clash:
+        with pytest.raises(LoomError, match="use microthread 5 at the same time"):
+            csl.run(text, {"out": "i16"}, arch="wse3", layout=routes)
+    else:
+        assert csl.run(text, {"out": "i16"}, arch="wse3", layout=routes)["out"].tolist() == [1, 2, 3, 4]
