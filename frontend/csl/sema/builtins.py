@@ -12,9 +12,10 @@ from ....dialects import wse
 from .. import syntax
 from . import control, types
 from .conversion import bitcast, cast, coerce, describe, equal, extremes
-from .core import Evaluator, builtin
+from .core import Evaluator, Unchecked, builtin
 from .emit import Builder, stored
 from .expressions import initializes_global, place
+from .late import warn as warn_of_late
 from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
@@ -71,6 +72,8 @@ def _is_same_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
 @builtin("@is_comptime")
 def _is_comptime(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     expect(ev, node, 0)
+    if ev.is_checking:
+        raise Unchecked
     return boolean(ev.builder is None)
 
 
@@ -270,13 +273,15 @@ def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
     arguments = expect(ev, node, 1, 2)
     condition = ev.expr(arguments[0])
     if condition.type is not types.BOOL:
-        ev.fail(arguments[0], f"@comptime_assert takes a 'bool', not '{condition.type}'")
+        ev.mistyped(arguments[0], f"@comptime_assert takes a 'bool', not '{condition.type}'")
+    if ev.builder is not None:
+        warn_of_late(ev, arguments[0])
     if isinstance(condition.data, Column):
         # One PE that fails is enough, so its lanes are told apart.
         ev.data(condition, arguments[0])
     if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
         message = _asserted(ev, arguments)
-        ev.fail(node, f"comptime_assert failed: {message}")
+        ev.mistyped(node, f"comptime_assert failed: {message}")
     return VOID
 
 
@@ -308,6 +313,8 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
         value = ev.expr(argument)
         if not known(value):
             ev.fail(argument, "this is not known at compile time")
+        if ev.builder is not None:
+            warn_of_late(ev, argument)
         shown.append(describe(value))
     text = ", ".join(shown)
     if ev.builder is not None:

@@ -8,9 +8,9 @@ from xdsl.ir import Block, Region
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
-from . import control, emit, types
+from . import control, emit, late, types
 from .conversion import coerce
-from .core import Evaluator
+from .core import Evaluator, Unchecked
 from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
 from .modules import Module
@@ -61,6 +61,8 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         )
     if declaration.body is None:
         return call(ev, _defined(ev, function), arguments, node)
+    if ev.is_checking and ev.builder is not None:
+        return _checked(ev, function, arguments, node)
     deepest = ev.session.options.call_depth
     if len(ev.frames) > deepest:
         ev.fail(node, f"calls are nested more than {deepest} deep; does '{function.name}' call itself for ever?")
@@ -87,7 +89,10 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                 ev.frame = caller
                 ev.fail(at, f"parameter '{parameter.name}' of '{function.name}' must be known at compile time")
             if parameter.name is not None:
-                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+                local = Local(parameter.name, value.type, value, mutable=False)
+                if ev.builder is not None:
+                    _mark(ev, caller, local, parameter, declaration, at)
+                ev.declare(local, parameter)
             given.append(value)
         arguments = given
         result_type = _result_type(ev, declaration)
@@ -107,7 +112,64 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                 ev.frame = frame
     if ev.builder is not None:
         ev.code.location = location
+    else:
+        late.check_generic(ev, function, given, node)
     return result
+
+
+def _mark(
+    ev: Evaluator, caller: Frame, local: Local, parameter: syntax.Parameter, function: syntax.Function, at: syntax.Node
+) -> None:
+    """Marks a parameter whose value is not known at compile time by the manual's rules."""
+    if parameter.is_comptime or function.inlining == "inline":
+        frame, ev.frame = ev.frame, caller
+        try:
+            if parameter.is_comptime:
+                late.warn(ev, at)
+            else:
+                local.late = late.reason(ev, at)
+        finally:
+            ev.frame = frame
+    else:
+        late.mark_parameter(local, parameter, function)
+
+
+def is_generic(function: syntax.Function) -> bool:
+    """Whether a copy of a function is compiled for the types of its arguments."""
+    return any(
+        isinstance(parameter.type, syntax.AnyType)
+        or (isinstance(parameter.type, syntax.Name) and parameter.type.name == "type")
+        for parameter in function.parameters
+    )
+
+
+def _checked(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
+    """The result of a call in code that is only checked: its arguments must fit, its body is not looked at."""
+    if is_generic(function.node) or function.node.result is None:
+        raise Unchecked
+    type = signature(ev, function, node)
+    if types.COMPTIME_STRUCT in type.parameters or types.is_comptime_only(type.result):
+        raise Unchecked
+    places = node.arguments if isinstance(node, syntax.Call) else [node] * len(arguments)
+    for value, wanted, at in zip(arguments, type.parameters, places, strict=False):
+        coerce(ev, value, wanted, at)
+    return late.unknown(ev, type.result)
+
+
+def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> None:
+    """Emits the body of a generic function, for its errors alone: of parameters of run-time types nothing is known."""
+    declaration = function.node
+    frame = Frame(function.module, declaration)
+    with ev.framed(frame):
+        for parameter, value in zip(declaration.parameters, arguments, strict=True):
+            if not parameter.is_comptime and not types.is_comptime_only(value.type):
+                value = late.unknown(ev, value.type)
+            if parameter.name is not None:
+                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        frame.result_type = _result_type(ev, declaration)
+        if frame.result_type is not None and types.is_comptime_only(frame.result_type):
+            raise Unchecked
+        _emitted(ev, frame, declaration)
 
 
 INLINED = 2_000

@@ -48,7 +48,7 @@ def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         return converted
     if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
         return value
-    ev.fail(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
+    ev.mistyped(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
 
 
 def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node) -> Value | None:
@@ -59,7 +59,7 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
         if type.holds(low) and type.holds(high):
             return Value(type, value.data)
         wrong = high if type.holds(low) else low
-        ev.fail(
+        ev.mistyped(
             node,
             f"{wrong} does not fit in '{type}', which holds {type.lowest} to {type.highest}; "
             "use a wider type, or @as to keep the low bits",
@@ -77,7 +77,7 @@ def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node)
     if isinstance(source, types.Float) and source.bits < type.bits:
         return cast(ev, value, type, node)
     if source is types.COMPTIME_INT:
-        ev.fail(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
+        ev.mistyped(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
     return None
 
 
@@ -224,8 +224,8 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
     elif isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
         return None
     if types.is_numeric(a) and types.is_numeric(b):
-        ev.fail(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
-    ev.fail(node, f"operands are of types '{a}' and '{b}', which do not go together")
+        ev.mistyped(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
+    ev.mistyped(node, f"operands are of types '{a}' and '{b}', which do not go together")
 
 
 def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:

@@ -39,6 +39,14 @@ CALL_DEPTH = 200
 """Calls within calls, if the command line does not say."""
 
 
+class Mistyped(CslError):
+    """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
+
+
+class Unchecked(Exception):
+    """Raised where code that is only checked does what cannot be undone, or goes on where its values are needed."""
+
+
 class Serial(Exception):
     """Raised where iterations evaluated together turn out to depend on each other."""
 
@@ -153,6 +161,8 @@ class Evaluator:
         """The variables of all calls being emitted, innermost last."""
         self.instances: list[Module] = []
         self.in_layout = False
+        self.is_checking = False
+        """Whether code is evaluated for its errors alone (`late`)."""
         self.branches = 0
         """Run-time branches and loops around the code being emitted."""
 
@@ -175,6 +185,10 @@ class Evaluator:
     def fail(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
         """Ends the compilation with an error at a node of the file being evaluated."""
         raise self.error(node, message, *notes)
+
+    def mistyped(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
+        """Ends the compilation with an error that does not depend on the values."""
+        raise Mistyped(self.error(node, message, *notes).diagnostics)
 
     def warn(self, node: syntax.Node, message: str) -> None:
         """Reports, once, what the program may be wrong about at a node of the file being evaluated."""
@@ -292,8 +306,11 @@ class Evaluator:
         if self.builder is None:
             value = self.expr(node, want)
         else:
+            from .late import warn
+
             with self.at_compile_time():
                 value = self.expr(node, want)
+            warn(self, node)
         if not known(value):
             self.fail(node, "this is not known at compile time")
         return value

@@ -13,8 +13,10 @@ from .. import syntax
 from ..errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, types
 from .conversion import cast, coerce, equal, extremes, peer
-from .core import BUILTINS, EXPRESSIONS, Evaluator, expression, suggestion
+from .core import BUILTINS, EXPRESSIONS, Evaluator, Unchecked, expression, suggestion
 from .frames import Break, Continue, Frame, Return
+from .late import check_untaken
+from .late import warn as warn_of_late
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
@@ -88,7 +90,7 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
         return Temporary(constant)
     if node.name[:1] in ("i", "u") and node.name[1:].isdecimal() and node.name.isascii():
         return Temporary(Value(types.TYPE, _integer_type(ev, node)))
-    ev.fail(node, f"'{node.name}' is not declared{_similar(ev, node.name)}")
+    ev.mistyped(node, f"'{node.name}' is not declared{_similar(ev, node.name)}")
 
 
 def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
@@ -366,7 +368,7 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
     type, data = value.type, value.data
     if symbol == "!":
         if type is not types.BOOL:
-            ev.fail(node, f"'!' needs a 'bool', not '{type}'; compare with zero, or use '~' for the bits")
+            ev.mistyped(node, f"'!' needs a 'bool', not '{type}'; compare with zero, or use '~' for the bits")
         if is_ssa(data):
             return boolean(control.negated(ev, data))
         return boolean(ev.lift(operator.not_, data))
@@ -374,13 +376,13 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
         if type is types.COMPTIME_INT:
             ev.fail(node, "'~' needs an integer of known width; give it one with @as")
         if not types.is_integer(type):
-            ev.fail(node, f"'~' needs an integer, not '{type}'")
+            ev.mistyped(node, f"'~' needs an integer, not '{type}'")
         if is_ssa(data):
             ev.code.at(ev.source, node.start)
             return Value(type, emit.binary(ev.code, "^", type, data, ev.code.constant(type, -1)))
         return Value(type, ev.fitted(type, ev.lift(operator.invert, data)))
     if not types.is_numeric(type):
-        ev.fail(node, f"'-' needs a number, not '{type}'")
+        ev.mistyped(node, f"'-' needs a number, not '{type}'")
     if is_ssa(data):
         ev.code.at(ev.source, node.start)
         if isinstance(type, types.Float):
@@ -424,7 +426,7 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if not types.is_numeric(type):
         return _other(ev, symbol, left, right, node)
     if (symbol in scalars.BITWISE or symbol == "%") and not types.is_integer(type):
-        ev.fail(node, f"'{symbol}' works on integers, not on '{type}'")
+        ev.mistyped(node, f"'{symbol}' works on integers, not on '{type}'")
     result = types.BOOL if comparison else type
     if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not is_ssa(right.data):
         ev.fail(node, "division by zero")
@@ -451,7 +453,7 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
 def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
     type = left.type
     if not types.is_integer(type) or not types.is_integer(right.type):
-        ev.fail(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
+        ev.mistyped(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
     if isinstance(right.type, types.Int) and right.type.signed:
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if isinstance(right.type, types.Int) and right.type.signed:
@@ -496,7 +498,7 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
             return boolean(emit.binary(ev.code, symbol, types.BOOL, ev.ssa(left, node), ev.ssa(right, node)))
         return boolean(ev.lift(scalars.BITWISE[symbol], left.data, right.data))
     if symbol not in ("==", "!="):
-        ev.fail(node, f"'{symbol}' does not work on values of type '{type}'")
+        ev.mistyped(node, f"'{symbol}' does not work on values of type '{type}'")
     if isinstance(type, types.Pointer) and not isinstance(left.data, Callable):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
         return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
@@ -755,7 +757,9 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
 
             return control.branch(ev, condition, then, otherwise, node)
         if condition:
+            check_untaken(ev, link.condition, lambda position=position: _if_from(ev, node, position + 1, want))
             return _scoped(ev, link.body, want)
+        check_untaken(ev, link.condition, lambda link=link: _scoped(ev, link.body, want))
     if node.otherwise is None:
         return VOID
     return _scoped(ev, node.otherwise, want)
@@ -802,10 +806,11 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     if isinstance(subject.data, Column):
         subject = Value(subject.type, ev.data(subject, node.subject))
     if not is_ssa(subject.data):
-        for link, values in cases:
-            if any(equal(subject, value) for value in values):
-                return _scoped(ev, link.body, want)
-        return VOID if otherwise is None else _scoped(ev, otherwise.body, want)
+        taken = next((link for link, values in cases if any(equal(subject, value) for value in values)), otherwise)
+        for link in node.branches:
+            if link is not taken:
+                check_untaken(ev, node.subject, lambda link=link: _scoped(ev, link.body, want))
+        return VOID if taken is None else _scoped(ev, taken.body, want)
     return _switch_from(ev, node, subject, cases, otherwise, want)
 
 
@@ -848,6 +853,7 @@ def _comptime(ev: Evaluator, node: syntax.Comptime, want: Type | None) -> Value:
         ev.fail(jump.node, "this leads out of code for compile time, into code for run time; let it end there")
     if not known(value):
         ev.fail(node.operand, "this is not known at compile time")
+    warn_of_late(ev, node.operand, forced=True)
     return value
 
 
@@ -875,6 +881,8 @@ def _builtin(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if rule is None or (name.startswith("@loom_") and not ev.frame.module.is_library):
         known = [other for other in BUILTINS if not other.startswith("@loom_")]
         ev.fail(node, f"there is no builtin {name}{suggestion(name, known)}")
+    if ev.is_checking and not rule.__module__.endswith(".builtins"):
+        raise Unchecked
     return rule(ev, node, want)
 
 

@@ -115,6 +115,8 @@ class PeProgram:
     dispatchers: dict[types.Function, str] = field(default_factory=dict)
     called_indirectly: dict[types.Function, FileLineColLoc | None] = field(default_factory=dict)
     """The first call through a pointer of each type."""
+    checked: set[tuple[int, int, tuple[str, ...]]] = field(default_factory=set)
+    """Generic functions checked as a whole, by the types they are called with."""
     inlined: dict[tuple[int, int], int] = field(default_factory=dict)
     """How much code the calls of each function have made that were emitted in place."""
     shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)

@@ -107,6 +107,12 @@ class Held(Place):
         return value
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        if ev.is_checking and isinstance(self.holder, Local) and not self.path and ev.builder is not None:
+            from .late import opaque
+
+            hidden = opaque(ev, self.holder)
+            if hidden is not None:
+                return hidden
         value = self._value()
         if ev.builder is None and is_ssa(value.data):
             ev.fail(node, f"'{self._name}' is not known at compile time")

@@ -12,9 +12,10 @@ from xdsl.ir import SSAValue
 from .. import syntax
 from . import calls, control, types
 from .conversion import coerce
-from .core import Evaluator, expression, statement
+from .core import Evaluator, Unchecked, expression, statement
 from .expressions import assign, binary, place
 from .frames import Break, Continue, Return, Target, flag
+from .late import mark_variable
 from .places import Memory, Temporary
 from .types import Type
 from .values import NOTHING, VOID, Local, Value, boolean, is_ssa, known
@@ -196,6 +197,8 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
     local = Local(node.name, type, value, mutable, comptime=comptime or not mutable)
     if not comptime and ev.builder is not None and _needs_memory(ev, node, local):
         assert ev.pe is not None
+        if ev.is_checking:
+            raise Unchecked
         local.memory = ev.pe.local_memory(ev, node, type)
         local.value = None
         if value is not None:
@@ -204,6 +207,8 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
     elif not comptime and value is not None and mutable:
         # From here on it changes at run time, whatever it starts with.
         local.value = value
+    if ev.builder is not None:
+        mark_variable(ev, local, node)
     ev.declare(local, node)
 
 

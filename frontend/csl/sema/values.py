@@ -170,6 +170,8 @@ class Local:
     start: int = 0
     branches: int = 0
     """Run-time branches around its declaration."""
+    late: str | None = None
+    """Why its value, though known here, is not known at compile time by the manual's rules (`late`)."""
 
 
 _SSA_VALUES = frozenset((OpResult, BlockArgument))
