@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from xdsl.utils.exceptions import ParseError
 
 
+def shown(text: str, *, lines: bool = False) -> str:
+    """Return a text as a terminal may show it: control characters and the like are escaped, as in `\\x1b`.
+
+    The ends of lines and tabs stay as they are, but not with `lines`, for what must not begin a line.
+    """
+    if text.isprintable():
+        return text
+    kept = "" if lines else "\n\t"
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+
+
 class LoomError(DiagnosticException):
     """A mistake of the user's: what is wrong, where, and what to do.
 
@@ -35,8 +46,8 @@ class LoomError(DiagnosticException):
 
     def __str__(self) -> str:
         if self.location is None:
-            return f"error: {self.message}"
-        return f"{self.location}: error: {self.message}"
+            return shown(f"error: {self.message}")
+        return f"{shown(self.location, lines=True)}: error: {shown(self.message)}"
 
 
 def location_of(op: Operation) -> str | None:
@@ -91,11 +102,15 @@ def report(error: BaseException) -> str:
     That is one line for every mistake in the input. Anything unforeseen is a defect of this package and is said to be
     one, with the place it came from; LOOM_TRACEBACK=1 in the environment prints the whole traceback first.
     """
-    from xdsl.utils.exceptions import ArgSpecParseError, ParseError
-
     if os.environ.get("LOOM_TRACEBACK"):
         error.__suppress_context__ = False
         traceback.print_exception(error, file=sys.stderr)
+    return shown(_report(error))
+
+
+def _report(error: BaseException) -> str:
+    from xdsl.utils.exceptions import ArgSpecParseError, ParseError
+
     match error:
         case LoomError():
             return str(error)

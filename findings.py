@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .diagnostics import shown
+
 Severity: TypeAlias = Literal["error", "warning"]
 """Whether the program goes wrong, or may."""
 
@@ -32,7 +34,7 @@ class Finding:
         """One line, as compilers print it."""
         place = "" if self.location is None else f"{self.location}: "
         chip = "" if self.arch is None else f" (on {self.arch})"
-        return f"{place}{self.severity}: {self.message}{chip} [{self.code}]"
+        return shown(f"{place}{self.severity}: {self.message}{chip} [{self.code}]", lines=True)
 
 
 class Findings:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from .. import environment
+from ..diagnostics import shown
 
 if TYPE_CHECKING:
     from ..runtime.watch import Watch
@@ -20,4 +21,4 @@ def watch(hint: str) -> Watch:
 
 def tell(notice: str) -> None:
     """Writes a notice to stderr."""
-    print(f"note: {notice}", file=sys.stderr, flush=True)
+    print(shown(f"note: {notice}"), file=sys.stderr, flush=True)

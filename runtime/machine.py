@@ -12,7 +12,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from .. import targets
-from ..diagnostics import LoomError
+from ..diagnostics import LoomError, shown
 from ..dialects import flow
 from ..findings import Findings
 from .arithmetic import Scratch
@@ -99,7 +99,7 @@ class Machine:
         """Tell the user of what the program does at a place and the machine lets pass, once for each place."""
         if where is None or where not in self.warned:
             self.warned.add(where)
-            print(f"{where}: warning: {message}" if where else f"warning: {message}", file=sys.stderr)
+            print(shown(f"{where}: warning: {message}" if where else f"warning: {message}"), file=sys.stderr)
 
     def color_name(self, number: int) -> str:
         """The name of the color at a position of the color table."""

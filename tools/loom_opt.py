@@ -33,6 +33,7 @@ class LoomOptMain(xDSLOptMain):
     version_format = "loom-opt built on xdsl {xdsl_version}"
 
     _line_offset = 0
+    _files: _CslFiles | None = None
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
@@ -94,30 +95,38 @@ class LoomOptMain(xDSLOptMain):
         if self.args.output_file is None:
             return sys.stdout
         if self.args.target == "csl" and (self.args.output_file.endswith("/") or Path(self.args.output_file).is_dir()):
-            return _CslFiles(Path(self.args.output_file), self._outputs)
+            self._files = _CslFiles()
+            return self._files
         return TextIOWrapper(self._outputs.open(self.args.output_file), encoding="utf-8")
 
     def run(self) -> None:
         with Outputs() as self._outputs:
             super().run()
+            if self._files is not None:
+                self._files.put(Path(self.args.output_file), self._outputs)
 
 
 class _CslFiles(StringIO):
-    """What is printed in CSL, put into the files of a directory."""
-
-    def __init__(self, directory: Path, outputs: Outputs) -> None:
-        super().__init__()
-        self._directory = directory
-        self._outputs = outputs
+    """What is printed in CSL, to be put into the files of a directory."""
 
     def close(self) -> None:
-        from ..backend.csl.target import split_files
-
         if not self.closed:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            for name, text in split_files(self.getvalue()).items():
-                self._outputs.open(self._directory / name).write(text.encode())
+            self._text = self.getvalue()
         super().close()
+
+    def put(self, directory: Path, outputs: Outputs) -> None:
+        """Write the files; raises LoomError for a name that is not one of a file, or where something is in the way."""
+        from ..backend.csl.names import file_name_problem
+        from ..backend.csl.target import file_of, split_files
+
+        files = split_files(self._text)
+        for name in files:
+            problem = file_name_problem(name)
+            if problem is not None:
+                raise LoomError(f"file name '{name}' {problem}; rename the module", str(directory))
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            outputs.open(directory / file_of(name), follow=False).write(text.encode())
 
 
 def main(argv: Sequence[str] | None = None) -> None:

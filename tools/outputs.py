@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from ..diagnostics import LoomError
+from ..output_files import create_partial, uninterrupted
 
 
 class Outputs:
@@ -25,30 +26,40 @@ class Outputs:
         self._staged: list[tuple[IO[bytes], Path, Path]] = []
         self._reports: set[Path] = set()
 
-    def open(self, path: str | Path, *, of_hang: bool = False) -> IO[bytes]:
+    def open(self, path: str | Path, *, of_hang: bool = False, follow: bool = True) -> IO[bytes]:
         """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written.
 
-        `of_hang` puts it in place also if the program hangs: with what has been written until `keep_reports`.
+        `of_hang` puts it in place also if the program hangs: with what has been written until `keep_reports`. Without
+        `follow` there may be a regular file at `path` or none, but neither a link nor a pipe: for names that are not
+        the user's choice.
         """
         if not str(path):
             raise LoomError("an output has no name; name a file")
         try:
             special = os.path.exists(path) and not os.path.isfile(path)
+            if not follow and (os.path.islink(path) or special):
+                what = "a link" if os.path.islink(path) else "not a file"
+                raise LoomError(f"is in the way: it is {what}; remove it, or name another output", str(path))
             # A pipe reached through /dev/stdout has no path of its own; a symbolic link keeps pointing at the result.
-            final = Path(path) if special else Path(os.path.realpath(path))
+            final = Path(path) if special or not follow else Path(os.path.realpath(path))
+            with suppress(FileNotFoundError):
+                # Here, not after a long run, it is told if the name is too long.
+                os.lstat(final)
             if any(final == other for _, _, other in self._staged):
                 raise LoomError("is named for two outputs; give each its own file", str(path))
             if final.is_dir():
                 raise LoomError("cannot be written: it is a directory", str(path))
             if final.exists() and not os.access(final, os.W_OK):
                 raise LoomError("cannot be written: Permission denied", str(path))
-            folder = Path(tempfile.gettempdir()) if special else final.parent
-            partial = folder / f".{final.name}.{os.getpid()}.partial"
-            stream = partial.open("wb")
+            with uninterrupted():
+                # What goes to a terminal or a pipe may be for the eyes of this user alone.
+                stream, partial = (
+                    create_partial(Path(tempfile.gettempdir()), 0o600) if special else create_partial(final.parent)
+                )
+                self._staged.append((stream, partial, final))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise LoomError(f"cannot be written: {reason}", str(path)) from error
-        self._staged.append((stream, partial, final))
         if of_hang:
             self._reports.add(final)
         return stream
@@ -80,11 +91,15 @@ class Outputs:
         try:
             for stream, _, _ in self._staged:
                 stream.close()
+            renamed: list[tuple[Path, Path]] = []
             for _, partial, final in self._staged:
                 if final.exists() and not final.is_file():
                     with partial.open("rb") as source, final.open("wb", buffering=0) as target:
                         shutil.copyfileobj(source, target)
                 else:
+                    renamed.append((partial, final))
+            with uninterrupted():
+                for partial, final in renamed:
                     os.replace(partial, final)
         except OSError as error:
             raise LoomError(f"cannot be written: {error.strerror}", str(final)) from error

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, get_args
 
-from ..diagnostics import LoomError
+from ..diagnostics import LoomError, shown
 from .arguments import Parser, assignment, number, positive
 from .ending import run_tool
 from .outputs import Outputs
@@ -127,7 +127,7 @@ def _check(arguments: argparse.Namespace) -> int:
         print(f"{arguments.file}: {_summary(findings)}")
     if arguments.slots and not any(finding.code == REJECTED for finding in findings):
         for pipe in slots_of(Path(arguments.file), arguments.arch):
-            print(f"{pipe.location}: {pipe.label}:{'' if pipe.trades else ' depends on values'}")
+            print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.trades else ' depends on values'}"))
             for trade in pipe.trades:
                 print(f"  {trade}{' (as it is)' if trade.slots == pipe.slots else ''}")
     return int(any(finding.severity == "error" for finding in findings))
@@ -183,7 +183,7 @@ def _run(arguments: argparse.Namespace) -> int:
             np.save(stream, array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}"))
         _write_stats(stats, result)
         for printed in result.prints:
-            print(printed)
+            print(shown(str(printed)))
         for finding in result.findings:
             print(finding)
         return int(result.has_errors) if not arguments.compare else _compared(runs, arguments.arch)
@@ -212,7 +212,7 @@ def _compared(runs: Mapping[Behaviour, Result | LoomError], arch: Behaviour) -> 
     found = differences(runs)
     alike = f"no result differs between {' and '.join(ended)}" if ended[1:] else "there is nothing to compare with"
     for sentence in found or [alike]:
-        print(sentence)
+        print(shown(sentence))
     # What is not written for a chip is no mistake; what hangs there is one.
     failed = any(
         result.has_errors if isinstance(result, Result) else isinstance(result, Deadlock) for result in runs.values()

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..diagnostics import LoomError
+from ..diagnostics import LoomError, shown
 from .outputs import Outputs
 from .sdk import shell
 from .sdk_path import sdk_on_path
@@ -234,7 +234,8 @@ def print_table(results: list[Result]) -> None:
         table.add_column(heading, justify="right" if justify == "right" else "left", no_wrap=heading != "error")
     for result in results:
         outcome = Text("pass", "green") if result.passed else Text("FAIL", "bold red")
-        table.add_row(result.program, result.script, outcome, f"{result.seconds:.2f}", Text(result.error))
+        error = Text(shown(result.error))
+        table.add_row(shown(result.program), shown(result.script), outcome, f"{result.seconds:.2f}", error)
     console.print(table)
     passed = sum(result.passed for result in results)
     print(f"{passed} of {len(results)} pass, {sum(result.seconds for result in results):.1f} s in all")

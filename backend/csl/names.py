@@ -17,6 +17,30 @@ BUILT_IN = words(
 """What the language names; a name of a program must differ."""
 
 
+MAX_FILE_NAME = 200
+"""Bytes of a file's name; most file systems take 255."""
+
+DEVICES = words("aux con nul prn") | {f"{kind}{number}" for kind in ("com", "lpt") for number in range(1, 10)}
+"""Names that some systems keep for devices, whatever follows the first dot."""
+
+
+def file_name_problem(name: str) -> str | None:
+    """Return what keeps a name that a program chooses from being that of a CSL file of its directory; None if nothing.
+
+    Such a file never lies elsewhere, is never hidden, and is never taken for something other than CSL.
+    """
+    stem = name.removesuffix(".csl")
+    if not stem:
+        return "is empty"
+    if not re.fullmatch(r"\w[\w+-]*", stem, re.ASCII):
+        return "has characters other than letters, digits, '_', '-' and '+' before '.csl'"
+    if len(stem) > MAX_FILE_NAME:
+        return f"is longer than {MAX_FILE_NAME} characters"
+    if stem.lower() in DEVICES:
+        return "is that of a device on some systems"
+    return None
+
+
 class Names:
     """The names taken so far in a file or a function of it."""
 

@@ -15,7 +15,7 @@ from ...frontend.csl.printer import print_file
 from ...passes.analysis.numbering import number
 from ...targets import Target
 from .layout import IDLE_FILE, Layout, PrintedPe
-from .names import Names
+from .names import Names, file_name_problem
 from .pe_program import PeProgram
 from .types import refuse
 
@@ -45,7 +45,7 @@ def files_of(module: ModuleOp) -> dict[str, syntax.File]:
     files = Names()
     files.reserve(["layout", "idle"])
     pes = [PeProgram(pe, target, _number_tasks(pe, target, colors)) for pe in program.pes]
-    printed = [PrintedPe(pe.pe, f"{files.new(pe.pe.sym_name.data, 'pe')}.csl", pe.write()) for pe in pes]
+    printed = [PrintedPe(pe.pe, _file_name(pe.pe, files), pe.write()) for pe in pes]
     layout = Layout(program, printed, colors, _spare(program, target, colors))
     if all(pe.command_stream is None for pe in pes):
         layout.answer_every_launch()
@@ -55,6 +55,14 @@ def files_of(module: ModuleOp) -> dict[str, syntax.File]:
     if (idle := layout.idle_file()) is not None:
         result[IDLE_FILE] = idle
     return result
+
+
+def _file_name(pe: wse.PeOp, files: Names) -> str:
+    name = f"{files.new(pe.sym_name.data, 'pe')}.csl"
+    problem = file_name_problem(name)
+    if problem is not None:
+        raise refuse(pe, f"@{pe.sym_name.data} cannot be a file, as its name {problem}; rename it")
+    return name
 
 
 def _check_one_program(module: ModuleOp) -> None:

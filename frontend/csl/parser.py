@@ -112,7 +112,7 @@ FOREIGN_LOGIC = {"&&": "and", "||": "or"}
 _LEVELS = PRECEDENCE | {c: PRECEDENCE[csl] for c, csl in FOREIGN_LOGIC.items()}
 
 _PREFIXES = frozenset("-!~&")
-_DECLARATION_STARTS = words("const var param fn task layout comptime export extern inline noinline")
+DECLARATION_STARTS = words("const var param fn task layout comptime export extern inline noinline")
 # None of these can begin a statement: where one is met, the block was not closed.
 _OUTSIDE_BLOCKS = words("fn task layout param export extern inline noinline") | {END}
 _STATEMENT_STARTS = words("const var comptime if for inline while switch return break continue")
@@ -324,7 +324,7 @@ class Parser:
                     self.position += 1
                     continue
                 self.beginning = self.position
-                if self.is_adrift and kind in _DECLARATION_STARTS and self.is_at_margin(self.position):
+                if self.is_adrift and kind in DECLARATION_STARTS and self.is_at_margin(self.position):
                     self.is_adrift = False
                 try:
                     declarations.append(self.declaration())
@@ -345,14 +345,14 @@ class Parser:
         before = kinds[self.beginning : token]
         depth = before.count("{") - before.count("}")
         while (kind := kinds[token]) != END:
-            if kind in _DECLARATION_STARTS and self.is_at_margin(token):
+            if kind in DECLARATION_STARTS and self.is_at_margin(token):
                 break
             token += 1
             if kind == "{":
                 depth += 1
             elif kind == "}":
                 depth -= 1
-                if depth <= 0 and (kinds[token] in _DECLARATION_STARTS or self.is_end_of_braces(token)):
+                if depth <= 0 and (kinds[token] in DECLARATION_STARTS or self.is_end_of_braces(token)):
                     break
             elif kind == ";" and depth <= 0:
                 break
@@ -365,7 +365,7 @@ class Parser:
     def declaration(self) -> Declaration:
         token = self.position
         kind = self.kinds[token]
-        if kind not in _DECLARATION_STARTS:
+        if kind not in DECLARATION_STARTS:
             self.no_declaration()
         if kind in ("const", "var", "param"):
             return self.variable("", False)

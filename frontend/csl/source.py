@@ -78,7 +78,7 @@ class Note:
         self.message = message
 
     def __str__(self) -> str:
-        return f"{self.source.location(self.start)}: note: {self.message}\n{self.source.excerpt(self.start, self.end)}"
+        return _rendered(self, "note")
 
 
 class Diagnostic:
@@ -98,5 +98,12 @@ class Diagnostic:
         return self.source.location(self.start)
 
     def __str__(self) -> str:
-        head = f"{self.location}: error: {self.message}\n{self.source.excerpt(self.start, self.end)}"
-        return "\n".join([head, *map(str, self.notes)])
+        return "\n".join([_rendered(self, "error"), *map(str, self.notes)])
+
+
+def _rendered(said: Note | Diagnostic, kind: str) -> str:
+    # Here, as only errors need it: it takes long to import.
+    from ...diagnostics import shown
+
+    where = shown(said.source.location(said.start), lines=True)
+    return f"{where}: {kind}: {shown(said.message)}\n{said.source.excerpt(said.start, said.end)}"

@@ -34,10 +34,9 @@ class ProgramWriter:
         self.layouts = [module for module in modules if module.kind.data is csl.ModuleKind.LAYOUT]
         self.programs = [module for module in modules if module.kind.data is csl.ModuleKind.PROGRAM]
         self.exports: dict[str, tuple[Expression, bool | None]] = {}
-        self.layout_file = f"{_stem(self.layouts[0])}.csl" if self.layouts else "layout.csl"
-        """Its stem is the name of the compiled program."""
         files = Names()
-        files.reserve([PurePosixPath(self.layout_file).stem])
+        self.layout_file = f"{files.new(_stem(self.layouts[0]) if self.layouts else None, 'layout')}.csl"
+        """Its stem is the name of the compiled program."""
         self._names = {module: f"{files.new(_stem(module), 'program')}.csl" for module in self.programs}
 
     def write(self) -> dict[str, syntax.File]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...diagnostics import LoomError
+from ...output_files import uninterrupted
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
@@ -268,18 +269,21 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
         directory.parent.mkdir(parents=True, exist_ok=True)
         if directory.exists() and not directory.is_dir():
             raise LoomError("is in the way: it is no directory; name another output with -o", str(directory))
-        staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+        if taken := [name for name in files if (directory / name).is_dir()]:
+            raise LoomError("is in the way: it is a directory; remove it", str(directory / taken[0]))
+        staging = Path(tempfile.mkdtemp(prefix=".loom-", dir=directory.parent))
         try:
             staging.chmod(0o777 & ~_umask())
             for name, text in files.items():
                 (staging / name).write_text(text, encoding="utf-8")
-            if not directory.exists():
-                os.replace(staging, directory)
-                return
-            (directory / CORE).unlink(missing_ok=True)
-            # out.json last: whoever finds it finds the rest.
-            for name in sorted(files, key=lambda name: name == OUT_JSON):
-                os.replace(staging / name, directory / name)
+            with uninterrupted():
+                if not directory.exists():
+                    os.replace(staging, directory)
+                    return
+                (directory / CORE).unlink(missing_ok=True)
+                # out.json last: whoever finds it finds the rest.
+                for name in sorted(files, key=lambda name: name == OUT_JSON):
+                    os.replace(staging / name, directory / name)
         finally:
             with suppress(OSError):
                 shutil.rmtree(staging, ignore_errors=True)

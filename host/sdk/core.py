@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ...diagnostics import LoomError
+from ...output_files import create_partial
 from . import artifact as artifacts
 from .errors import SdkError
 
@@ -135,14 +136,17 @@ def write(path: Path, machine: Machine) -> None:
     for number, cls in enumerate(machine.classes):
         arrays[f"words_{number}"], arrays[f"positions_{number}"] = _image(cls)
         arrays[f"name_{number}"] = np.array(cls.name)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as stream:
-            np.savez(stream, **arrays)  # pyright: ignore[reportArgumentType]
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise SdkError(f"cannot be written: {error.strerror or error}", str(path)) from error
+        stream, partial = create_partial(path.parent)
+        try:
+            with stream:
+                np.savez(stream, **arrays)  # pyright: ignore[reportArgumentType]
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SdkError(f"cannot be written: {reason}", str(path)) from error
 
 
 def find(artifact: artifacts.Artifact) -> Core:

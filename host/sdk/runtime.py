@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import environment
-from ...diagnostics import LoomError
+from ...diagnostics import LoomError, shown
 from . import artifact as artifacts
 from . import tensors
 from .errors import SdkError
@@ -604,7 +604,8 @@ def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
     lines: list[str] = []
     for cycle, x, y, text in log:
         *whole, rest = (open_lines.get((x, y), "") + text).split("\n")
-        lines += [f"@{cycle} {line}\n" for line in whole]
+        # It is read on terminals.
+        lines += [f"@{cycle} {shown(line)}\n" for line in whole]
         open_lines[x, y] = rest
     try:
         with open(SIM_LOG, "w", encoding="utf-8") as file:

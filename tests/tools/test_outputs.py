@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from pathlib import Path
 
@@ -59,3 +60,62 @@ def test_names_that_cannot_be_files(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "file", "zero\0byte", tmp_path / ("long" * 100)):
         with pytest.raises(LoomError, match="cannot be written"), Outputs() as outputs:
             outputs.open(path)
+
+
+def test_partial_files_cannot_be_guessed(tmp_path: Path) -> None:
+    """Two runs of one process name them differently, and nobody else may read what is written for a pipe."""
+    names: set[str] = set()
+    for _ in range(2):
+        with Outputs() as outputs:
+            outputs.open(tmp_path / "file")
+            (partial,) = tmp_path.glob(".*")
+            names.add(partial.name)
+            assert str(os.getpid()) not in partial.name
+        (tmp_path / "file").unlink()
+    assert len(names) == 2
+    assert all(len(name) > 20 for name in names)
+
+
+def test_partial_files_follow_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if the name is guessed: the file is created exclusively, under another name if that is taken."""
+    victim = tmp_path / "victim"
+    victim.write_text("of somebody else")
+    guesses = iter(["guessed", "guessed", "free"])
+    monkeypatch.setattr("loomir.output_files.secrets.token_hex", lambda _: next(guesses))
+    (tmp_path / ".loom-guessed.partial").symlink_to(victim)
+    with Outputs() as outputs:
+        outputs.open(tmp_path / "file").write(b"new")
+    assert victim.read_text() == "of somebody else" and (tmp_path / "file").read_bytes() == b"new"
+    assert not (tmp_path / "file").is_symlink() and next(guesses, None) is None
+
+
+def test_modes_are_those_of_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with Outputs() as outputs:
+            outputs.open(tmp_path / "file")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
+
+
+def test_an_interrupt_while_files_are_put_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them are there, and then the interrupt is heard."""
+    replace = os.replace
+
+    def interrupted(source: Path, target: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        replace(source, target)
+
+    monkeypatch.setattr("loomir.tools.outputs.os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), Outputs() as outputs:
+        outputs.open(tmp_path / "first").write(b"new")
+        outputs.open(tmp_path / "second").write(b"new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
+
+
+def test_an_interrupt_before_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), Outputs() as outputs:
+        outputs.open(tmp_path / "first").write(b"new")
+        signal.raise_signal(signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ from typing import Any
 
 from xdsl.ir import Block, SSAValue
 
+from ....diagnostics import shown
 from ....dialects import wse
 from .. import syntax
 from . import control, types
@@ -308,15 +309,15 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
         from .core import Serial
 
         raise Serial
-    shown: list[str] = []
+    parts: list[str] = []
     for argument in node.arguments:
         value = ev.expr(argument)
         if not known(value):
             ev.fail(argument, "this is not known at compile time")
         if ev.builder is not None:
             warn_of_late(ev, argument)
-        shown.append(describe(value))
-    text = ", ".join(shown)
+        parts.append(describe(value))
+    text = shown(", ".join(parts))
     if ev.builder is not None:
         key = (ev.source.location(node.start), text)
         if key in ev.session.printed:

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 
-from ....diagnostics import LoomError
+from ....diagnostics import LoomError, shown
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
@@ -189,7 +189,7 @@ class _Compiler:
             {name.name: _exported(name) for name in session.exports.values()},
             self._all_params(ev, module),
             dict(self.colors),
-            session.warnings,
+            [shown(warning, lines=True) for warning in session.warnings],
             len(pes),
             session.imports_memcpy,
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....diagnostics import LoomError
 from .. import syntax
-from ..parser import parse
+from ..errors import CslError
+from ..parser import DECLARATION_STARTS, parse
 from .types import Function, Type
 
 if TYPE_CHECKING:
@@ -73,12 +75,37 @@ class Files:
         self._parsed: dict[str, syntax.File] = {}
 
     def parse(self, path: Path) -> syntax.File:
-        """The tree of a file. Raises LoomError if it cannot be read, CslError for its mistakes."""
+        """The tree of a file. Raises LoomError if it cannot be read or is not CSL, CslError for its mistakes."""
         key = os.path.realpath(path)
         file = self._parsed.get(key)
         if file is None:
-            file = self._parsed[key] = parse(read(path), str(path))
+            text = read(path)
+            try:
+                file = self._parsed[key] = parse(text, str(path))
+            except CslError:
+                if not _is_like_csl(text, key):
+                    # It may be anything, a secret too, so that nothing of it is shown.
+                    message = "is not a CSL file, of which declarations are expected; check the path"
+                    raise LoomError(message, str(path)) from None
+                raise
         return file
+
+
+_BEGINNING = re.compile(r"(?>\s|\ufeff|//[^\n]*)*+(?P<word>[a-z]+)(?=[\s{])")
+_ANYWHERE = re.compile(r"^[ \t]*+(?P<word>[a-z]+)[ \t{]", re.MULTILINE)
+
+
+def _is_like_csl(text: str, path: str) -> bool:
+    """Return whether a text that does not parse is CSL with mistakes in it.
+
+    It begins as a declaration does; where the name of the file says that it is CSL, some line does.
+    """
+    if any(ord(character) < 32 and character not in "\t\n\r\f" for character in text):
+        return False
+    first = _BEGINNING.match(text)
+    if first is not None and first["word"] in DECLARATION_STARTS:
+        return True
+    return path.endswith(".csl") and any(found["word"] in DECLARATION_STARTS for found in _ANYWHERE.finditer(text))
 
 
 def read(path: Path) -> str:
