@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
+from typing import Any, NoReturn
+
 from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from ....dialects import wse
 from .. import syntax
 from ..errors import CslError
-from . import control, emit, late, types
+from . import control, emit, late, recursion, types
 from .conversion import coerce
 from .core import Evaluator, Unchecked
 from .emit import Builder, has_one_register, scalar
@@ -16,7 +19,7 @@ from .frames import Break, Continue, Frame, Return, flag
 from .modules import Module
 from .pe import location
 from .types import Type
-from .values import VOID, Callable, Local, Value, is_ssa, known
+from .values import VOID, Address, Callable, Local, Value, boolean, is_ssa, known
 
 
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
@@ -63,16 +66,12 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         return call(ev, _defined(ev, function), arguments, node)
     if ev.is_checking and ev.builder is not None:
         return _checked(ev, function, arguments, node)
-    deepest = ev.session.options.call_depth
-    if len(ev.frames) > deepest:
-        ev.fail(node, f"calls are nested more than {deepest} deep; does '{function.name}' call itself for ever?")
-    if ev.builder is not None and not _ends(ev, function, arguments):
-        ev.fail(node, f"'{function.name}' calls itself; recursion at run time is not supported, use a loop")
+    if len(ev.frames) > ev.session.options.call_depth and ev.builder is None:
+        fail_deep(ev, function, node)
     caller = ev.frame
     values = list(zip(arguments, node.arguments if isinstance(node, syntax.Call) else [node] * 99, strict=False))
     given: list[Value] = []
     frame = Frame(function.module, declaration)
-    frame.arguments = arguments
     frame.called_at = (ev.source, node.start, node.end, function.name)
     location = None if ev.builder is None else ev.code.location
     with ev.framed(frame):
@@ -103,13 +102,9 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         elif ev.builder is None:
             result = _known(ev, declaration)
         else:
-            symbol = _shared(ev, function, arguments)
-            if symbol is None:
-                result = _emitted(ev, frame, declaration)
-            else:
-                ev.frame = caller
-                result = _call_shared(ev, symbol, arguments, result_type or types.VOID, node)
-                ev.frame = frame
+            frame.arguments = given
+            frame.is_tail = _is_tail(ev, caller, result_type, node)
+            result = _called(ev, function, frame, node)
     if ev.builder is not None:
         ev.code.location = location
     else:
@@ -171,6 +166,305 @@ def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> N
             raise Unchecked
         _emitted(ev, frame, declaration)
 
+
+def fail_deep(ev: Evaluator, function: Callable, node: syntax.Node) -> NoReturn:
+    """Raise CslError for calls that are nested too deeply."""
+    deepest = ev.session.options.call_depth
+    ev.fail(node, f"calls are nested more than {deepest} deep; does '{function.name}' call itself for ever?")
+
+
+def _is_tail(ev: Evaluator, caller: Frame, result: Type | None, node: syntax.Node) -> bool:
+    """Return whether nothing is done after a call in its function, which returns its result, unchanged."""
+    if caller.function is None or id(node) not in ev.session.facts.tail_calls(caller.function):
+        return False
+    wanted = caller.result_type
+    return wanted in (None, types.VOID) or wanted == result
+
+
+def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) -> Value:
+    """Emit a call, whose frame is the innermost: as a jump, in place, or of a function that stands by itself."""
+    arguments, caller = frame.arguments, ev.frames[-2]
+    result = frame.result_type or types.VOID
+    around = list(recursion.in_place(ev))
+    tail = _tail_target(ev, function, frame, around)
+    if isinstance(tail, Value):
+        return tail
+    if tail is not None:
+        raise recursion.Recursion(tail, is_tail=True, differs=_differ(tail, arguments))
+    found = recursion.standing(ev, function, arguments)
+    if found is None:
+        target = _returns_to(ev, function, frame, around, node)
+        if target is not None:
+            raise recursion.Recursion(target, is_tail=False)
+        symbol = _shared(ev, function, arguments)
+        if symbol is None:
+            return _body(ev, function, frame, lambda: _emitted(ev, frame, function.node), node)
+        call = _call_shared
+    else:
+        symbol, call = found, _call_standing
+    ev.frame = caller
+    try:
+        return call(ev, symbol, arguments, result, node)
+    finally:
+        ev.frame = frame
+
+
+def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[Frame]) -> Value | Frame | None:
+    """Follow tail calls back: to the loop that a call goes on with, or to a frame whose code is to become one.
+
+    A loop is asked for its next iteration; the value of the call, which nothing uses, is returned then.
+    """
+    if not frame.is_tail:
+        return None
+    target: Frame | None = None
+    unrolled = 0
+    is_standing = recursion.standing(ev, function, frame.arguments) is not None
+    for position, each in enumerate(around):
+        if each.loop is not None:
+            member = each.loop.find(function, frame.arguments)
+            if member is not None:
+                if _points_to_locals(ev, frame.arguments, around[: position + 1]):
+                    return None
+                each.loop.lead_through([other for other in around[:position] if not other.is_host])
+                each.loop.jump(member, frame.arguments)
+                return recursion.result_of(frame.result_type or types.VOID)
+        if each.unrolls:
+            return None
+        if recursion.is_instance(each, function, frame.arguments):
+            unrolled += 1
+            if target is not None or is_standing or unrolled > recursion.UNROLLED or not _differ(each, frame.arguments):
+                target = each
+        if not each.is_tail:
+            break
+    if target is not None and _points_to_locals(ev, frame.arguments, around[: around.index(target) + 1]):
+        return None
+    return target
+
+
+def _differ(frame: Frame, arguments: list[Value]) -> bool:
+    """Return whether a call differs from one around it in an argument known at compile time."""
+    return any(
+        known(value) and not is_ssa(value.data) and not recursion.same(value, before)
+        for value, before in zip(arguments, frame.arguments, strict=True)
+    )
+
+
+def _points_to_locals(ev: Evaluator, arguments: list[Value], ended: list[Frame]) -> bool:
+    """Return whether an argument points to memory of a call that a tail call ends: a loop has it once only."""
+    assert ev.pe is not None
+    addresses = [leaf.data for value in arguments for leaf in control.leaves(value) if isinstance(leaf.data, Address)]
+    if not addresses:
+        return False
+    symbols = ev.pe.local_symbols([_node_of(each) for each in ended])
+    return any(address.buffer is not None and address.buffer.symbol in symbols for address in addresses)
+
+
+def _returns_to(
+    ev: Evaluator, function: Callable, frame: Frame, around: list[Frame], node: syntax.Node
+) -> Frame | None:
+    """Return the frame around a call that it leads back to otherwise than by tail calls; None if it may end.
+
+    A call emitted in the code of another of its function must differ from it in an argument known at compile time.
+    """
+    deep = len(ev.frames) > ev.session.options.call_depth
+    for each in around:
+        if recursion.is_instance(each, function, frame.arguments) and (deep or not _differ(each, frame.arguments)):
+            return each
+    if deep:
+        fail_deep(ev, function, node)
+    return None
+
+
+def _body(ev: Evaluator, function: Callable, frame: Frame, emit: Emit, node: syntax.Node) -> Value:
+    """Emit the body of a call, whose frame is the innermost; as a loop if it calls itself in tail position.
+
+    If it calls itself elsewhere, a function that stands by itself is called.
+    """
+    before = recursion.Checkpoint(ev)
+    try:
+        return emit()
+    except recursion.Recursion as problem:
+        if problem.target is not frame:
+            raise
+        found = problem
+    before.restore()
+    if not found.is_tail:
+        return _stand_and_call(ev, function, frame, node)
+    try:
+        return _looped(ev, function, frame, before, node)
+    except CslError:
+        if not found.differs:
+            raise
+        # What a loop does not know at compile time may be known where the calls are emitted one in the other.
+        before.restore()
+        frame.is_host, frame.unrolls = False, True
+        frame.scopes, frame.targets = frame.scopes[:1], []
+        try:
+            return emit()
+        except recursion.Recursion as problem:
+            if problem.target is not frame:
+                raise
+        before.restore()
+        raise
+
+
+def _stand_and_call(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) -> Value:
+    """Emit a call of a function that calls itself, which stands by itself from now on."""
+    found = recursion.standing(ev, function, frame.arguments)
+    if found is None:
+        found = _emit_standing(ev, function, frame.arguments, node)
+    return _call_standing(ev, found, frame.arguments, frame.result_type or types.VOID, node)
+
+
+def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.Checkpoint, node: syntax.Node) -> Value:
+    """Emit a call as a loop of which it, and each tail call that leads back to it, is an iteration."""
+    loop = recursion.TailLoop()
+    loop.add(function, frame.arguments, is_first=True)
+    frame.is_host = True
+    if isinstance(frame.result_type, types.Descriptor):
+        ev.fail(
+            function.node, f"'{function.name}' calls itself and returns a DSD; let it return what the DSD is made of"
+        )
+    while True:
+        try:
+            return _emit_loop(ev, loop, frame, node)
+        except recursion.Again as problem:
+            if problem.loop is not loop:
+                raise
+        except recursion.Recursion as problem:
+            if problem.target.loop is not loop:
+                raise
+            # Besides, an iteration calls a member otherwise than in tail position.
+            before.restore()
+            member = loop.find(Callable(problem.target.module, _node_of(problem.target)), problem.target.arguments)
+            assert member is not None
+            if recursion.standing(ev, member.function, member.arguments) is None:
+                _emit_standing(ev, member.function, member.arguments, node)
+            if member is loop.members[0]:
+                frame.is_host = False
+                return _stand_and_call(ev, function, frame, node)
+        before.restore()
+
+
+def _node_of(frame: Frame) -> syntax.Function:
+    assert frame.function is not None
+    return frame.function
+
+
+def _emit_loop(ev: Evaluator, loop: recursion.TailLoop, frame: Frame, node: syntax.Node) -> Value:
+    """Emit the loop, as far as its members and what changes in it are known."""
+    loop.begin()
+    type = frame.result_type or types.VOID
+    result = Local("result", type, None, mutable=True, comptime=False)
+    carried = loop.carried() if type is types.VOID else [*loop.carried(), result]
+    ev.live += carried
+
+    def go_on() -> Value:
+        assert loop.again.value is not None
+        return loop.again.value
+
+    def iterate() -> None:
+        which = loop.which.value
+        given = [[p.next.value if p.carried else p.value for p in member.parameters] for member in loop.members]
+        loop.again.value = boolean(False)
+
+        def among(first: int, last: int) -> Value:
+            """Emit the member of a number in a range that is asked for."""
+            if last - first == 1:
+                return _iteration(ev, loop, loop.members[first], given[first])
+            middle = (first + last) // 2
+            assert which is not None
+            limit = ev.code.constant(types.U16, middle)
+            below = emit.binary(ev.code, "<", types.U16, ev.ssa(which, node), limit)
+            return control.branch(ev, below, lambda: among(first, middle), lambda: among(middle, last), node)
+
+        value = among(0, len(loop.members))
+        if type is not types.VOID:
+            result.value = value
+
+    control.loop(ev, carried, go_on, iterate, node)
+    return VOID if result.value is None else result.value
+
+
+def _iteration(ev: Evaluator, loop: recursion.TailLoop, member: recursion.Member, values: list[Value | None]) -> Value:
+    """Emit the body of a member of a loop."""
+    function = member.function
+    frame = Frame(function.module, function.node, loop=loop, is_tail=True)
+    frame.called_at = ev.frame.called_at
+    with ev.framed(frame):
+        for parameter, value in zip(function.node.parameters, values, strict=True):
+            assert value is not None
+            frame.arguments.append(value)
+            if parameter.name is not None:
+                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        frame.result_type = _result_type(ev, function.node)
+        return _emitted(ev, frame, function.node)
+
+
+def _emit_standing(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> recursion.Standing:
+    """Emit a function that calls itself; its arguments and results are the run-time parts of those of CSL."""
+    assert ev.pe is not None
+    found = recursion.Standing(function, arguments, ev.pe.unique(function.module.symbol(function.name)))
+    ev.pe.recursive.append(found)
+    block = Block()
+    outer = ev.builder, ev.live, ev.branches
+    ev.builder, ev.live, ev.branches = Builder(block), [], 0
+    try:
+        values: list[Value] = []
+        for value, fixed in zip(arguments, recursion.fixed(function, arguments), strict=True):
+            if isinstance(fixed, Value):
+                values.append(value)
+                continue
+            parts: list[Any] = []
+            for leaf in control.leaves(value):
+                part = block.insert_arg(control.register_type(leaf), len(block.args))
+                parts.append(Address(None, 0, 1, part) if isinstance(leaf.data, Address) else part)
+            values.append(control.rebuild(value, parts))
+        frame = Frame(function.module, function.node, is_root=True, is_recursive=True)
+        result = emit_function(ev, function, values, frame)
+        returned = [] if result.type is types.VOID else control.registers(ev, result, function.node)
+        ev.code(wse.ReturnOp(*returned))
+    except CslError:
+        ev.pe.recursive.remove(found)
+        raise
+    finally:
+        ev.builder, ev.live, ev.branches = outer
+    inputs, outputs = [value.type for value in block.args], [value.type for value in returned]
+    op = wse.FuncOp(found.symbol, FunctionType.from_lists(inputs, outputs), Region(block))
+    op.location = location(function.module.file.source, function.node)
+    ev.pe.functions_emitted.append(op)
+    return found
+
+
+def _call_standing(
+    ev: Evaluator, found: recursion.Standing, arguments: list[Value], type: Type, node: syntax.Node
+) -> Value:
+    """Emit the call of a function that calls itself."""
+    function = found.function
+    operands: list[SSAValue] = []
+    for value, first, fixed in zip(arguments, found.arguments, recursion.fixed(function, arguments), strict=True):
+        if isinstance(fixed, Value):
+            continue
+        if isinstance(value.type, types.Descriptor) and not first.data.like(value.data):
+            ev.fail(
+                node,
+                f"calls of '{function.name}', which calls itself, take DSDs that differ in more than their numbers",
+            )
+        operands += control.registers(ev, value, node)
+    shape = recursion.result_of(type)
+    parts = [] if type is types.VOID else control.leaves(shape)
+    ev.code.at(ev.source, node.start)
+    op = ev.code(wse.CallOp(found.symbol, operands, [control.register_type(part) for part in parts]))
+    if type is types.VOID:
+        return VOID
+    results: list[Any] = [
+        Address(None, 0, 1, result) if isinstance(part.data, Address) else result
+        for part, result in zip(parts, op.results, strict=True)
+    ]
+    return control.rebuild(shape, results)
+
+
+Emit = Function[[], Value]
 
 INLINED = 2_000
 """Nodes of the tree of one function that a PE's code repeats at its calls before the function stands by itself."""
@@ -266,17 +560,6 @@ def _defined(ev: Evaluator, function: Callable) -> Callable:
         with ev.framed(Frame(function.module, comptime=True)):
             ev.fail(function.node, f"'{function.name}' is declared as a function, but a variable is exported")
     return Callable(other.module, other.node)
-
-
-def _ends(ev: Evaluator, function: Callable, arguments: list[Value]) -> bool:
-    """Whether a call emitted in place can end: a call of itself must differ in an argument known at compile time."""
-    for frame in reversed(ev.frames):
-        if frame.function is function.node and frame.module is function.module and frame.returned is not None:
-            return any(
-                known(value) and not is_ssa(value.data) and value.data != before.data
-                for value, before in zip(arguments, frame.arguments, strict=False)
-            )
-    return True
 
 
 def _result_type(ev: Evaluator, declaration: syntax.Function) -> Type | None:
@@ -389,13 +672,14 @@ def never_ends(body: syntax.Block) -> bool:
     return isinstance(last, syntax.Builtin) and last.name in ("assert", "comptime_assert", "unreachable")
 
 
-def emit_function(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:
+def emit_function(ev: Evaluator, function: Callable, arguments: list[Value], frame: Frame | None = None) -> Value:
     """Emits a whole function or task, whose arguments are SSA values."""
-    frame = Frame(function.module, function.node)
+    frame = frame or Frame(function.module, function.node, is_root=True)
     with ev.framed(frame):
         for parameter, value in zip(function.node.parameters, arguments, strict=True):
             ev.check_format(value.type, parameter)
             if parameter.name is not None:
                 ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        frame.arguments = list(arguments)
         frame.result_type = _result_type(ev, function.node)
-        return _emitted(ev, frame, function.node)
+        return _body(ev, function, frame, lambda: _emitted(ev, frame, function.node), function.node)

@@ -89,8 +89,14 @@ def _materialize(ev: Evaluator, leaf: Leaf, node: syntax.Node) -> SSAValue:
     )
 
 
-def _attribute(leaf: Leaf) -> Attribute:
+def register_type(leaf: Leaf) -> Attribute:
+    """Return the type of the SSA value that a leaf is at run time."""
     return scalar(types.U16 if isinstance(leaf.data, Address) else leaf.type)
+
+
+def registers(ev: Evaluator, value: Value, node: syntax.Node) -> list[SSAValue]:
+    """Return the leaves of a value as SSA values."""
+    return [_materialize(ev, leaf, node) for leaf in leaves(value)]
 
 
 def zero(type: Type) -> Any:

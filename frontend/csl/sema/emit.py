@@ -105,6 +105,7 @@ class Builder:
         self.location: FileLineColLoc | None = None
         self._known: dict[tuple[Block, Any], SSAValue] = {}
         self._blocks: list[Block] = [block]
+        self._entered: list[Block] = []
 
     def at(self, source: Source, start: int) -> None:
         """Operations from here on come from this place."""
@@ -123,11 +124,35 @@ class Builder:
     def enter(self, block: Block) -> None:
         """Appends to an inner block until `leave`."""
         self._blocks.append(block)
+        self._entered.append(block)
         self.block = block
 
     def leave(self) -> None:
         self._blocks.pop()
         self.block = self._blocks[-1]
+
+    def mark(self) -> tuple[int, int]:
+        """The blocks around what is appended now, and those entered so far, to go back to."""
+        return len(self._blocks), len(self._entered)
+
+    def go_back(self, mark: tuple[int, int], block: Block, last: Operation | None) -> None:
+        """Drop what has been appended since a mark, when `last` was the last operation of `block`."""
+        depth, entered = mark
+        del self._blocks[depth:]
+        self.block = block
+        dropped = [other for other in self._entered[entered:] if other.parent is None]
+        del self._entered[entered:]
+        for other in dropped:
+            for op in other.ops:
+                op.drop_all_references()
+        while (op := block.last_op) is not last and op is not None:
+            op.detach()
+            op.drop_all_references()
+        self._known = {
+            key: value
+            for key, value in self._known.items()
+            if key[0] in self._blocks and isinstance(value.owner, Block | Operation) and value.owner.parent is not None
+        }
 
     def constant(self, type: Type, number: Any) -> SSAValue:
         """A number as an SSA value, one for all uses in a block and those inside it."""

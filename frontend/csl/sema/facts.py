@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from .. import syntax
@@ -73,6 +74,47 @@ def _occurrences(node: syntax.Node) -> Counter[str]:
     return Counter(inner.name for inner in syntax.walk(node) if isinstance(inner, syntax.Name))
 
 
+def _tail_calls(node: syntax.Node) -> frozenset[int]:
+    """The identities of calls after which a function does nothing but return their result."""
+    assert isinstance(node, syntax.Function)
+    found: set[int] = set()
+    pending: list[syntax.Node] = []
+
+    def take(*nodes: syntax.Node | None) -> None:
+        pending.extend(node for node in nodes if node is not None)
+
+    # Wherever they stand, what follows nothing but a return is in tail position.
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Return):
+            take(inner.value)
+        elif isinstance(inner, syntax.Block):
+            for one, other in pairwise(inner.statements):
+                if not isinstance(other, syntax.Return):
+                    continue
+                if other.value is None:
+                    take(one)
+                elif isinstance(one, syntax.Variable) and isinstance(other.value, syntax.Name):
+                    take(one.value if other.value.name == one.name else None)
+    take(node.body)
+    while pending:
+        match pending.pop():
+            case syntax.Call() as call:
+                found.add(id(call))
+            case syntax.Block(statements=statements):
+                take(*statements[-1:])
+            case syntax.If(branches=branches, otherwise=otherwise):
+                take(*(link.body for link in branches), otherwise)
+            case syntax.Switch(branches=branches):
+                take(*(link.body for link in branches))
+            case syntax.Binary(operator="and" | "or", right=right):
+                take(right)
+            case syntax.Assign(operator="=", target=syntax.Name(name="_"), value=value):
+                take(value)
+            case _:
+                pass
+    return frozenset(found)
+
+
 class Facts:
     """The facts of one compilation."""
 
@@ -87,6 +129,8 @@ class Facts:
         """Whether evaluating an expression can do no harm and nothing else than give a value."""
         self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
         """Number of nodes."""
+        self.tail_calls = Fact(_tail_calls)
+        """The identities of the calls of a function that are in tail position."""
         self.names = Fact(_occurrences)
         """How often each name is used in a function, type or file."""
         self.labels: set[int] = set()

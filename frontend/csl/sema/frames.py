@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .. import syntax
 from ..source import Source
@@ -10,6 +11,9 @@ from . import types
 from .modules import Module
 from .types import Type
 from .values import Local, Value
+
+if TYPE_CHECKING:
+    from .recursion import TailLoop
 
 
 class Return(Exception):
@@ -75,6 +79,18 @@ class Frame:
     arguments: list[Value] = field(default_factory=list)
     called_at: tuple[Source, int, int, str] | None = None
     """Where the call stands, and the name of what is called."""
+    is_root: bool = False
+    """Whether its code is a function or task of the IR, rather than part of its caller's."""
+    is_recursive: bool = False
+    """Whether that function may be entered again before it has returned."""
+    is_tail: bool = False
+    """Whether its call is a tail call of the frame before."""
+    is_host: bool = False
+    """Whether its body is that of a loop, whose iterations are calls with frames of their own."""
+    unrolls: bool = False
+    """Whether its tail calls are emitted one in the other, because no loop can be made of them."""
+    loop: TailLoop | None = None
+    """The loop of which it is an iteration."""
 
     def find(self, name: str) -> Local | None:
         for scope in reversed(self.scopes):

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import wse
 from .. import syntax
-from . import control, emit, types
+from . import control, emit, recursion, types
 from .conversion import coerce
 from .core import Evaluator, Serial, split_lanes, statement
 from .expressions import binary, body, place
@@ -43,6 +43,7 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
             if result.value is None:
                 result.value = Value(result.type, control.zero(result.type))
             found.append(result)
+        found += [local for loop in recursion.loops(ev) for local in loop.carried()]
     if syntax.Break in jumps or syntax.Continue in jumps:
         for target in ev.frame.targets:
             if target.broken not in extra:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -32,6 +32,7 @@ from .descriptors import DESCRIPTORS
 from .emit import Builder, has_one_register, memref, place, scalar, stored
 from .modules import Global, Module
 from .packing import to_words
+from .recursion import Standing, in_place
 from .scalars import bits as bits_of
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Value, is_ssa
@@ -121,6 +122,8 @@ class PeProgram:
     """How much code the calls of each function have made that were emitted in place."""
     shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
     """The symbols of functions that stand by themselves; None for those that cannot."""
+    recursive: list[Standing] = field(default_factory=list)
+    """Functions that call themselves otherwise than in tail position."""
     functions_emitted: list[Operation] = field(default_factory=list)
     sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = field(default_factory=dict)
     """The variables of each link section: the position of its module, its place there, its memory."""
@@ -130,6 +133,8 @@ class PeProgram:
     _queues: dict[tuple[bool, int | None, int | None], str] = field(default_factory=dict)
     _params: dict[tuple[Attribute, bytes], str] = field(default_factory=dict)
     _locals: dict[tuple[Hashable, ...], Address] = field(default_factory=dict)
+    _owners: dict[str, int] = field(default_factory=dict)
+    """The identity of the function whose local variable is in a memory, by symbol."""
     _constants: dict[Any, Address] = field(default_factory=dict)
     _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
     location: Attribute | None = None
@@ -328,13 +333,26 @@ class PeProgram:
         Each call of a function inside itself has its own.
         """
         module, function = ev.frame.module, ev.frame.function
+        if any(frame.is_recursive for frame in in_place(ev, whole=True)):
+            ev.fail(
+                node,
+                f"'{node.name}' needs memory of its own in each call of a function that calls itself, which is not "
+                "supported; declare it outside the function, or pass what it holds as a parameter",
+            )
         depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
         key = (id(module), id(node), type, depth)
         found = self._locals.get(key)
         if found is None:
             name = f"{module.symbol('local' if function is None else function.name)}.{node.name}"
             found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node)
+            assert found.buffer is not None
+            self._owners[found.buffer.symbol] = id(function)
         return found
+
+    def local_symbols(self, functions: Sequence[syntax.Function]) -> set[str]:
+        """The symbols of the memory of local variables of functions."""
+        wanted = {id(function) for function in functions}
+        return {symbol for symbol, function in self._owners.items() if function in wanted}
 
     def spill(self, ev: Evaluator, type: Type, node: syntax.Node) -> Address:
         """Memory for a value that is indexed at run time."""
