@@ -68,13 +68,19 @@ class Functions:
         self._functions = functions
         self._owner = owner
         self._sizes: dict[str, int] = {}
+        self._recursive: set[flow.CallOp] = set()
 
     def called(self, op: flow.CallOp) -> flow.FuncOp:
-        """The function a call names. Raises LoomError if there is none, or if it leads back to itself."""
+        """The function a call names. Raises LoomError if there is none."""
         callee = self._named(op)
         if callee.sym_name.data not in self._sizes:
             self._measure(op)
         return callee
+
+    def is_recursive(self, op: flow.CallOp) -> bool:
+        """Whether a call leads back to a function that has not returned yet: these cannot be run."""
+        self.called(op)
+        return op in self._recursive
 
     def is_inlined(self, op: flow.CallOp) -> bool:
         """Whether the code of the function stands at the call."""
@@ -95,8 +101,8 @@ class Functions:
             callee = self._named(call)
             name = callee.sym_name.data
             if name in active:
-                raise LoomError(f"@{name} calls itself; functions of a unit do not recurse", location_of(call))
-            if name not in self._sizes:
+                self._recursive.add(call)
+            elif name not in self._sizes:
                 inside = list(callee.body.walk())
                 calls = [inner for inner in inside if type(inner) is flow.CallOp]
                 active[name] = calls, iter(calls), len(inside)
@@ -108,7 +114,10 @@ class Functions:
             if following is not None:
                 enter(following)
                 continue
-            self._sizes[name] = own + sum(CALL_SIZE + self._sizes[call.callee.root_reference.data] for call in calls)
+            self._sizes[name] = own + sum(
+                CALL_SIZE + (0 if call in self._recursive else self._sizes[call.callee.root_reference.data])
+                for call in calls
+            )
             del active[name]
 
     def reachable(self, block: Block) -> list[flow.FuncOp]:
@@ -144,7 +153,8 @@ def can_generate(op: Operation, functions: Functions, *, memory: bool = True) ->
         ) and all(kind_of(result.type) is not None for result in op.results)
     if type(op) is flow.CallOp:
         return (
-            functions.is_inlined(op)
+            not functions.is_recursive(op)
+            and functions.is_inlined(op)
             and all(kind_of(value.type) is not None for value in (*op.operands, *op.results))
             and all(
                 type(inner) in _TERMINATORS or can_generate(inner, functions, memory=memory)
@@ -675,6 +685,19 @@ def assertion(op: flow.AssertOp) -> Callable[[Warp, Any], LoomError]:
     def failed(warp: Warp, condition: Any) -> LoomError:
         place, _ = warp.cls.describe_first(warp.units, np.logical_not(condition), condition)
         return LoomError(f"the assertion fails on {place}: {message}", where)
+
+    return failed
+
+
+def recursion(op: flow.CallOp) -> Callable[[Warp], LoomError]:
+    """What makes the error of a call that leads back to a function that has not returned yet."""
+    where, name = location_of(op), op.callee.root_reference.data
+
+    def failed(warp: Warp) -> LoomError:
+        return LoomError(
+            f"function @{name} is called again before it has returned, on {warp.cls.describe(warp.units)}; recursion "
+            "that is not a tail call is not run yet, write a loop instead", where,
+        )  # fmt: skip
 
     return failed
 

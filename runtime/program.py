@@ -1,7 +1,7 @@
 """Compiles the tasks and functions of a `flow.units` into closures over value slots.
 
 One pass over the operations; afterwards nothing walks IR. Constants and streams of known shape become initial
-slots, calls are inlined (functions do not recurse), structured control flow becomes jumps with a known join. The
+slots, calls are inlined (recursive ones cannot be run), structured control flow becomes jumps with a known join. The
 cycles of straight-line code are summed here and charged by the next instruction that looks at the clock.
 """
 
@@ -33,6 +33,7 @@ from .codegen import (
     can_generate,
     division_by_zero,
     generate,
+    recursion,
     worth_generating,
 )
 from .fifos import FifoStream, Side
@@ -572,6 +573,9 @@ class Body:
     def call(self, op: flow.CallOp) -> None:
         """A small function stands where it is called; a large one stands once, and is jumped to."""
         function = self.functions.called(op)
+        if self.functions.is_recursive(op):
+            self.refuse(op)
+            return
         if not self.functions.is_inlined(op):
             self.jump_to(op, self.subroutine(function))
             return
@@ -586,6 +590,17 @@ class Body:
         self.give(block, results)
         calls[op] = Inlined(self.slots, self.calls)
         self.slots, self.calls = outer, calls
+
+    def refuse(self, op: flow.CallOp) -> None:
+        """A call of a function that has not returned yet: an error, if it is reached."""
+        failed = recursion(op)
+        for result in op.results_:
+            self.define(result)
+
+        def refuse(warp: Warp) -> None:
+            raise failed(warp)
+
+        self.emit(refuse)
 
     def give(self, block: Block, results: Sequence[int]) -> None:
         """Copy what a function returns."""

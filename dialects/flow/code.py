@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @irdl_op_definition
 class FuncOp(IRDLOperation):
-    """A function of the unit. Functions do not recurse. An exported one can be launched; its results are dropped.
+    """A function of the unit. An exported one can be launched; its results are dropped.
 
     Arguments and results are scalars and streams.
     """

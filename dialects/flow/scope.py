@@ -5,7 +5,7 @@ The fabric knows its members only here: they are built on it. Nothing here chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from ..region_overlap import first_overlap
 from ..symbols import symbols_of
 from ..traversal import walk
 from .channels import ChannelOp
-from .code import CallOp, FuncOp, TaskOp
+from .code import FuncOp, TaskOp
 from .fabric import ColorOp, FabricOp, HostStreamOp, RouteOp, UnitsOp
 from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
 from .operations import InitialOp
@@ -153,35 +153,12 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
     streams.trace(units, symbols)
     where = f"flow.units @{units.sym_name.data}"
     scope = Scope(outer.target, outer.grid, where, outer.fabric, symbols, words, streams)
-    calls: dict[str, list[CallOp]] = {}
     for member in units.body.block.ops:
         for user in walk(member):
             if isinstance(user, SymbolUser):
                 _verify_symbols(user, scope)
-            if isinstance(user, CallOp) and isinstance(member, FuncOp):
-                calls.setdefault(member.sym_name.data, []).append(user)
-    _verify_no_recursion(calls)
     _verify_queue_ids(units, scope)
     _verify_task_ids(units, scope)
-
-
-def _verify_no_recursion(calls: Mapping[str, Sequence[CallOp]]) -> None:
-    """Refuse a call that leads back to the function it stands in. `calls` are those of each function."""
-    finished: set[str] = set()
-    for start in calls:
-        active = {start: iter(calls[start])}
-        while active:
-            name, rest = next(reversed(active.items()))
-            op = next(rest, None)
-            if op is None:
-                finished.add(name)
-                del active[name]
-                continue
-            callee = op.callee.string_value()
-            if callee in active:
-                raise VerifyException(f"function @{callee} calls itself by this call; write a loop instead")
-            if callee not in finished:
-                active[callee] = iter(calls.get(callee, ()))
 
 
 def _verify_queue_ids(units: UnitsOp, scope: Scope) -> None:

@@ -215,8 +215,52 @@ def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
 
 def test_a_function_that_calls_itself() -> None:
     text = nested(3, 1).replace("wse.func @f3() {", "wse.func @f3() {\nwse.call @f1() : () -> ()")
-    with pytest.raises(LoomError, match="calls itself"):
-        loomir.compile(text)
+    made = Machine(loomir.compile(text).module)
+    made.launch("f0", [])
+    with pytest.raises(LoomError, match="function @f1 is called again before it has returned, on PE") as caught:
+        made.run()
+    assert caught.value.location is not None
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, [[7, 7], [7, 7]]), (1, None)])
+def test_recursion_that_is_not_reached(count: int, expected: list[list[int]] | None) -> None:
+    text = f"""wse.program @p target "wse3" rectangle 2 x 2 {{ wse.pe @pe on [:, :] {{
+      wse.buffer @n : memref<i16>
+      wse.buffer @out : memref<1xi16>
+      wse.export @out
+      wse.export @main
+      wse.func @even(%n: i16) {{
+        %zero = arith.constant 0 : i16
+        %go = arith.cmpi ne, %n, %zero : i16
+        scf.if %go {{
+          %one = arith.constant 1 : i16
+          %less = arith.subi %n, %one : i16
+          wse.call @odd(%less) : (i16) -> ()
+        }}
+        %buffer = wse.get_buffer @out : memref<1xi16>
+        %first = arith.constant 0 : index
+        %seven = arith.constant 7 : i16
+        memref.store %seven, %buffer[%first] : memref<1xi16>
+        wse.return
+      }}
+      wse.func @odd(%n: i16) {{
+        wse.call @even(%n) : (i16) -> ()
+        wse.return
+      }}
+      wse.func @main() {{
+        %n = arith.constant {count} : i16
+        wse.call @even(%n) : (i16) -> ()
+        wse.return
+      }}
+    }} }}"""
+    made = Machine(loomir.compile(text).module)
+    made.launch("main", [])
+    if expected is None:
+        with pytest.raises(LoomError, match=r"@even is called again before it has returned, on 4 PEs from"):
+            made.run()
+    else:
+        made.run()
+        assert made.read_symbol("out")[..., 0].tolist() == expected
 
 
 def test_only_large_functions_are_jumped_to() -> None:

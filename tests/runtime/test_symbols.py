@@ -273,7 +273,6 @@ def test_wrong_arrays(values, message: str) -> None:
             "@f is no FIFO of u",
         ),
         ("flow.task local @t id 9 { flow.call @f() : () -> ()\n flow.return }", "@f is no function"),
-        ('flow.func @f() { flow.call @f() : () -> ()\n flow.return }\n flow.export @f as "f"', "@f calls itself"),
         ("flow.task local @t id 9 { %v = flow.load @b[] : i16\n flow.return }", "@b is no buffer"),
         ("flow.task local @t id 9 { %v = flow.get_param @b : i16\n flow.return }", "@b is no parameter"),
         (

@@ -102,7 +102,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         elif ev.builder is None:
             result = _known(ev, declaration)
         else:
-            frame.arguments = given
+            frame.arguments, frame.branches = given, ev.branches
             frame.is_tail = _is_tail(ev, caller, result_type, node)
             result = _called(ev, function, frame, node)
     if ev.builder is not None:
@@ -242,9 +242,12 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
 
 
 def _differ(frame: Frame, arguments: list[Value]) -> bool:
-    """Return whether a call differs from one around it in an argument known at compile time."""
+    """Return whether a call differs from one around it in a number known at compile time."""
     return any(
-        known(value) and not is_ssa(value.data) and not recursion.same(value, before)
+        not isinstance(value.type, types.Pointer | types.Descriptor)
+        and known(value)
+        and not is_ssa(value.data)
+        and not recursion.same(value, before)
         for value, before in zip(arguments, frame.arguments, strict=True)
     )
 
@@ -266,10 +269,18 @@ def _returns_to(
 
     A call emitted in the code of another of its function must differ from it in an argument known at compile time.
     """
+    outermost: Frame | None = None
+    undecided = 0
     deep = len(ev.frames) > ev.session.options.call_depth
     for each in around:
-        if recursion.is_instance(each, function, frame.arguments) and (deep or not _differ(each, frame.arguments)):
+        if not recursion.is_instance(each, function, frame.arguments):
+            continue
+        if not _differ(each, frame.arguments):
             return each
+        outermost = each
+        undecided += each.branches < ev.branches
+    if outermost is not None and (deep or undecided > recursion.UNROLLED):
+        return outermost
     if deep:
         fail_deep(ev, function, node)
     return None

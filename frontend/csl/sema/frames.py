@@ -79,6 +79,8 @@ class Frame:
     arguments: list[Value] = field(default_factory=list)
     called_at: tuple[Source, int, int, str] | None = None
     """Where the call stands, and the name of what is called."""
+    branches: int = 0
+    """Run-time branches around its call."""
     is_root: bool = False
     """Whether its code is a function or task of the IR, rather than part of its caller's."""
     is_recursive: bool = False

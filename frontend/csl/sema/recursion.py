@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .core import Evaluator
 
 UNROLLED = 16
-"""Tail calls of one function within each other, each with other known arguments, that are emitted one in the other
-before they become a loop."""
+"""Calls of one function within each other, each with other known arguments, that are emitted one in the other before
+they become a loop, if they are tail calls, or calls at run time, if a run-time branch decides whether they end."""
 
 
 class Recursion(Exception):

@@ -209,34 +209,6 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: function @f calls itself by this call; write a loop instead{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.units @u on [:, :] words 8 {
-    flow.func @f {
-      flow.call @f() : () -> ()
-    }
-  }
-}
-// -----
-// CHECK: error: function @f calls itself by this call; write a loop instead{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.units @u on [:, :] words 8 {
-    flow.func @main {
-      flow.call @f() : () -> ()
-      flow.call @g() : () -> ()
-    }
-    flow.func @f {
-      flow.call @g() : () -> ()
-    }
-    flow.func @g {
-      flow.call @h() : () -> ()
-    }
-    flow.func @h {
-      flow.call @f() : () -> ()
-    }
-  }
-}
-// -----
 // CHECK: error: wse3 has no microthread 8; choose one from 0 to 7{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3

@@ -171,8 +171,6 @@ ENDLESS = {
     "huge string": 'comptime { var s = "ab"; while (true) { s = @strcat(s, s); } }',
     "huge struct": "comptime { var s: comptime_struct = .{ 1 }; while (true) { s = @concat_structs(s, s); } }",
     "recursive type": "fn t(n: u16) type { return struct { x: t(n + 1) }; }\nvar v: t(0);\ncomptime { _ = &v; }",
-    "recursion at run time": "fn f(n: u16) u16 { return f(n - 1); }\ntask t() void { _ = f(3); }\n"
-    "comptime { @bind_local_task(t, @get_local_task_id(9)); }",
     "recursion over a comptime argument": "fn f(comptime n: u16) void { f(n + 1); }\ntask t() void { f(0); }\n"
     "comptime { @bind_local_task(t, @get_local_task_id(9)); }",
 }  # fmt: skip
