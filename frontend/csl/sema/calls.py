@@ -192,6 +192,7 @@ def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) 
     if tail is not None:
         raise recursion.Recursion(tail, is_tail=True, differs=_differ(tail, arguments))
     found = recursion.standing(ev, function, arguments)
+    symbol = None
     if found is None:
         target = _returns_to(ev, function, frame, around, node)
         if target is not None:
@@ -199,12 +200,12 @@ def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) 
         symbol = _shared(ev, function, arguments)
         if symbol is None:
             return _body(ev, function, frame, lambda: _emitted(ev, frame, function.node), node)
-        call = _call_shared
-    else:
-        symbol, call = found, _call_standing
     ev.frame = caller
     try:
-        return call(ev, symbol, arguments, result, node)
+        if found is not None:
+            return _call_standing(ev, found, arguments, result, node)
+        assert symbol is not None
+        return _call_shared(ev, symbol, arguments, result, node)
     finally:
         ev.frame = frame
 
