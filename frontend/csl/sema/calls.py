@@ -408,7 +408,9 @@ def _iteration(ev: Evaluator, loop: recursion.TailLoop, member: recursion.Member
             assert value is not None
             frame.arguments.append(value)
             if parameter.name is not None:
-                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+                local = Local(parameter.name, value.type, value, mutable=False)
+                late.mark_parameter(local, parameter, function.node)
+                ev.declare(local, parameter)
         frame.result_type = _result_type(ev, function.node)
         return _emitted(ev, frame, function.node)
 
