@@ -75,6 +75,7 @@ from .syntax import (
     Unary,
     Variable,
     While,
+    walk,
 )
 
 # One level of nesting takes at most four calls, so this stays well inside Python's limit of 1000, wherever called.
@@ -119,6 +120,7 @@ _STATEMENT_STARTS = words("const var comptime if for inline while switch return 
 _WITHOUT_SEMICOLON = words("{ if for inline while switch comptime")
 _ASSIGNABLE = (Name, Field, Index, Dereference, Builtin)
 _RUNNABLE = (Call, Builtin, Asm, If, Switch, Block, Return, Break, Continue, Comptime)
+_CALLS = (Call, Builtin, Asm)
 _CONTROL = (If, Switch, Block, Return, Break, Continue, Comptime)
 _NO_TYPE = (Integer, Float, String)
 
@@ -780,8 +782,11 @@ class Parser:
         return Assign(target.start, self.ends[self.position - 1], operator, target, value)
 
     def unused_value(self, value: Expression) -> None:
+        """Reports an expression that does nothing; of one that calls something, sema only warns."""
         kinds = self.kinds
         self.fail_malformed(self.position)
+        if kinds[self.position] in (";", ")", "}") and any(isinstance(inner, _CALLS) for inner in walk(value)):
+            return
         if isinstance(value, Binary) and value.operator == "==":
             self.report(
                 value.operator_start,

@@ -145,6 +145,12 @@ def builtin(*names: str) -> Function[[Any], Any]:
     return register
 
 
+_VALUES = (
+    syntax.Binary, syntax.Unary, syntax.Index, syntax.Field, syntax.Dereference, syntax.Aggregate, syntax.TensorAccess
+)  # fmt: skip
+"""Expressions that do nothing by themselves, whatever the calls in them do."""
+
+
 class Evaluator:
     """Evaluates the layout, or the program of the PEs that `lanes` stand for."""
 
@@ -281,6 +287,8 @@ class Evaluator:
             # Nobody asks what a builtin gives that stands by itself.
             want = types.VOID if isinstance(node, syntax.Builtin) else None
             EXPRESSIONS[type(node)](self, node, want)
+            if isinstance(node, _VALUES):
+                self.warn(node, "this value is not used; assign it to '_' to leave it out, or remove what computes it")
 
     def typed(self, node: syntax.Node, type: Type) -> Value:
         """The value of an expression, converted to a type it must have."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loomir.frontend.csl import CslError
+
 from .harness import NUMPY, Csl
 
 BOTH: dict[str, tuple[str, list[int]]] = {
@@ -315,3 +317,44 @@ def test_branches_of_different_types(csl: Csl) -> None:
     """
     before = "var n: i32 = 40; var m: i16 = 6; var h: f16 = 1.5; var f: f32 = 9.0;"
     assert csl.compute(text, "i32", count=4, before=before).tolist() == [7, 12, 3, 5]
+
+
+UNUSED = [
+    ("f(0) == 0;", [0]),
+    ("-f(1);", [1]),
+    ("f(1) + f(2);", [1, 2]),
+    ("f(0) == 0 and f(1) == 9;", [0, 1]),
+    ("f(0) != 0 or f(3) == 3;", [0, 3]),
+    ("table[f(1)];", [1]),
+    ("pair{ .a = f(1), .b = f(2) };", [1, 2]),
+    ("while (count < 2) : (f(4) < 5) {}", [4, 4]),
+]
+
+
+@pytest.mark.parametrize(("statement", "calls"), UNUSED)
+def test_a_value_that_is_not_used(csl: Csl, statement: str, calls: list[int]) -> None:
+    """The calls in it are made, and a warning says that the rest does nothing."""
+    text = f"""
+    const pair = struct {{ a: i16, b: i16 }};
+    const table = [2]i16{{ 1, 2 }};
+    var count: u16 = 0;
+    var out = @zeros([4]i16);
+    fn f(n: i16) i16 {{ out[count] = n; count += 1; return n; }}
+    fn main() void {{
+      {statement}
+    }}
+    """
+    assert csl.run(text, {"out": "i16"})["out"].tolist()[: len(calls)] == calls
+    column = 28 if "while" in statement else 7
+    warning = "this value is not used; assign it to '_' to leave it out, or remove what computes it"
+    assert csl.pe(
+        text + "comptime { @bind_local_task(t, @get_local_task_id(9)); } task t() void { main(); }"
+    ).warnings == [f"{csl.directory / 'pe.csl'}:8:{column}: warning: {warning}"]
+
+
+def test_a_value_of_nothing(csl: Csl) -> None:
+    """What calls nothing is a mistake."""
+    with pytest.raises(CslError, match="this value is not used; a statement is an assignment, a call or a jump"):
+        csl.pe("fn f() void { var x: i16 = 0; x + 1; }")
+    with pytest.raises(CslError, match="'==' compares and does nothing here; to assign write '='"):
+        csl.pe("fn f() void { var x: i16 = 0; x == 1; }")
