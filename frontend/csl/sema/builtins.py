@@ -30,7 +30,8 @@ from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, kn
 def _as(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     target, value = expect(ev, node, 2)
     type = ev.type_of(target)
-    return cast(ev, ev.expr(value, type), type, node)
+    converts = types.is_numeric(type) or type is types.BOOL or isinstance(type, types.Enum)
+    return cast(ev, ev.expr(value, types.Cast(type) if converts else type), type, node)
 
 
 @builtin("@bitcast")

@@ -260,6 +260,16 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     return Value(type, ev.lift(lambda number: _cast_known(type, number), value.data))
 
 
+def as_wanted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node) -> Value:
+    """A value that a branch or block gives, as the type that its receiver wants, so that all of them agree."""
+    if want is None or value.type in (types.VOID, types.UNDEFINED):
+        return value
+    if isinstance(want, types.Cast):
+        keeps = want.numbers_only and value.type not in (types.COMPTIME_INT, types.COMPTIME_FLOAT)
+        return value if keeps else cast(ev, value, want.target, node)
+    return value if types.is_comptime_only(want) else coerce(ev, value, want, node)
+
+
 def _cast_known(type: Type, number: Any) -> Any:
     if type is types.BOOL:
         return bool(number != 0 or number != number)

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from .. import syntax
 from ..errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, types
-from .conversion import cast, coerce, equal, extremes, peer
+from .conversion import as_wanted, cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, Unchecked, expression, suggestion
 from .frames import Break, Continue, Frame, Return
 from .late import check_untaken
@@ -364,6 +364,8 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
     symbol = node.operator
     if symbol == "&":
         return _address_of(ev, node)
+    if isinstance(want, types.Cast):
+        want = types.Cast(want.target, numbers_only=True)
     value = ev.expr(node.operand, want)
     type, data = value.type, value.data
     if symbol == "!":
@@ -750,10 +752,10 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
         if is_ssa(condition):
 
             def then(link: syntax.IfBranch = link) -> Value:
-                return _converted(ev, _scoped(ev, link.body, want), want, link.body)
+                return as_wanted(ev, _scoped(ev, link.body, want), want, link.body)
 
             def otherwise(position: int = position) -> Value:
-                return _converted(ev, _if_from(ev, node, position + 1, want), want, node)
+                return as_wanted(ev, _if_from(ev, node, position + 1, want), want, node)
 
             return control.branch(ev, condition, then, otherwise, node)
         if condition:
@@ -768,13 +770,6 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
 def _scoped(ev: Evaluator, node: syntax.Node, want: Type | None) -> Value:
     with ev.scope():
         return body(ev, node, want)
-
-
-def _converted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node) -> Value:
-    """A branch's value as the type its receiver wants, so that both branches agree."""
-    if want is None or value.type in (types.VOID, types.UNDEFINED) or types.is_comptime_only(want):
-        return value
-    return coerce(ev, value, want, node)
 
 
 @expression(syntax.Switch)
@@ -823,11 +818,11 @@ def _switch_from(
     want: Type | None,
 ) -> Value:
     if not cases:
-        return VOID if otherwise is None else _converted(ev, _scoped(ev, otherwise.body, want), want, otherwise)
+        return VOID if otherwise is None else as_wanted(ev, _scoped(ev, otherwise.body, want), want, otherwise)
     (link, values), *rest = cases
     if not rest and otherwise is None:
         # Every value has a case, so the last needs no test.
-        return _converted(ev, _scoped(ev, link.body, want), want, link)
+        return as_wanted(ev, _scoped(ev, link.body, want), want, link)
     condition: SSAValue | None = None
     for value in values:
         test = emit.binary(ev.code, "==", types.U16, subject.data, ev.ssa(value, node))
@@ -836,7 +831,7 @@ def _switch_from(
     return control.branch(
         ev,
         condition,
-        lambda: _converted(ev, _scoped(ev, link.body, want), want, link),
+        lambda: as_wanted(ev, _scoped(ev, link.body, want), want, link),
         lambda: _switch_from(ev, node, subject, rest, otherwise, want),
         node,
     )

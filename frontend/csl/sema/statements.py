@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from .. import syntax
 from . import calls, control, types
-from .conversion import coerce
+from .conversion import as_wanted, coerce
 from .core import Evaluator, Unchecked, expression, statement
 from .expressions import assign, binary, place
 from .frames import Break, Continue, Return, Target, flag
@@ -119,7 +119,10 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
             return jump.value
         return VOID
     target = Target(node.label, False, flag("left"))
-    target.result = Local("result", want or types.VOID, None, mutable=True, comptime=False)
+    given = want
+    if isinstance(want, types.Cast):
+        given = None if want.numbers_only else want.target
+    target.result = Local("result", given or types.VOID, None, mutable=True, comptime=False)
     target.wanted = want
     ev.live += [target.broken, target.result]
     ev.frame.targets.append(target)
@@ -283,8 +286,8 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
         raise Break(node, node.label, VOID if node.value is None else ev.expr(node.value))
     target = _target(ev, node.label, node, loop=False)
     value = VOID if node.value is None else ev.expr(node.value, target.wanted)
-    if target.wanted is not None and node.value is not None and not types.is_comptime_only(target.wanted):
-        value = coerce(ev, value, target.wanted, node.value)
+    if node.value is not None:
+        value = as_wanted(ev, value, target.wanted, node.value)
     if target.result is not None and node.value is not None:
         target.result.value = value
     elif target.without_value is None:

@@ -212,6 +212,20 @@ class Range(Type):
         return f"range of {self.element}"
 
 
+@dataclass(frozen=True)
+class Cast(Type):
+    """What @as wants of its operand: a value of any type that converts to `target`.
+
+    With `numbers_only` a value of a type of its own is wanted as it is: what is computed from it is converted.
+    """
+
+    target: Type
+    numbers_only: bool = False
+
+    def __str__(self) -> str:
+        return str(self.target)
+
+
 I8, I16, I32, I64 = (Int(bits, True) for bits in (8, 16, 32, 64))
 U8, U16, U32, U64 = (Int(bits, False) for bits in (8, 16, 32, 64))
 F16, BF16, CB16, F32 = Float("f16", 16), Float("bf16", 16), Float("cb16", 16), Float("f32", 32)

@@ -555,3 +555,42 @@ def test_import_comptime_value_refuses(csl: Csl, type: str, content: str, messag
 def test_missing_json(csl: Csl) -> None:
     text = 'const value = @import_comptime_value(u16, «"value.json"»);\ncomptime { _ = value; }'
     csl.refuses(text, "there is no file 'value.json'")
+
+
+CHOICES = [
+    # What @as converts, and what it is for `yes` true and false.
+    ("u64", "if (yes) x else y", (1, 40000)),
+    ("u64", "if (yes) @as(f16, 1.5) else y", (1, 40000)),
+    ("i16", "if (yes) -x else y", (-1, 32767)),
+    ("i16", "-(if (yes) x else y)", (-1, -32768)),
+    ("u8", "if (yes) 2.75 else x", (2, 1)),
+    ("u64", "if (yes) x else n", (1, 7)),
+    ("u8", "if (yes) 300 else n", (44, 7)),
+    ("i32", "-(if (yes) 1 else 2)", (-1, -2)),
+    ("i16", "if (yes) yes else !yes", (1, 1)),
+    ("i16", "switch (n) { 7 => if (yes) x else 5, else => y }", (1, 5)),
+    ("i16", "made: { if (yes) { break :made x; } break :made n; }", (1, 7)),
+    ("i16", "(if (yes) x else y) + x", (3, 32767)),
+    ("u16", "if (yes) mode.busy else mode.idle", (5, 2)),
+    ("i16", "if (yes) x else if (n == 7) y else n", (1, 32767)),
+]
+
+
+@pytest.mark.parametrize(("target", "operand", "expected"), CHOICES)
+def test_as_of_what_is_chosen_at_run_time(csl: Csl, target: str, operand: str, expected: tuple[int, int]) -> None:
+    text = f"""
+    const mode = enum {{ idle = 2, busy = 5 }};
+    var x: f16 = 1.5;
+    var y: f16 = 40000.0;
+    var n: u16 = 7;
+    var out = @zeros([4]u32);
+    fn one(yes: bool) i64 {{ return @bitcast(i64, @as(u64, @as({target}, {operand}))); }}
+    var yes: bool = true;
+    fn main() void {{
+      const both = @ptrcast(*[2]i64, &out);
+      both.*[0] = one(yes);
+      yes = false;
+      both.*[1] = one(yes);
+    }}
+    """
+    assert tuple(csl.run(text, {"out": "u32"})["out"].view(np.int64).tolist()) == expected
