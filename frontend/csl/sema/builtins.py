@@ -21,7 +21,7 @@ from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import pe_of
 from .types import Type
-from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, known, string, struct
+from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, kept_of, known, string, struct
 
 # Types and conversions
 
@@ -103,8 +103,7 @@ def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _constants(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     target, value = expect(ev, node, 2)
     type = _array_type(ev, target)
-    element = ev.typed(value, type.element)
-    return Value(type, [element.data] * type.count)
+    return Value(type, [kept_of(type, ev.typed(value, type.element))] * type.count)
 
 
 @builtin("@dimensions")
@@ -524,7 +523,7 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
             if not isinstance(data, list) or len(data) != type.count:
                 have = f"a list of {len(data)}" if isinstance(data, list) else "no list"
                 ev.fail(node, f"'{type}' needs a list of {type.count} elements, but the file has {have}")
-            return Value(type, [_from_json(ev, type.element, item, node).data for item in data])
+            return Value(type, [kept_of(type, _from_json(ev, type.element, inner, node)) for inner in data])
         case types.BOOL:
             if isinstance(data, bool):
                 return boolean(data)

@@ -14,7 +14,7 @@ from . import types
 from .layout import Tiles
 from .scalars import column
 from .types import Type
-from .values import Column, Lanes, Value
+from .values import Column, Lanes, Value, element_of, kept_of
 
 
 @dataclass
@@ -61,6 +61,8 @@ def _differs(data: Any) -> bool:
     """Whether there are numbers in this that are not the same on all PEs."""
     if isinstance(data, list):
         return any(map(_differs, data))
+    if isinstance(data, Value):
+        return _differs(data.data)
     if isinstance(data, tuple):
         return any(_differs(member.data) for member in data)
     return isinstance(data, Column | Spread)
@@ -74,8 +76,9 @@ def _mapped(value: Value, function: Any) -> Value:
     if isinstance(data, list):
         if not _differs(data):
             return value
-        element = value.type.element  # pyright: ignore[reportAttributeAccessIssue]
-        return Value(value.type, [_mapped(Value(element, item), function).data for item in data])
+        type = value.type
+        assert isinstance(type, types.Array)
+        return Value(type, [kept_of(type, _mapped(element_of(type, kept), function)) for kept in data])
     if _is_number(value.type):
         return Value(value.type, function(data))
     return value

@@ -17,7 +17,7 @@ from .emit import scalar
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits
 from .types import Type
-from .values import Address, Callable, Column, Value, is_ssa
+from .values import Address, Callable, Column, Value, element_of, is_ssa, kept_of
 
 
 def show(data: Any) -> str:
@@ -95,10 +95,10 @@ def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node)
     if not isinstance(source, types.Array) or source.dims != type.dims or not isinstance(value.data, list):
         return None
     converted: dict[int, Any] = {}
-    for item in value.data:
-        if id(item) not in converted:
-            converted[id(item)] = coerce(ev, Value(source.element, item), type.element, node).data
-    return Value(type, [converted[id(item)] for item in value.data])
+    for kept in value.data:
+        if id(kept) not in converted:
+            converted[id(kept)] = kept_of(type, coerce(ev, element_of(source, kept), type.element, node))
+    return Value(type, [converted[id(kept)] for kept in value.data])
 
 
 def _to_function(ev: Evaluator, value: Value, type: types.Function, node: syntax.Node) -> Value | None:
@@ -409,7 +409,7 @@ def describe(value: Value) -> str:
         case types.Struct(names=names):
             return f"{{{', '.join(f'{n} = {describe(v)}' for n, v in zip(names or (), data, strict=True))}}}"
         case types.Array():
-            shown = ", ".join(describe(Value(type.element, item)) for item in data[:64])
+            shown = ", ".join(describe(element_of(type, kept)) for kept in data[:64])
             return f"{{{shown}{', ...' if len(data) > 64 else ''}}}"
         case _:
             if isinstance(data, Callable):

@@ -20,7 +20,7 @@ from .late import warn as warn_of_late
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
 from .types import Type
-from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, known, string, struct
+from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, kept_of, known, string, struct
 
 CONSTANTS: dict[str, Value] = {
     "true": boolean(True),
@@ -586,7 +586,7 @@ def _array(ev: Evaluator, node: syntax.Aggregate, type: types.Array) -> Value:
         ev.fail(node, f"elements of '{type}' have no names")
     if len(node.elements) != type.count:
         ev.fail(node, f"'{type}' has {type.count} elements, but {len(node.elements)} are given")
-    return Value(type, [ev.typed(element, type.element).data for element in node.elements])
+    return Value(type, [kept_of(type, ev.typed(member, type.element)) for member in node.elements])
 
 
 def _named(ev: Evaluator, node: syntax.Aggregate, type: types.Struct) -> Value:

@@ -18,7 +18,7 @@ from .core import Effect, Evaluator, builtin
 from .operations import Fields, expect
 from .tasks import pe_of
 from .types import Type
-from .values import VOID, Column, Value
+from .values import VOID, Column, Value, element_of
 
 
 @dataclass(frozen=True)
@@ -240,10 +240,8 @@ def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[
     if value is None:
         return ()
     if isinstance(value.type, types.Record | types.Array):
-        items = [
-            item if isinstance(item, Value) else Value(value.type.element, item)  # pyright: ignore
-            for item in value.data
-        ]
+        type = value.type
+        items = list(value.data) if isinstance(type, types.Record) else [element_of(type, kept) for kept in value.data]
     else:
         items = [value]
     found: list[Direction] = []

@@ -20,7 +20,7 @@ from .places import Memory, Temporary, index_word
 from .scalars import column
 from .statements import check_label, guarded, has_left
 from .types import Type
-from .values import Lanes, Local, RangeData, Split, Value, boolean, is_ssa
+from .values import Lanes, Local, RangeData, Split, Value, boolean, element_of, is_ssa
 
 
 def _mine(jump: Break | Continue, label: str | None) -> bool:
@@ -581,8 +581,8 @@ def _for_array(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     assert isinstance(array, types.Array)
     if ev.builder is None:
         with ev.session.steps.loop(ev.source, node):
-            for position, item in enumerate(iterable.data):
-                if not _one_known(ev, node, Value(array.element, item), position):
+            for position, kept in enumerate(iterable.data):
+                if not _one_known(ev, node, element_of(array, kept), position):
                     return
         return
     if types.is_comptime_only(array.element):

@@ -42,6 +42,8 @@ class Global:
     type: Type | None = None
     value: Value | None = None
     """Of a constant, and the initial value of a variable."""
+    owns: bool = False
+    """As of a `values.Local`."""
     memory: Address | None = None
     """Where a variable, or a constant that needs an address, lives."""
 

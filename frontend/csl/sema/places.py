@@ -18,7 +18,7 @@ from .core import Evaluator, Serial
 from .emit import array, binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Local, Value, is_ssa, known
+from .values import Address, Buffer, Callable, Column, Local, Value, element_of, is_ssa, kept_of, known
 
 
 class UnknownDescriptor(CslError):
@@ -65,7 +65,7 @@ class Temporary(Place):
         assert isinstance(self.type, types.Array)
         if is_ssa(index):
             return self._in_memory(ev, node).element(ev, index, node)
-        return Temporary(Value(self.type.element, self.value.data[index]))
+        return Temporary(element_of(self.type, self.value.data[index]))
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
         if isinstance(self.type, types.Union):
@@ -101,7 +101,7 @@ class Held(Place):
         assert value is not None
         for step in self.path:
             if isinstance(value.type, types.Array):
-                value = Value(value.type.element, value.data[step])
+                value = element_of(value.type, value.data[step])
             else:
                 value = value.data[step]
         return value
@@ -135,18 +135,23 @@ class Held(Place):
                 ev.fail(node, f"'{holder.name}' is comptime, but what is assigned to it is not known at compile time")
             if holder.comptime and ev.branches > holder.branches:
                 ev.fail(node, f"'{holder.name}' changes at compile time, but whether this is reached is not known then")
-        holder.value = self._replaced(holder.value, self.path, value)
+        holder.value = self._replaced(holder.value, self.path, value, own=holder.owns)
+        holder.owns = bool(self.path)
 
-    def _replaced(self, whole: Value | None, path: tuple[int, ...], part: Value) -> Value:
+    def _replaced(self, whole: Value | None, path: tuple[int, ...], part: Value, *, own: bool) -> Value:
+        """`whole` with a part replaced; an array that nothing else has is changed in place."""
         if not path:
             return part
         assert whole is not None
         step, *rest = path
-        if isinstance(whole.data, list):
-            whole.data[step] = part.data
+        if isinstance(whole.type, types.Array):
+            changed = self._replaced(element_of(whole.type, whole.data[step]), tuple(rest), part, own=False)
+            if not own:
+                whole = Value(whole.type, list(whole.data))
+            whole.data[step] = kept_of(whole.type, changed)
             return whole
         members = list(whole.data)
-        members[step] = self._replaced(members[step], tuple(rest), part)
+        members[step] = self._replaced(members[step], tuple(rest), part, own=False)
         return Value(whole.type, tuple(members))
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:

@@ -3,7 +3,7 @@
 A `Value` is a type and its data. The data of a scalar (a number, truth value, identifier or enum member) is a Python
 number if it is known, a `Column` if it is fixed when the program starts but not the same on all PEs, or an SSA value.
 Structs hold a tuple of values, unions their words (`Words`), arrays a flat list of their elements' data, descriptors
-an object of `descriptors`.
+an object of `descriptors`. Arrays of `comptime_struct`, which may be structs of several types, hold whole values.
 """
 
 from __future__ import annotations
@@ -91,6 +91,16 @@ class Words(tuple[Value, ...]):
     active: int | None = None
 
 
+def kept_of(type: types.Array, value: Value) -> Any:
+    """What an array keeps of an element: its data, but all of a struct whose type the array does not tell."""
+    return value if type.element is types.COMPTIME_STRUCT else value.data
+
+
+def element_of(type: types.Array, kept: Any) -> Value:
+    """An element of an array, of what it keeps of it."""
+    return kept if isinstance(kept, Value) else Value(type.element, kept)
+
+
 VOID = Value(types.VOID, None)
 NOTHING = Value(types.UNDEFINED, None)
 """What an expression gives that never ends, such as `return`."""
@@ -172,6 +182,8 @@ class Local:
     """Run-time branches around its declaration."""
     late: str | None = None
     """Why its value, though known here, is not known at compile time by the manual's rules (`late`)."""
+    owns: bool = False
+    """Whether nothing else has the list of the array that it holds, so that elements may be changed in place."""
 
 
 _SSA_VALUES = frozenset((OpResult, BlockArgument))
@@ -202,6 +214,8 @@ def _is_fixed(data: Any) -> bool:
         return all(map(known, data))
     if isinstance(data, list):
         return all(map(_is_fixed, data))
+    if isinstance(data, Value):
+        return _is_fixed(data.data)
     if isinstance(data, Address):
         return not (is_ssa(data.offset) or is_ssa(data.base))
     check = getattr(data, "is_known", None)

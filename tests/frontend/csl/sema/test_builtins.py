@@ -594,3 +594,83 @@ def test_as_of_what_is_chosen_at_run_time(csl: Csl, target: str, operand: str, e
     }}
     """
     assert tuple(csl.run(text, {"out": "u32"})["out"].view(np.int64).tolist()) == expected
+
+
+STRUCTS = [
+    # Arrays of structs of several types, in a layout, and what is shown of them.
+    ("@concat_structs(pair[0], .{ .z = 3 })", "{x = 1, z = 3}"),
+    ("@concat_structs(pair[0], pair[1])", "{x = 1, y = {2, 3}}"),
+    ("all()", "{x = 1, y = {2, 3}}"),
+    ("@concat_structs(.{ .pair = pair }, .{ .n = 2 }).pair[1].y[0]", "2"),
+    ("pair", "{{x = 1}, {y = {2, 3}}}"),
+    ("changed()", "{{z = 5}, {y = {2, 3}}}"),
+    ("@constants([2]comptime_struct, .{ .x = 4 })[1].x", "4"),
+    ("routes(1).x0.tx", "{EAST}"),
+]
+
+
+@pytest.mark.parametrize(("expression", "shown"), STRUCTS)
+def test_arrays_of_structs_of_several_types(csl: Csl, expression: str, shown: str) -> None:
+    text = f"""
+    const pair = [2]comptime_struct{{ .{{ .x = 1 }}, .{{ .y = [2]u16{{ 2, 3 }} }} }};
+    fn all() comptime_struct {{
+      var joined: comptime_struct = .{{}};
+      for (pair) |one| {{ joined = @concat_structs(joined, one); }}
+      return joined;
+    }}
+    fn changed() [2]comptime_struct {{ var copy = pair; copy[0] = .{{ .z = 5 }}; return copy; }}
+    fn routes(n: u16) comptime_struct {{
+      const both = [2]comptime_struct{{
+        .{{ .x0 = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }} }},
+        .{{ .x0 = .{{ .rx = .{{ RAMP }}, .tx = .{{ EAST }} }} }},
+      }};
+      return both[n];
+    }}
+    layout {{
+      @set_rectangle(3, 1);
+      for (@range(u16, 3)) |x| {{
+        const params = [2]comptime_struct{{ .{{ .at = x }}, .{{ .end = 2 }} }};
+        @set_tile_code(x, 0, "pe.csl", @concat_structs(.{{ .params = params }}, .{{ .first = params[0] }}));
+        @set_color_config(x, 0, @get_color(x), .{{ .routes = routes(1).x0 }});
+      }}
+      @comptime_print({expression});
+    }}
+    """
+    pe = """
+    param params: [2]comptime_struct;
+    param first: comptime_struct;
+    const table = @zeros([params[0].at + 1]u16);
+    comptime { @comptime_assert(params[0].at == first.at and params[1].end == 2); _ = table; }
+    """
+    compiled = csl.layout(text, pe)
+    assert csl.printed == [shown] and compiled.programs == 3
+    routes = [op for op in compiled.module.walk() if op.name == "wse.route"]
+    assert len(routes) == 3 and all("ramp" in str(op) and "east" in str(op) for op in routes)
+
+
+def test_arrays_inside_structs_are_values(csl: Csl) -> None:
+    """A copy that changes leaves what it is a copy of as it was."""
+    text = """
+    const whole = struct { n: u16, parts: [2]u16 };
+    const fixed = [2]u16{ 1, 2 };
+    """
+    block = """
+    var a = @constants([2]whole, whole{ .n = 1, .parts = [2]u16{ 5, 6 } });
+    a[0].n = 9;
+    a[1].parts[1] = 8;
+    @comptime_print(a);
+    var b = a[1];
+    b.parts[0] = 77;
+    @comptime_print(a[1], b);
+    var c = fixed;
+    c[0] = 3;
+    var d = c;
+    d[1] = 4;
+    c[0] = 5;
+    @comptime_print(fixed, c, d);
+    """
+    assert csl.comptime(block, text) == [
+        "{{n = 9, parts = {5, 6}}, {n = 1, parts = {5, 8}}}",
+        "{n = 1, parts = {5, 8}}, {n = 1, parts = {77, 8}}",
+        "{1, 2}, {5, 2}, {3, 4}",
+    ]
