@@ -7,7 +7,7 @@ from .a2a3 import CHIP as _A2A3
 from .a5 import CHIP as _A5
 from .chip import Chip
 from .chip_fabric import as_fabric
-from .model import Target, Timing
+from .model import MemcpyResources, Target, Timing
 from .wse2 import TARGET as _WSE2
 from .wse3 import TARGET as _WSE3
 
@@ -48,4 +48,4 @@ def fabric(name: str) -> Target:
         raise LoomError(f"unknown target '{name}'; choose one of {', '.join(sorted(FABRICS))}") from None
 
 
-__all__ = ["CHIPS", "FABRICS", "TARGETS", "Chip", "Target", "Timing", "chip", "fabric", "get"]
+__all__ = ["CHIPS", "FABRICS", "TARGETS", "Chip", "MemcpyResources", "Target", "Timing", "chip", "fabric", "get"]

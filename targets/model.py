@@ -65,6 +65,20 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class MemcpyResources:
+    """What the memcpy library uses on each PE, so that a program with it must not."""
+
+    colors: tuple[int, ...] = ()
+    local_task_ids: tuple[int, ...] = ()
+    control_task_ids: tuple[int, ...] = ()
+    input_queues: tuple[int, ...] = ()
+    output_queues: tuple[int, ...] = ()
+    microthreads: tuple[int, ...] = ()
+    dsr_dest: tuple[int, ...] = ()
+    dsr_src1: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Target:
     """One generation of the wafer as a program sees it."""
 
@@ -110,6 +124,7 @@ class Target:
     operation_priority: bool
     """A priority is given to an operation; otherwise to a fabric descriptor."""
     timing: Timing
+    memcpy: MemcpyResources = MemcpyResources()
 
     @property
     def input_queues(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .model import Target, Timing
+from .model import MemcpyResources, Target, Timing
 
 # Published measurements on this machine and its simulator.
 TIMING = Timing(
@@ -56,4 +56,16 @@ TARGET = Target(
     microthread_of_queue=False,  # DSD documentation
     operation_priority=False,  # DSD documentation
     timing=TIMING,
+    memcpy=MemcpyResources(
+        # SDK documentation, host runtime and tensor streaming.
+        colors=(21, 22, 23),
+        local_task_ids=(27, 28, 29, 30),  # 29 is the system's
+        control_task_ids=(33, 34, 35, 36, 37),
+        input_queues=(0, 1),
+        output_queues=(0,),
+        microthreads=(0,),
+        # SDK release notes, 0.9.0.
+        dsr_dest=(0,),
+        dsr_src1=(0,),
+    ),
 )

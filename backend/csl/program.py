@@ -21,11 +21,6 @@ from .types import refuse
 
 LAYOUT_FILE = "layout.csl"
 
-# Kept by the memcpy library, as published programs say beside their own colors, tasks and queues.
-MEMCPY_COLORS = (21, 22, 23)
-MEMCPY_LOCAL_TASKS = (21, 22, 23, 27, 28)
-MEMCPY_QUEUES = (0, 1)
-
 
 def source_of(module: ModuleOp) -> dict[str, str]:
     """The text of each file of the program in `module`, the layout first; the module stays as it is.
@@ -106,7 +101,8 @@ _CHOSEN = "csl.chosen_id"
 def _keep_clear_of_memcpy(program: wse.ProgramOp, target: Target) -> None:
     """Exchange queue ids that we chose and the memcpy library uses for ids that nobody uses, as far as there are any.
 
-    On WSE-2 a queue is also a microthread, so an id of an input and of an output queue changes together.
+    On WSE-2 a queue is also a microthread, so an id of an input and of an output queue changes together. On WSE-3 it is
+    by default, so that an id is given to a queue only if no other of either kind has it.
     """
     for pe in program.pes:
         queues = [op for op in pe.body.block.ops if isinstance(op, wse.QueueOp)]
@@ -114,14 +110,15 @@ def _keep_clear_of_memcpy(program: wse.ProgramOp, target: Target) -> None:
         groups = [ways] if target.microthread_of_queue else [[way] for way in ways]
         for group in groups:
             members = [op for op in queues if isinstance(op, tuple(group))]
-            used = {op.queue_id for op in members}
+            kept = {id for way in group for id in _kept_queues(way, target)}
+            used = {op.queue_id for op in queues}
             fixed = {op.queue_id for op in members if _CHOSEN not in op.attributes}
-            for old in MEMCPY_QUEUES:
-                if old not in used or old in fixed:
-                    continue
+            for old in sorted(kept):
                 holders = [op for op in members if op.queue_id == old]
+                if not holders or old in fixed:
+                    continue
                 lengths = [len(op.queue_words(target)) for op in holders]
-                free = [new for new in range(min(lengths)) if new not in used and new not in MEMCPY_QUEUES]
+                free = [new for new in range(min(lengths)) if new not in used and new not in kept]
                 if free:
                     used.add(free[-1])
                     for op in holders:
@@ -130,10 +127,14 @@ def _keep_clear_of_memcpy(program: wse.ProgramOp, target: Target) -> None:
             op.attributes.pop(_CHOSEN, None)
 
 
+def _kept_queues(way: type[wse.QueueOp], target: Target) -> tuple[int, ...]:
+    return target.memcpy.input_queues if way is wse.InputQueueOp else target.memcpy.output_queues
+
+
 def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:
     colors = [op for op in program.body.block.ops if isinstance(op, wse.ColorOp)]
     wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in colors}
-    avoid = set(MEMCPY_COLORS)
+    avoid = set(target.memcpy.colors)
     if target.data_tasks_by_color:
         avoid |= {
             op.task_id
@@ -147,14 +148,14 @@ def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:
             raise refuse(
                 op,
                 f"color @{op.sym_name.data} gets no id: {target.name} routes {target.routable_colors} colors, of which "
-                f"the memcpy library keeps {len(MEMCPY_COLORS)}; let parts that are far apart share a color",
+                f"the memcpy library keeps {len(target.memcpy.colors)}; let parts that are far apart share a color",
             )
     return numbers
 
 
 def _spare(program: wse.ProgramOp, target: Target, colors: Mapping[str, int]) -> list[int]:
     """Colors that the program does not use."""
-    taken = {*colors.values(), *MEMCPY_COLORS}
+    taken = {*colors.values(), *target.memcpy.colors}
     return [color for color in range(target.routable_colors) if color not in taken]
 
 
@@ -162,7 +163,7 @@ def _number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> di
     """An id for each local task."""
     tasks = [op for op in pe.body.block.ops if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL]
     wanted = {op.sym_name.data: op.task_id for op in tasks}
-    avoid = {*target.reserved_local_task_ids, *MEMCPY_LOCAL_TASKS}
+    avoid = {*target.reserved_local_task_ids, *target.memcpy.local_task_ids}
     if target.data_tasks_by_color:
         avoid |= set(colors.values())
     numbers = number(wanted, target.local_task_ids, avoid)

@@ -671,6 +671,7 @@ def _host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     color, way = expect(ev, node, 2)
     pe = pe_of(ev, node)
     number = ev.data(ev.expr(color), color, "the color of a stream")
+    pe.use(ev, "color", number, node)
     pe.color(number)
     pe.host_streams[number, ev.text(way, "a direction")] = None
     return VOID

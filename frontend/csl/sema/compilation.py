@@ -28,11 +28,12 @@ from . import (
     functional,  # noqa: F401
     loops,  # noqa: F401
     registers,  # noqa: F401
+    reserved,
     statements,
     types,
 )
 from .classes import UnitClass, group
-from .core import CALL_DEPTH, Evaluator, Options, Session, split_lanes
+from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes
 from .emit import Builder
 from .exports import Export, Name, agree
 from .frames import Frame
@@ -143,6 +144,8 @@ class _Compiler:
         self.colors = colors
         self.routers = Routers(session)
         self.used_colors: set[int] = set()
+        self.effects: list[Effect] = []
+        """What the programs of PEs say of routes."""
         self.streams: dict[tuple[int, str], list[Places]] = {}
 
     def compile(self) -> CompiledLayout:
@@ -173,6 +176,8 @@ class _Compiler:
                     continue
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
+        if session.imports_memcpy:
+            reserved.check_routes(session, [*ev.effects, *self.effects])
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
             session.warnings.append(
@@ -306,8 +311,10 @@ class _Compiler:
         operations = bodies.emit()
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
+        reserved.check_pe(ev, pe)
         for late in pe.effects:
             self.routers.add(late)
+        self.effects += pe.effects
         for stream in pe.host_streams:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
         self.used_colors |= pe.colors

@@ -400,6 +400,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
             and data.color is not None
             and (data.output or not any(c == data.color and not o for (o, _), c in ev.pe.queue_colors.items()))
         ):
+            ev.pe.use(ev, "color", data.color, node)
             color = ev.pe.color(data.color)
         elif data.queue is None and data.color is None:
             ev.fail(node, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
@@ -530,6 +531,8 @@ def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncA
     activate, unblock = fields.take("activate"), fields.take("unblock")
     control = fields.take("on_control")
     ut = fields.identifier("ut_id", types.UT_ID)
+    if ev.pe is not None:
+        ev.pe.use(ev, "microthread", ut, node)
     priority = fields.choice("priority")
     if not is_async:
         if activate is not None or unblock is not None or control is not None:

@@ -106,6 +106,8 @@ class PeProgram:
     unblocked_queues: dict[int, tuple[Module, syntax.Node]] = field(default_factory=dict)
     """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
     colors: set[int] = field(default_factory=set)
+    uses: dict[tuple[str, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    """Where the program first uses a resource that a library may keep for itself, by kind and number."""
     effects: list[Effect] = field(default_factory=list)
     host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
     shared: dict[str, Module] = field(default_factory=dict)
@@ -158,6 +160,14 @@ class PeProgram:
         """The symbol of a color, which the program will declare."""
         self.colors.add(number)
         return color_symbol(number)
+
+    def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
+        """Notes that the program uses a resource; what libraries use is theirs."""
+        module = ev.frame.module
+        while module.is_library and module.importer is not None and module.imported_at is not None:
+            module, node = module.importer, module.imported_at
+        if number is not None and not module.is_library:
+            self.uses.setdefault((kind, number), (module.file.source, node))
 
     # Memory
 
@@ -440,6 +450,8 @@ class PeProgram:
             for (is_output, number), other in self.queue_colors.items():
                 if not is_output and other == color:
                     id = number
+        self.use(ev, "output queue" if output else "input queue", id, node)
+        self.use(ev, "color", color, node)
         key = (output, id, color)
         symbol = self._queues.get(key)
         if symbol is None:

@@ -42,7 +42,11 @@ def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         if value.type.name != plain:
             ev.fail(number, f"a '{type}' is a '{plain}', not a '{value.type}' (DSR-025)")
         return Value(type, value.data)
-    return Value(type, _numbered(ev, value, FILES[FIFO_FILES.get(type.name, type.name)], "DSR-022", number))
+    file = FIFO_FILES.get(type.name, type.name)
+    register = _numbered(ev, value, FILES[file], "DSR-022", number)
+    assert ev.pe is not None, "checked: registers belong to a PE's program"
+    ev.pe.use(ev, file, register, node)
+    return Value(type, register)
 
 
 @builtin("@get_xdsr", "@get_sr")

@@ -182,6 +182,7 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     if (output, number) in pe.initialized:
         ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice")
     pe.initialized.add((output, number))
+    pe.use(ev, "output queue" if output else "input queue", number, node)
     keeps_color = ev.session.target.queues_keep_color
     if output and not keeps_color:
         if len(arguments) == 2:
@@ -205,6 +206,7 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
         ev.fail(arguments[1], "'.ctrl_table_id' is for input queues only")
     if table:
         ev.fail(arguments[1], "'.ctrl_table_id' other than 0 is not supported yet")
+    pe.use(ev, "color", color, arguments[1])
     pe.queue_colors[output, number] = color
     return VOID
 

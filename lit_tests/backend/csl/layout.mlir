@@ -134,7 +134,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK:      const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1, .MEMCPYH2D_1 = a });
 // CHECK:      const in: input_queue = @get_input_queue(7);
 // CHECK-NEXT: const commands: input_queue = @get_input_queue({{.*}});
-// CHECK-NEXT: const out: output_queue = @get_output_queue(7);
+// CHECK-NEXT: const out: output_queue = @get_output_queue(5);
 // CHECK-NEXT: const f = @allocate_fifo(memory, .{ .activate_push = pushed_id });
 // CHECK-NEXT: const pushed_id: local_task_id = @get_local_task_id(8);
 // CHECK-NEXT: const end_id: control_task_id = @get_control_task_id(40);
