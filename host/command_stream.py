@@ -63,6 +63,7 @@ class CommandStream:
             f"every PE, where the work that '{name}' starts ends"
         )
         known = waits.hang if waits else Hang(unread=tuple(machine.unread()), statistics=machine.statistics())
+        machine.note_reported(known.unread if waits else ())
         raise Deadlock(
             f"{message}\n{waits.message}" if waits else message,
             waits.location if waits else None,

@@ -68,6 +68,7 @@ class Simulator:
         fit or the launch never completes, Deadlock if something waits for ever.
         """
         values = self.check_arguments(name, arguments)
+        self._machine.warn_of_unread(f"when '{name}' is launched", at_end=False)
         if CommandStream.exists(self._machine):
             CommandStream(self._machine).launch(name, values, self._settle)
             return
@@ -81,6 +82,10 @@ class Simulator:
         except Deadlock as error:
             return error
         return None
+
+    def warn_of_unread(self, when: str) -> None:
+        """Warn on stderr of wavelets that nothing has read, as `when` says that nothing will: "at the end"."""
+        self._machine.warn_of_unread(when, at_end=True)
 
     def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
         """The arguments as function `name` takes them; raises LoomError if they do not fit."""
@@ -100,7 +105,11 @@ class Simulator:
     def _run(self, awaited: str) -> None:
         if self._machine.watch is not None:
             self._machine.watch.begin(awaited)
-        self._machine.run(self.step_limit, allow_pending=CommandStream.exists(self._machine))
+        try:
+            self._machine.run(self.step_limit, allow_pending=CommandStream.exists(self._machine))
+        except Deadlock as error:
+            self._machine.note_reported(error.unread)
+            raise
 
     @property
     def log(self) -> list[tuple[int, int, int, str]]:

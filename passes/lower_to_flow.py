@@ -34,6 +34,7 @@ from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
 from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
+from ..dialects.source_names import set_source_name, source_name
 from ..dialects.traversal import walk
 from .analysis.memory_layout import Allocation, lay_out
 from .analysis.numbering import number
@@ -106,6 +107,7 @@ class _ProgramLowering:
             match op:
                 case wse.ColorOp():
                     new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data])
+                    set_source_name(new, source_name(op))
                 case wse.RouteOp():
                     new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports, op.switch)
                 case wse.HostStreamOp():
@@ -400,7 +402,7 @@ class _PeLowering:
                 f"queue @{name} serves @{places[found[0]][0]} and @{places[found[1]][0]} at PE ({x}, {y}); a queue "
                 "serves one color",
             )
-        return flow.QueueOp(
+        new = flow.QueueOp(
             name,
             "input" if isinstance(queue, wse.InputQueueOp) else "output",
             self._queue_id(queue),
@@ -408,6 +410,8 @@ class _PeLowering:
             [entry.regions for entry in queue.colors],
             unblocked=queue.unblocked is not None,
         )
+        set_source_name(new, source_name(queue))
+        return new
 
     def unblocked(self, op: Operation, symbol: str) -> str:
         """The task or queue that `symbol` means in a block or unblock: on WSE-2 it may be a color."""

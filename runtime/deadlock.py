@@ -10,7 +10,7 @@ import numpy as np
 
 from ..diagnostics import LoomError
 from ..findings import Finding
-from .leftovers import Unread, unread
+from .leftovers import Unread, plain, unread
 from .tasks import NEVER
 from .units import UnitSet, from_mask, rectangle
 from .wait_graph import circle
@@ -38,7 +38,7 @@ class Waiting:
     location: str | None
     """`file:line:col` of the operation."""
     queue: str | None
-    """The queue, FIFO or channel that is waited on, by its name in IR; None for a task that is blocked."""
+    """The name of the queue, FIFO or channel that is waited on; None for a task that is blocked."""
     colors: tuple[str, ...]
     """The colors of the queue."""
     missing: int | None
@@ -135,11 +135,11 @@ def _blocked_tasks(cls: UnitClass) -> list[Wait]:
         if task.unblocked is None:
             continue
         stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
-        reason = "is active" if task.queue is None else f"has wavelets waiting on input queue @{task.queue.name}"
+        reason = "is active" if task.queue is None else f"has wavelets waiting on input queue {task.queue.label}"
         location = f" ({task.code.where})" if task.code.where else ""
         text = f"task @{task.name}{location} {reason} but is blocked, and nothing unblocks it"
         if task.queue is not None and task.queue.control_only:
-            text = f"input queue @{task.queue.name}{location} has control wavelets but is blocked; unblock it"
+            text = f"input queue {task.queue.label}{location} has control wavelets but is blocked; unblock it"
         found += [Wait(cls, units, text, task.code.where, tasks=(task.name,)) for units in from_mask(cls.units, stuck)]
     return found
 
@@ -195,8 +195,9 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
 def _waiting(machine: Machine, wait: Wait) -> Waiting:
     queue = wait.cls.inputs.get(wait.queue or "") or wait.cls.outputs.get(wait.queue or "")
     numbers: list[int] = [] if queue is None else np.unique(queue.colors[wait.units.index]).tolist()
-    colors = tuple(machine.color_name(number) for number in numbers if number >= 0)
-    return Waiting(wait.text, wait.where, wait.queue, colors, wait.missing, wait.units.count, wait)
+    colors = tuple(plain(machine.color_label(number)) for number in numbers if number >= 0)
+    name = wait.queue if queue is None else plain(queue.label)
+    return Waiting(wait.text, wait.where, name, colors, wait.missing, wait.units.count, wait)
 
 
 def _by_unit(waits: Sequence[Wait]) -> list[str]:

@@ -524,7 +524,7 @@ class Executor:
             assert isinstance(stream.queue, InputQueue)
             if stream.queue in queues:
                 raise LoomError(
-                    f"{application.text} reads input queue @{stream.queue.name} twice; two fabric inputs need two "
+                    f"{application.text} reads input queue {stream.queue.label} twice; two fabric inputs need two "
                     "queues",
                     application.where,
                 )

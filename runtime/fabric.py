@@ -42,6 +42,8 @@ class Color:
     transmit: Array
     where: str | None = None
     """Source location of the color."""
+    label: str = ""
+    """What messages call it: 'red', as the user's program does, or @red as the IR."""
 
     def set_route(
         self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]
@@ -128,7 +130,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
             doubled = len(np.unique(((sy * width + sx) * height + y) * (5 * width) + x * 5 + port)) < len(y)
         if doubled or hops > 4 * width * height:
             raise LoomError(
-                f"the route of color {color.name} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
+                f"the route of color {color.label} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
                 "end it at a ramp",
                 color.where,
             )

@@ -43,7 +43,7 @@ class Side:
         noun = "reader" if name == "read" else "writer"
         remedy = f"let the second start when the first has completed: a FIFO has one {noun} at a time"
         resource = Resource(cls, f"the {noun} of FIFO @{fifo}", remedy)
-        self.queue = InputQueue(cls, fifo, -1, np.full(cls.shape, -1, np.int16), resource, 0)
+        self.queue = InputQueue(cls, fifo, f"@{fifo}", -1, np.full(cls.shape, -1, np.int16), resource, 0)
         """What operations of this side take: elements, or places."""
         self.set_lengths: Array | None = None
         """How many elements an operation moves, [rows, columns], 0 where its other operands say; None if everywhere."""

@@ -27,13 +27,15 @@ class MissingWavelets(LoomError):
 class HostInput:
     """The host's end of a stream in.
 
-    `connected` tells where it leads, bool [grid rows, grid columns]; `free` when each unit can take the next wavelet.
-    `readers` holds the queues that serve the color, each with the units where it does, bool [rows, columns].
+    `color` is what messages call it; `connected` tells where it leads, bool [grid rows, grid columns], `free` when each
+    unit can take the next wavelet, and `sent` how many it has been sent. `readers` holds the queues that serve the
+    color, each with the units where it does, bool [rows, columns].
     """
 
     color: str
     connected: Array
     free: Array
+    sent: Array
     readers: list[tuple[InputQueue, Array]] = field(default_factory=list[tuple[InputQueue, Array]])
 
     def messages(self, area: Rectangle, words: Array, now: int) -> list[tuple[InputQueue, Message]]:
@@ -66,10 +68,11 @@ class HostInput:
             y, x = np.argwhere(unserved)[0].tolist()
             reason = "has no input queue for it" if self.connected[y, x] else "is not connected with the host by it"
             raise LoomError(
-                f"the host sends {count} wavelets of color @{self.color} to PE ({x}, {y}), which {reason}; send to the "
+                f"the host sends {count} wavelets of color {self.color} to PE ({x}, {y}), which {reason}; send to the "
                 "PEs that read the color"
             )
         self.free[area.index] = first[area.index] + count
+        self.sent[area.index] += count
         return sent
 
     def backlog(self) -> tuple[Array, Array]:
@@ -122,7 +125,7 @@ class HostOutput:
             more = f", and {others} other PEs have sent too few" if others else ""
             reason = "" if self.connected[place[1], place[0]] else ", which is not connected with the host by it"
             raise MissingWavelets(
-                f"the host waits for {count} wavelets of color @{self.color} from PE {place}{reason}; "
+                f"the host waits for {count} wavelets of color {self.color} from PE {place}{reason}; "
                 f"{count - int(lacking[y, x])} have come{more}",
                 lacking,
             )

@@ -1,7 +1,8 @@
-"""Wavelets that nobody has read when the machine is at rest: no error by themselves, but often the cause of one."""
+"""Unread wavelets of a machine at rest: no error by themselves, but often the cause of one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from .fabric import PORTS
 
 if TYPE_CHECKING:
+    from .host_streams import HostOutput
     from .machine import Machine
     from .queues import InputQueue
     from .switches import SwitchedColor
@@ -22,26 +24,25 @@ class Unread(NamedTuple):
     """(x, y) in the grid"""
     wavelets: int
     queue: str | None
-    """The input queue they wait in; None where the PE has no queue for the color."""
+    """The input queue they wait in; None where the PE has no queue for the color, and for what went to the host."""
     sender: tuple[int, int] | None
     """A PE that sent some of them, where that is known."""
-    router: str | None = None
-    """Of a color with switches: what its router does with them."""
+    label: str
+    """The color as messages have it."""
+    state: str
+    """Where they are, in words: "wait in input queue @in of PE (1, 0): nothing reads them"."""
 
     def __str__(self) -> str:
-        one = self.wavelets == 1
-        noun = f"{self.wavelets} wavelet{'' if one else 's'} of color @{self.color}"
-        if self.router is not None:
-            return f"{noun} {self.router}"
-        if self.queue is not None:
-            wait, them = ("waits", "it") if one else ("wait", "them")
-            return f"{noun} {wait} in input queue @{self.queue} of PE {self.place}: nothing reads {them}"
-        come = "has come" if one else "have come"
-        return f"{noun} {come} from PE {self.sender} to PE {self.place}, which has no input queue for the color"
+        return f"{_counted(self.wavelets)} of color {self.label} {self.state}"
+
+
+def plain(label: str) -> str:
+    """Return the name in a label: @red and 'red' are red."""
+    return label.replace("'", "").removeprefix("@")
 
 
 def unread(machine: Machine) -> list[Unread]:
-    """All wavelets that have been sent and not been read, by color and PE."""
+    """Return all wavelets that have been sent and not been read, by color and PE."""
     found: list[Unread] = []
     for cls in machine.classes:
         for queue in cls.inputs.values():
@@ -50,48 +51,102 @@ def unread(machine: Machine) -> list[Unread]:
             for number, (row, column) in enumerate(output.unread_from):
                 count = int(output.unread_count[row, column]) if output.unread_count is not None else 0
                 if count:
-                    color = machine.color_name(int(output.colors[row, column]))
+                    label = machine.color_label(int(output.colors[row, column]))
                     y, x = output.unread_at[number]
-                    found.append(Unread(color, (x, y), count, None, cls.grid_position(row, column)))
+                    sender = cls.grid_position(row, column)
+                    state = (
+                        f"{_have(count)} come from PE {sender} to PE {(x, y)}, which has no input queue for the color"
+                    )
+                    found.append(Unread(plain(label), (x, y), count, None, sender, label, state))
     for color in machine.switched.values():
         found += _at_routers(color)
     return sorted(found, key=lambda left: (left.color, left.place[::-1]))
+
+
+def unreceived(machine: Machine) -> list[Unread]:
+    """Return the wavelets that PEs have sent to the host and that it has not received, by color and PE."""
+    return [left for stream in machine.host_outputs.values() for left in _sent_to_host(stream)]
+
+
+def summary(found: Iterable[Unread], when: str) -> list[str]:
+    """Return a sentence for each color of some unread wavelets, with the number of PEs; `when` is "at stop()"."""
+    colors: dict[str, list[Unread]] = {}
+    for left in found:
+        colors.setdefault(left.label, []).append(left)
+    return [_sentence(label, lefts, when) for label, lefts in colors.items()]
+
+
+def _sentence(label: str, lefts: Sequence[Unread], when: str) -> str:
+    first = lefts[0]
+    total = sum(left.wavelets for left in lefts)
+    pes = len({left.place for left in lefts})
+    remedy = "receive as many wavelets as are sent"
+    if len(lefts) == 1:
+        return f"{when}: {first}; {remedy}"
+    where = f"on {pes} PEs" if pes > 1 else f"on PE {first.place}"
+    return f"{when}: {_counted(total)} of color {label} {_are(total)} unread {where}; the first {first.state}; {remedy}"
+
+
+def _counted(count: int) -> str:
+    return f"{count} wavelet{'' if count == 1 else 's'}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def _waiting(machine: Machine, queue: InputQueue) -> list[Unread]:
     counts = np.zeros(queue.cls.shape, np.int64)
     for message in queue.messages:
         counts[message.units.index] += message.remaining
-    return [
-        Unread(
-            machine.color_name(int(queue.colors[y, x])),
-            queue.cls.grid_position(y, x),
-            int(counts[y, x]),
-            queue.name,
-            None,
-        )
-        for y, x in np.argwhere(counts).tolist()
-    ]
+    found: list[Unread] = []
+    for y, x in np.argwhere(counts).tolist():
+        count, place = int(counts[y, x]), queue.cls.grid_position(y, x)
+        label = machine.color_label(int(queue.colors[y, x]))
+        wait, them = ("waits", "it") if count == 1 else ("wait", "them")
+        state = f"{wait} in input queue {queue.label} (id {queue.number}) of PE {place}: nothing reads {them}"
+        found.append(Unread(plain(label), place, count, plain(queue.label), None, label, state))
+    return found
+
+
+def _sent_to_host(stream: HostOutput) -> list[Unread]:
+    counts = stream.available()
+    found: list[Unread] = []
+    for y, x in np.argwhere(counts).tolist():
+        count = int(counts[y, x])
+        state = f"{_have(count)} come from PE {(x, y)} to the host, which has not received {_them(count)}"
+        found.append(Unread(plain(stream.color), (x, y), count, None, (x, y), stream.color, state))
+    return found
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"
 
 
 def _at_routers(color: SwitchedColor) -> list[Unread]:
     """Wavelets of a color with switches that wait at routers, or have gone where nothing reads them."""
     found: list[Unread] = []
+    label = color.color.label
+
+    def add(row: int, column: int, count: int, state: str) -> None:
+        found.append(Unread(plain(label), (column, row), count, None, None, label, state))
+
     for port, row, column, count in color.left_waiting():
         taken = " or ".join(color.taken_ports(row, column)) or "no port"
         position = int(color.position[row, column])
-        told = (
+        add(
+            row, column, count,
             f"{'waits' if count == 1 else 'wait'} at the router of PE ({column}, {row}), coming from {PORTS[port]}: "
-            f"its switch is at position {position}, where it takes the color from {taken}"
-        )
-        found.append(Unread(color.color.name, (column, row), count, None, None, told))
-    have = {False: "have", True: "has"}
+            f"its switch is at position {position}, where it takes the color from {taken}",
+        )  # fmt: skip
     for row, column in np.argwhere(color.unread).tolist():
         count = int(color.unread[row, column])
-        told = f"{have[count == 1]} come to PE ({column}, {row}), which has no input queue for the color"
-        found.append(Unread(color.color.name, (column, row), count, None, None, told))
+        add(row, column, count, f"{_have(count)} come to PE ({column}, {row}), which has no input queue for the color")
     for port, row, column in np.argwhere(color.left_grid).tolist():
         count = int(color.left_grid[port, row, column])
-        told = f"{have[count == 1]} left the grid to the {PORTS[port]} of PE ({column}, {row})"
-        found.append(Unread(color.color.name, (column, row), count, None, None, told))
+        add(row, column, count, f"{_have(count)} left the grid to the {PORTS[port]} of PE ({column}, {row})")
     return found

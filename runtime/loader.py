@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
+from ..dialects.source_names import source_name
 from ..dialects.traversal import walk
 from .channels import Channel
 from .fabric import Color, Delivery, compress, trace
@@ -71,7 +72,10 @@ class Loader:
             if isinstance(op, flow.ColorOp):
                 name = op.sym_name.data
                 ports = np.zeros((2, *shape), np.uint8)
-                self.machine.colors[name] = Color(name, op.color.value.data, ports[0], ports[1], location_of(op))
+                number, label = op.color.value.data, _label(op)
+                if any(other.label == label for other in self.machine.colors.values()):
+                    label += f" (id {number})"
+                self.machine.colors[name] = Color(name, number, ports[0], ports[1], location_of(op), label)
         numbers = {name: number for number, name in enumerate(self.machine.colors)}
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.RouteOp) and op.switch is not None:
@@ -141,14 +145,15 @@ class Loader:
             switched.set_route(regions, receive, transmit, op.switch)
 
     def _load_host_stream(self, op: flow.HostStreamOp, shape: tuple[int, int]) -> None:
-        name = self._color(op, op.color.root_reference.data).name
+        color = self._color(op, op.color.root_reference.data)
         connected = np.zeros(shape, np.bool_)
         if op.way.data == "in":
+            free, sent = np.zeros((2, *shape), np.int64)
             connected = self.machine.host_inputs.setdefault(
-                name, HostInput(name, connected, np.zeros(shape, np.int64))
+                color.name, HostInput(color.label, connected, free, sent)
             ).connected
         else:
-            connected = self.machine.host_outputs.setdefault(name, HostOutput(name, connected)).connected
+            connected = self.machine.host_outputs.setdefault(color.name, HostOutput(color.label, connected)).connected
         for columns, rows in _ranges(self.machine, op.regions_attr):
             connected[rectangle(rows, columns).index] = True
 
@@ -270,15 +275,15 @@ class Loader:
         mine = cls.placement.from_grid(colors)
         name, number = op.sym_name.data, op.queue_id.value.data
         resource = Resource(
-            cls, f"{op.direction.data} queue @{name}",
+            cls, f"{op.direction.data} queue {_label(op)}",
             "give them different queues or start the second when the first has completed (DSD-208)",
         )  # fmt: skip
         if op.direction.data == "input":
             lengths = self.machine.target.input_queue_words
             room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
-            cls.inputs[name] = InputQueue(cls, name, number, mine, resource, room)
+            cls.inputs[name] = InputQueue(cls, name, _label(op), number, mine, resource, room)
         else:
-            cls.outputs[name] = OutputQueue(cls, name, number, mine, resource)
+            cls.outputs[name] = OutputQueue(cls, name, _label(op), number, mine, resource)
 
     def _load_task(self, cls: UnitClass, op: flow.TaskOp, changed: set[str]) -> None:
         name = op.sym_name.data
@@ -302,7 +307,7 @@ class Loader:
             cls.control_tasks[task.number] = task
         if queue is not None:
             if queue.task is not None:
-                raise LoomError(f"input queue @{queue.name} has two data tasks, @{queue.task.name} and @{name}",
+                raise LoomError(f"input queue {queue.label} has two data tasks, @{queue.task.name} and @{name}",
                                 location_of(op))  # fmt: skip
             queue.task = task
 
@@ -438,8 +443,8 @@ class Loader:
             sink = next((sink for sink in output.sinks if sink.cls is cls), None)
             if sink is None:
                 sink = InputQueue(
-                    cls, f"host stream @{color.name}", -1, queue.colors,
-                    Resource(cls, f"host stream @{color.name}", "receive one after the other"), UNBOUNDED,
+                    cls, f"host stream {color.label}", color.label, -1, queue.colors,
+                    Resource(cls, f"host stream {color.label}", "receive one after the other"), UNBOUNDED,
                 )  # fmt: skip
                 output.sinks.append(sink)
             sink.senders += 1
@@ -482,6 +487,12 @@ class Loader:
             ):
                 queue.unread_from.append((y, x))
                 queue.unread_at.append((row, column))
+
+
+def _label(op: flow.ColorOp | flow.QueueOp) -> str:
+    """What messages call a color or a queue: its name in the source, or the symbol."""
+    name = source_name(op)
+    return f"@{op.sym_name.data}" if name is None else f"'{name}'"
 
 
 def _changed_by(op: Operation) -> list[SymbolRefAttr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from .executor import Executor
 from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
-from .leftovers import Unread, unread
+from .leftovers import Unread, summary, unread, unreceived
 from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
@@ -71,6 +71,8 @@ class Machine:
         """Whom a run that takes long tells of it."""
         self.warned: set[str | None] = set()
         """The places in the program that a warning has been given of."""
+        self.unread_reported: dict[tuple[str, tuple[int, int], str | None], tuple[Any, ...]] = {}
+        """Unread wavelets that the user has been told of."""
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.switched: dict[str, SwitchedColor] = {}
@@ -104,6 +106,10 @@ class Machine:
     def color_name(self, number: int) -> str:
         """The name of the color at a position of the color table."""
         return list(self.colors)[number] if 0 <= number < len(self.colors) else "unknown"
+
+    def color_label(self, number: int) -> str:
+        """What messages call the color at a position of the color table."""
+        return list(self.colors.values())[number].label if 0 <= number < len(self.colors) else "none"
 
     def symbol(self, name: str, kind: str) -> Exported:
         """An exported symbol. Raises LoomError if there is none of that name and kind."""
@@ -245,6 +251,27 @@ class Machine:
     def unread(self) -> list[Unread]:
         """Wavelets that have been sent and that nothing has read so far, by color and PE; `str` puts one in words."""
         return unread(self)
+
+    def warn_of_unread(self, when: str, *, at_end: bool) -> None:
+        """Warn of wavelets that nothing has read, a line for each color, and not again of the same.
+
+        `when` is "at stop()". Before the end, wavelets that the host has sent may well wait to be read, and those that
+        PEs have sent to it to be received: of those nothing is said.
+        """
+        found = unread(self)
+        if at_end:
+            found += unreceived(self)
+        else:
+            streams = {stream.color for stream in self.host_inputs.values()}
+            found = [left for left in found if left.label not in streams]
+        fresh = [left for left in found if self.unread_reported.get((left.label, left.place, left.queue)) != left[:3]]
+        self.note_reported(fresh)
+        for sentence in summary(fresh, when):
+            self.warn(None, sentence)
+
+    def note_reported(self, found: Iterable[Unread]) -> None:
+        """Note that the user has been told of some unread wavelets."""
+        self.unread_reported |= {(left.label, left.place, left.queue): left[:3] for left in found}
 
     def _host_stream(self, color: str, streams: Mapping[str, StreamT], way: str) -> StreamT:
         stream = streams.get(color)

@@ -209,6 +209,8 @@ class InputQueue:
 
     cls: UnitClass
     name: str
+    label: str
+    """What messages call it."""
     number: int
     colors: Array
     resource: Resource
@@ -285,7 +287,7 @@ class InputQueue:
             destination = transfer.destination
             for units, color in by_color(self, transfer.units):
                 text = (
-                    f"{who(application)} waits on input queue @{self.name} (id {self.number}, color {color}) for "
+                    f"{who(application)} waits on input queue {self.label} (id {self.number}, color {color}) for "
                     f"{missing} of {transfer.count} wavelets"
                 )
                 yield Wait(
@@ -318,9 +320,9 @@ class InputQueue:
         if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
             return None
         if not self._senders():
-            return f"no route leads to input queue @{self.name}; add one from a PE that sends"
+            return f"no route leads to input queue {self.label}; add one from a PE that sends"
         return (
-            f"the PEs that send to input queue @{self.name} of {self.cls.describe(wait.units)} have finished; they "
+            f"the PEs that send to input queue {self.label} of {self.cls.describe(wait.units)} have finished; they "
             "sent too little, or the receiver expects too much"
         )
 
@@ -338,6 +340,8 @@ class OutputQueue:
 
     cls: UnitClass
     name: str
+    label: str
+    """What messages call it."""
     number: int
     colors: Array
     resource: Resource
@@ -363,12 +367,12 @@ class OutputQueue:
     def waits(self, send: Send) -> Iterator[Wait]:
         """Units of a send whose receivers make no room."""
         application = send.application
-        full = sorted({f"@{delivery.receiver.name}" for delivery in self.deliveries})
+        full = sorted({delivery.receiver.label for delivery in self.deliveries})
         held = send.warp is not None
         stuck = from_mask(send.units, send.waiting > 0)
         for units, color in [found for part in stuck for found in by_color(self, part)]:
             text = (
-                f"{who(application)} cannot send its {send.count} wavelets on output queue @{self.name} (id "
+                f"{who(application)} cannot send its {send.count} wavelets on output queue {self.label} (id "
                 f"{self.number}, color {color}): input queue {' or '.join(full)} at the other end is full and is not "
                 "read"
             )
@@ -398,6 +402,5 @@ def by_color(queue: InputQueue | OutputQueue, units: UnitSet) -> Iterator[tuple[
     colors = queue.colors[units.index]
     machine = queue.cls.machine
     for number in np.unique(colors).tolist():
-        text = f"@{machine.color_name(number)}" if number >= 0 else "none"
         for part in from_mask(units, colors == number):
-            yield part, text
+            yield part, machine.color_label(number)

@@ -292,8 +292,8 @@ class Scheduler:
                     number = int(np.max(queue.colors[part.index]))
                     bound = ", ".join(f"{known} (@{other.name})" for known, other in cls.control_tasks.items())
                     raise LoomError(
-                        f"a control wavelet with id {entry} arrives on color @{self.machine.color_name(number)}, input "
-                        f"queue @{queue.name}, at {where}, where no control task has that id; those there are: "
+                        f"a control wavelet with id {entry} arrives on color {self.machine.color_label(number)}, input "
+                        f"queue {queue.label}, at {where}, where no control task has that id; those there are: "
                         f"{bound or 'none'}"
                     )
                 self._start_with(cls, task, part, select(units, part, raw), select(units, part, begin))

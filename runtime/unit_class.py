@@ -153,7 +153,7 @@ class UnitClass:
         rows, columns = np.broadcast_arrays(*units.cells())
         y, x = np.argwhere(queue.lost[units.index])[0]
         at = queue.lost_at[int(rows[y, x]), int(columns[y, x])]
-        color = self.machine.color_name(int(queue.colors[int(rows[y, x]), int(columns[y, x])]))
+        color = self.machine.color_label(int(queue.colors[int(rows[y, x]), int(columns[y, x])]))
         return f"its wavelets of color {color} end at PE ({at[1]}, {at[0]}); complete the route or stop the send there"
 
     # Scheduling

@@ -235,6 +235,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         outputs.keep_reports()
         raise
     seconds = write_stats()
+    simulator.warn_of_unread("at the end of the run")
 
     for name, stream in results:
         np.save(stream, simulator.get(name))

@@ -174,4 +174,13 @@ class Device:
         if not CommandStream.exists(self.machine):
             raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
         self.settle()
+        self.machine.warn_of_unread(f"when '{name}' is launched", at_end=False)
         CommandStream(self.machine).launch(name, arguments, self.settle)
+
+    def end(self) -> None:
+        """Runs until nothing can happen any more, and warns of tasks that have not ended and wavelets left unread."""
+        hang = self.settle()
+        if hang is not None:
+            self.machine.warn(None, f"stop() finds PEs in the middle of a task: {hang.message}")
+            self.machine.note_reported(hang.unread)
+        self.machine.warn_of_unread("at stop()", at_end=True)

@@ -166,7 +166,7 @@ class SdkRuntime:
             if self._state == "running" and self._failed is None:
                 self._finish()
                 with self._reporting("stop"):
-                    self._machine.settle()
+                    self._machine.end()
         finally:
             self._end()
 

@@ -66,7 +66,10 @@ def test_what_is_left_in_a_queue() -> None:
         ((1, 0), 1, "in"),
         ((2, 0), 1, "in"),
     ]
-    assert str(machine.unread()[0]) == "1 wavelet of color @c waits in input queue @in of PE (1, 0): nothing reads it"
+    assert (
+        str(machine.unread()[0])
+        == "1 wavelet of color @c waits in input queue @in (id 2) of PE (1, 0): nothing reads it"
+    )
 
 
 def test_a_deadlock_names_them() -> None:

@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ....diagnostics import LoomError, shown
 from ....dialects import wse
+from ....dialects.source_names import set_source_name
 from .. import syntax
 from ..errors import CslError
 from ..source import Diagnostic
@@ -281,7 +282,10 @@ class _Compiler:
 
     def _fabric(self) -> list[Operation]:
         colors = sorted(self.used_colors | self.routers.colors())
-        operations: list[Operation] = [wse.ColorOp(color_symbol(number), number) for number in colors]
+        operations: list[Operation] = []
+        for number in colors:
+            operations.append(color := wse.ColorOp(color_symbol(number), number))
+            set_source_name(color, self.session.color_name(number))
         operations += self.routers.operations()
         for (number, way), places in self.streams.items():
             operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), placement(places)))
@@ -319,6 +323,10 @@ class _Compiler:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
         self.used_colors |= pe.colors
         where = placement([(unit_class.columns, unit_class.rows)])
+        for queue in operations:
+            if isinstance(queue, wse.QueueOp) and queue.queue_id is not None:
+                number = (isinstance(queue, wse.OutputQueueOp), queue.queue_id)
+                set_source_name(queue, pe.queue_names.get(number))
         op = wse.PeOp(name, where, Region(Block(operations)))
         op.location = location(module.file.source, module.file)
         return pe, op

@@ -96,6 +96,14 @@ class Session:
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""
         self.facts = Facts()
+        self.color_names: dict[int, str] = {}
+        """What the layout calls colors, by number."""
+        self.color_names_of_pes: dict[int, str] = {}
+        """What the code of PEs calls them."""
+
+    def color_name(self, number: int) -> str | None:
+        """Return what the program calls a color, None if it gives it no name."""
+        return self.color_names.get(number) or self.color_names_of_pes.get(number)
 
 
 @dataclass

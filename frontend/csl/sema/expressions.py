@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from .. import syntax
 from ..errors import CslError
-from . import calls, control, emit, linkage, packing, scalars, types
+from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .conversion import as_wanted, cast, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, Unchecked, expression, suggestion
 from .frames import Break, Continue, Frame, Return
@@ -194,6 +194,7 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
         else:
             value = coerce(ev, value, type, declaration.value or declaration)
     found.value = value
+    source_names.note(ev, name, value)
     found.type = value.type if type is None or type is types.COMPTIME_STRUCT else type
     if declaration.kind == "var":
         _check_variable(ev, declaration, found.type)

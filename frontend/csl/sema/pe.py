@@ -99,6 +99,8 @@ class PeProgram:
     exports: dict[str, Export] = field(default_factory=dict)
     queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
     """The color @initialize_queue gave a queue, by (is output, id)."""
+    queue_names: dict[tuple[bool, int], str] = field(default_factory=dict)
+    """What the code calls queues, by (is output, id)."""
     initialized: set[tuple[bool, int]] = field(default_factory=set)
     active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
     """Tasks active from the start, and where that is said."""

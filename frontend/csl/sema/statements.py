@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from .. import syntax
-from . import calls, control, types
+from . import calls, control, source_names, types
 from .conversion import as_wanted, coerce
 from .core import Evaluator, Unchecked, expression, statement
 from .expressions import assign, binary, place
@@ -212,6 +212,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
         local.value = value
     if ev.builder is not None:
         mark_variable(ev, local, node)
+    source_names.note(ev, node.name, local.value)
     ev.declare(local, node)
 
 
