@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime import Deadlock, Machine
-from ..runtime.deadlock import Hang, explain
+from ..runtime.deadlock import Hang, explain, unexplained
 from ..runtime.unit_class import UnitClass
 
 COMMAND_STREAM = "loom.cmd_stream"
@@ -62,7 +62,7 @@ class CommandStream:
             f"launch of '{name}' never completes: {places(missing)} never called unblock_cmd_stream(); call it on "
             f"every PE, where the work that '{name}' starts ends"
         )
-        known = waits.hang if waits else Hang(unread=tuple(machine.unread()), statistics=machine.statistics())
+        known = waits.hang if waits else unexplained(machine)
         machine.note_reported(known.unread if waits else ())
         raise Deadlock(
             f"{message}\n{waits.message}" if waits else message,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,18 @@ class Waiting:
         return tuple(self._wait.places())
 
 
+class Starved(NamedTuple):
+    """A PE with an operation that waits for wavelets of the host."""
+
+    color: str
+    """The name of the color in IR."""
+    place: Unit
+    sent: int
+    """Wavelets of the color that the host has sent to the PE so far."""
+    missing: int
+    """Wavelets of them that the operation lacks."""
+
+
 @dataclass(frozen=True)
 class Hang:
     """What is known of a machine that hangs."""
@@ -66,6 +78,8 @@ class Hang:
     """PEs that the host waits for: to call unblock_cmd_stream(), or to send it wavelets."""
     lacking: int = 0
     """Wavelets that the host waits for."""
+    starved: tuple[Starved, ...] = ()
+    """PEs that wait for wavelets of the host."""
     statistics: dict[str, Any] = field(default_factory=dict[str, Any])
     """What the run has done until then, as `Simulator.stats` has it."""
     findings: tuple[Finding, ...] = ()
@@ -76,8 +90,8 @@ class Deadlock(LoomError):
     """The program waits for what never comes; the message is the report.
 
     `waits` lists who waits for what, `circle` the units that wait for each other, `unread` the wavelets that nothing
-    has read, `silent` the PEs the host waits for, `statistics` what the run has done until then and `findings` the
-    hazards of a PTO program that it has met.
+    has read, `silent` the PEs the host waits for, `starved` those that wait for wavelets of the host, `statistics` what
+    the run has done until then and `findings` the hazards of a PTO program that it has met.
     """
 
     def __init__(self, message: str, location: str | None = None, hang: Hang | None = None) -> None:
@@ -87,6 +101,7 @@ class Deadlock(LoomError):
         self.circle = self.hang.circle
         self.unread = self.hang.unread
         self.silent = self.hang.silent
+        self.starved = self.hang.starved
         self.statistics = self.hang.statistics
         self.findings = self.hang.findings
 
@@ -187,9 +202,31 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
         lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
     hang = Hang(
         tuple(_waiting(machine, wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
-        statistics=machine.statistics(),
+        starved=starved(machine), statistics=machine.statistics(),
     )  # fmt: skip
     return Deadlock("\n".join(lines), waits[0].where, hang)
+
+
+def unexplained(machine: Machine) -> Hang:
+    """Return what is known of a machine at rest in which nothing waits that should not."""
+    return Hang(unread=tuple(unread(machine)), starved=starved(machine), statistics=machine.statistics())
+
+
+def starved(machine: Machine) -> tuple[Starved, ...]:
+    """Return the PEs that wait for wavelets of the host, by color and rows."""
+    found: list[Starved] = []
+    for color, stream in machine.host_inputs.items():
+        for queue, reads in stream.readers:
+            for transfer in queue.waiting:
+                if queue.messages and queue.first(transfer.units) is not None:
+                    continue
+                for units in from_mask(transfer.units, reads[transfer.units.index]):
+                    rows, columns = (values.ravel().tolist() for values in units.cells())
+                    for row, column in zip(rows, columns, strict=True):
+                        x, y = queue.cls.grid_position(row, column)
+                        missing = transfer.count - transfer.position
+                        found.append(Starved(color, (x, y), int(stream.sent[y, x]), missing))
+    return tuple(sorted(found, key=lambda one: (one.color, one.place[::-1])))
 
 
 def _waiting(machine: Machine, wait: Wait) -> Waiting:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 
 from ...environment import STEP_LIMIT
 from ...runtime import Deadlock, Machine
-from ...runtime.deadlock import explain
+from ...runtime.deadlock import Hang, explain, unexplained
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
 from ..command_stream import CommandStream
 from ..garbage import uncollected
 from ..notices import watch
 from .artifact import Artifact, Export, read_program
+from .deadlock import SdkDeadlock
 from .errors import SdkError
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class Device:
         self.machine.watch = self.watch
         self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""
+        self._sends: list[tuple[str, Region, str | None]] = []
+        """The calls that have sent on streams: the color by its name in IR, the PEs, and the line of the script."""
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
@@ -116,8 +120,10 @@ class Device:
             )
         return elements
 
-    def send(self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool) -> None:
-        """Sends the words [h, w, l] to PEs as wavelets of a color.
+    def send(
+        self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
+    ) -> None:
+        """Sends the words [h, w, l] to PEs as wavelets of a color; `asked` is the line of the script that does it.
 
         A call that `blocks` returns on a wafer when all are on it; a warning says when there would be no room for them
         because the PEs do not read.
@@ -125,6 +131,7 @@ class Device:
         x, y, w, h = region
         name = self._color(color, self.machine.host_inputs, "from the host")
         self.machine.send(name, x, y, w, h, tensor)
+        self._sends.append((name, region, asked))
         if not blocks:
             return
         self.settle()
@@ -154,7 +161,45 @@ class Device:
             if not last:
                 return None
             waits = hang or explain(self.machine, allow_pending=False)
-            raise SdkError(f"{error.message}\n{waits.message}" if waits else error.message, error.location) from None
+            known = waits.hang if waits else unexplained(self.machine)
+            silent = tuple((x + column, y + row) for row, column in np.argwhere(error.lacking).tolist())
+            have = length - int(error.lacking[silent[0][1] - y, silent[0][0] - x])
+            message = (
+                f"memcpy_d2h of color {color} asks for {length} wavelets of each PE, but PE {silent[0]} has sent {have}"
+                f"{_others(len(silent) - 1)}; ask for {have}, or let it send {length}"
+            )
+            if not self.machine.host_outputs[name].connected[silent[0][1], silent[0][0]]:
+                message = f"{error.message}; ask for data of PEs that stream the color to the host"
+            raise SdkDeadlock(
+                f"{message}\n{waits.message}" if waits else message,
+                waits.location if waits else None,
+                replace(known, silent=silent, lacking=int(error.lacking.sum())),
+            ) from None
+
+    def short_stream(self, hang: Hang) -> str | None:
+        """Return which call has sent too few wavelets to a PE that waits for more, in words; None if none waits."""
+        if not hang.starved:
+            return None
+        first = next((one for one in hang.starved if one.place in hang.silent), hang.starved[0])
+        x, y = first.place
+        number = self.machine.colors[first.color].number
+        calls = [
+            asked
+            for name, (left, top, width, height), asked in self._sends
+            if name == first.color and left <= x < left + width and top <= y < top + height
+        ]
+        more = f"PE {first.place} waits for {first.missing}{' more' if calls else ' of its wavelets'}"
+        if not calls:
+            return (
+                f"no memcpy_h2d has sent to color {number}, and {more}; send {first.missing} to each PE that reads it"
+            )
+        where = f" ({calls[-1]})" if calls[-1] else ""
+        times = f" in {len(calls)} calls, this the last," if len(calls) > 1 else ""
+        return (
+            f"memcpy_h2d to color {number}{where} is too short: PE {first.place} has been sent {first.sent} "
+            f"wavelet{'' if first.sent == 1 else 's'}{times} and waits for {first.missing} more; send "
+            f"{first.sent + first.missing}"
+        )
 
     def _color(self, number: int, streams: Collection[str], way: str) -> str:
         """The name in IR of the color of an id, among those that stream one way."""
@@ -184,3 +229,8 @@ class Device:
             self.machine.warn(None, f"stop() finds PEs in the middle of a task: {hang.message}")
             self.machine.note_reported(hang.unread)
         self.machine.warn_of_unread("at stop()", at_end=True)
+
+
+def _others(count: int) -> str:
+    """How many other PEs lack wavelets too, in words."""
+    return f", and {count} other PE{'s have' if count > 1 else ' has'} sent too few" if count else ""

@@ -301,9 +301,10 @@ class SdkRuntime:
             tensor = tensor.copy()  # the script may go on using its array
         if options.streaming:
             color = self._color(name, dest, "from the host")
+            asked = _line_of_script()
 
             def stream(last: bool) -> bool:
-                self._machine.send(color, region, tensor, blocks=not options.nonblock)
+                self._machine.send(color, region, tensor, blocks=not options.nonblock, asked=asked)
                 return True
 
             return self._enter(f"{name} to color {dest}", stream, options.nonblock)
@@ -525,15 +526,18 @@ class _Reporting:
         if not isinstance(error, LoomError):
             return
         self._runtime._failed = error.message.splitlines()[0]
-        if isinstance(error, SdkError):
-            return
         from .deadlock import Deadlock, SdkDeadlock
 
         if isinstance(error, Deadlock):
             self._runtime._keep()
-            own = error.message.startswith(self._what)
-            message = error.message if own else f"{self._what}: {error.message}"
+            message = error.message if error.message.startswith(self._what) else f"{self._what}: {error.message}"
+            short = self._runtime._machine.short_stream(error.hang)
+            if short is not None:
+                message = f"{short}\n{message}" if short.startswith("memcpy_h2d") else f"{message}\n  {short}"
+            self._runtime._failed = message.splitlines()[0]
             raise SdkDeadlock(message, error.location, error.hang) from error
+        if isinstance(error, SdkError):
+            return
         raise SdkError(f"{self._what}: {error.message}", error.location) from error
 
 
@@ -616,6 +620,17 @@ def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
 
 def _arguments(count: int) -> str:
     return f"{count} argument{'' if count == 1 else 's'}"
+
+
+def _line_of_script() -> str | None:
+    """Return `file:line` of the call of ours that is being carried out."""
+    frame = sys._getframe()
+    own = os.path.dirname(__file__)
+    while frame is not None:
+        if os.path.dirname(frame.f_code.co_filename) != own:
+            return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
 
 
 def _step_limit() -> int | None:

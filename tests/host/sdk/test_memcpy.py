@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import loomir
 from loomir.host.sdk import tensors
 from loomir.host.sdk.errors import SdkError
 from loomir.host.sdk.runtime import MemcpyDataType, MemcpyOrder, SdkRuntime, Task
@@ -208,8 +210,63 @@ def test_receive_given_before_send(running: SdkRuntime) -> None:
 
 def test_receive_that_never_completes(running: SdkRuntime) -> None:
     out = np.zeros(12, np.float32)
-    with pytest.raises(SdkError, match=r"memcpy_d2h of color 5|waits for 2 wavelets of color @out_of from PE \(0, 0\)"):
+    message = (
+        r"memcpy_d2h of color 5 asks for 2 wavelets of each PE, but PE \(0, 0\) has sent 0, and 5 other PEs have sent "
+        "too few; ask for 0, or let it send 2$"
+    )
+    with pytest.raises(SdkError, match=message) as caught:
         running.memcpy_d2h(out, OUT_OF, 0, 0, 3, 2, 2, **options(streaming=True))
+    assert isinstance(caught.value, loomir.Deadlock)
+    assert (len(caught.value.silent), caught.value.missing, caught.value.starved) == (6, 12, ())
+
+
+def test_receive_of_more_than_is_sent(running: SdkRuntime) -> None:
+    """The program has sent all it was to: memcpy_d2h asks for too much."""
+    running.launch("echo", nonblock=False)
+    running.memcpy_h2d(INTO, np.arange(24, dtype=np.float32), 0, 0, 3, 2, 4, **options(streaming=True))
+    message = r"memcpy_d2h of color 5 asks for 5 wavelets of each PE, but PE \(0, 0\) has sent 4, .* ask for 4, or let"
+    with pytest.raises(loomir.Deadlock, match=message) as caught:
+        running.memcpy_d2h(np.zeros(30, np.float32), OUT_OF, 0, 0, 3, 2, 5, **options(streaming=True))
+    assert caught.value.missing == 6
+
+
+def test_a_stream_that_is_too_short_is_blamed_on_who_sends(running: SdkRuntime) -> None:
+    """The program waits for more than memcpy_h2d has sent, which is why memcpy_d2h gets too little."""
+    running.launch("echo", nonblock=False)
+    running.memcpy_h2d(INTO, np.arange(24, dtype=np.float32), 0, 0, 3, 2, 4, **options(streaming=True))
+    running.launch("echo", nonblock=False)
+    running.memcpy_h2d(INTO, np.arange(18, dtype=np.float32), 0, 0, 3, 2, 3, **options(streaming=True))
+    line = sys._getframe().f_lineno - 1
+    message = (
+        rf"memcpy_h2d to color 4 \(test_memcpy.py:{line}\) is too short: PE \(0, 0\) has been sent 7 wavelets in 2 "
+        r"calls, this the last, and waits for 1 more; send 8\nmemcpy_d2h of color 5 asks for 8 wavelets"
+    )
+    with pytest.raises(loomir.Deadlock, match=message) as caught:
+        running.memcpy_d2h(np.zeros(48, np.float32), OUT_OF, 0, 0, 3, 2, 8, **options(streaming=True))
+    assert {(one.place, one.sent, one.missing) for one in caught.value.starved} == {
+        ((x, y), 7, 1) for x in range(3) for y in range(2)
+    }
+
+
+def test_a_launch_that_lacks_wavelets_of_the_host(running: SdkRuntime) -> None:
+    running.memcpy_h2d(INTO, np.arange(2, dtype=np.float32), 1, 1, 1, 1, 2, **options(streaming=True))
+    running.memcpy_h2d(INTO, np.arange(2, dtype=np.float32), 0, 0, 2, 1, 1, **options(streaming=True))
+    with pytest.raises(loomir.Deadlock) as caught:
+        running.launch("wait", nonblock=False)
+    first, second, *_ = str(caught.value).splitlines()
+    assert "memcpy_h2d to color 4 (test_memcpy.py:" in first
+    assert first.endswith("PE (0, 0) has been sent 1 wavelet and waits for 1 more; send 2")
+    assert second.startswith("launch of 'wait' never completes: 5 PEs, (0, 0), (1, 0), (2, 0), (0, 1), (2, 1), never")
+
+
+def test_a_launch_to_which_nothing_is_sent(running: SdkRuntime) -> None:
+    with pytest.raises(loomir.Deadlock) as caught:
+        running.launch("wait", nonblock=False)
+    last = str(caught.value).splitlines()[-1]
+    assert last == (
+        "  no memcpy_h2d has sent to color 4, and PE (0, 0) waits for 2 of its wavelets; send 2 to each PE that "
+        "reads it"
+    )
 
 
 @pytest.mark.parametrize("color", [7, 23])
