@@ -8,6 +8,7 @@ from typing import Any
 
 from xdsl.ir import Block, SSAValue
 
+from .... import targets
 from ....diagnostics import shown
 from ....dialects import wse
 from .. import syntax
@@ -19,7 +20,7 @@ from .expressions import initializes_global, place
 from .late import warn as warn_of_late
 from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
-from .tasks import pe_of
+from .tasks import TASK_KINDS, pe_of
 from .types import Type
 from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, kept_of, known, string, struct
 
@@ -46,6 +47,8 @@ def _ptrcast(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     type, pointer = ev.type_of(target), ev.expr(value)
     if not isinstance(type, types.Pointer) or not isinstance(pointer.type, types.Pointer):
         ev.fail(node, f"@ptrcast converts pointers to pointers, not '{pointer.type}' to '{type}'")
+    if ev.builder is None and not ev.frame.module.is_library:
+        ev.warn(node, "the SDK's compiler does not evaluate @ptrcast at compile time; write it in a function")
     return Value(type, pointer.data)
 
 
@@ -96,6 +99,9 @@ def _array_type(ev: Evaluator, node: syntax.Expression) -> types.Array:
 def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
     type = _array_type(ev, argument)
+    if not types.is_numeric(type.element):
+        instead = "@constants(..., false)" if type.element is types.BOOL else "@constants"
+        ev.warn(node, f"the SDK's compiler makes @zeros of numbers only, not of '{type.element}'; write {instead}")
     return Value(type, control.zero(type))
 
 
@@ -183,6 +189,10 @@ def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, all
         if type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
             ev.fail(argument, "the number of a queue must be known at compile time")
         return Value(type, coerce(ev, value, types.U16, argument).data)
+    if ev.builder is not None and type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        warn_of_late(ev, argument)
+    if isinstance(value.type, types.Int) and value.type.signed and type in TASK_KINDS:
+        ev.warn(argument, f"the SDK's compiler takes unsigned integers for @{node.name}, not '{value.type}'; use 'u16'")
     low, high = extremes(value.data)
     if low < allowed[0] or high > allowed[-1]:
         wrong = low if low < allowed[0] else high
@@ -223,6 +233,8 @@ def _get_output_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
 @builtin("@get_ut_id")
 def _get_ut_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
+    if not ev.session.target.queues_keep_color:
+        ev.fail(node, "@get_ut_id exists on WSE-3 only; on WSE-2 the microthread is that of the queue")
     value = ev.expr(argument)
     if value.type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
         return Value(types.UT_ID, value.data)
@@ -245,7 +257,9 @@ def _get_int(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value = ev.expr(argument)
     if isinstance(value.type, types.Enum):
         return Value(value.type.underlying, value.data)
-    if isinstance(value.type, types.Identifier):
+    if isinstance(value.type, types.Identifier) and value.type is not types.DIRECTION:
+        return Value(types.U16, value.data)
+    if value.type is types.DIRECTION and ev.frame.module.is_library:
         return Value(types.U16, value.data)
     if types.is_integer(value.type):
         return value
@@ -255,7 +269,10 @@ def _get_int(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @builtin("@is_arch")
 def _is_arch(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
-    return boolean(ev.text(argument, "an architecture").lower() == ev.session.target.name)
+    name = ev.text(argument, "an architecture")
+    if name not in targets.TARGETS:
+        ev.warn(argument, f"there is no architecture '{name}'; there are: {', '.join(targets.TARGETS)}")
+    return boolean(name.lower() == ev.session.target.name)
 
 
 # Assertions and output
@@ -264,7 +281,7 @@ def _is_arch(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _asserted(ev: Evaluator, arguments: list[syntax.Expression]) -> str:
     """What to say of an assertion that fails: its message, or the condition as it is written."""
     if len(arguments) > 1:
-        return ev.text(arguments[1], "a message")
+        return ev.text(arguments[1], "the message of an assertion")
     text = " ".join(ev.source.text[arguments[0].start : arguments[0].end].split())
     return f"'{text}' does not hold"
 
@@ -275,13 +292,13 @@ def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
     condition = ev.expr(arguments[0])
     if condition.type is not types.BOOL:
         ev.mistyped(arguments[0], f"@comptime_assert takes a 'bool', not '{condition.type}'")
+    message = _asserted(ev, arguments)
     if ev.builder is not None:
         warn_of_late(ev, arguments[0])
     if isinstance(condition.data, Column):
         # One PE that fails is enough, so its lanes are told apart.
         ev.data(condition, arguments[0])
     if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
-        message = _asserted(ev, arguments)
         ev.mistyped(node, f"comptime_assert failed: {message}")
     return VOID
 
@@ -338,6 +355,9 @@ def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
     left, right = (ev.expr(argument) for argument in expect(ev, node, 2))
     if not isinstance(left.type, types.Struct) or not isinstance(right.type, types.Struct):
         ev.fail(node, f"@concat_structs joins structs, not '{left.type}' and '{right.type}'")
+    for side in (left.type, right.type):
+        if side.origin is not None:
+            ev.warn(node, f"the SDK's compiler joins anonymous structs, not '{side}'; write its fields as .{{ ... }}")
     if not left.data:
         return right
     if not right.data:
@@ -364,7 +384,10 @@ def _field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _has_field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value, name = expect(ev, node, 2)
     type = ev.expr(value).type
-    return boolean(isinstance(type, types.Record) and type.index(ev.text(name, "the name of a field")) is not None)
+    if not isinstance(type, types.Record):
+        ev.warn(value, f"the SDK's compiler takes @has_field of structs only, not of '{type}'")
+        return boolean(False)
+    return boolean(type.index(ev.text(name, "the name of a field")) is not None)
 
 
 def _bytes(ev: Evaluator, node: syntax.Expression) -> bytes:

@@ -119,7 +119,12 @@ def zero(type: Type) -> Any:
 
 
 def _aligned(one: Value | None, other: Value | None) -> tuple[Value, Value]:
-    """Both sides' values of a variable; a side that has none takes zeros."""
+    """Both sides' values of a variable; a side that has none takes zeros, or the other's where there are no others."""
+    if one is None or other is None:
+        given = one or other
+        assert given is not None
+        if types.is_comptime_only(given.type):
+            return given, given
     if one is None:
         assert other is not None
         return rebuild(other, [_nothing(leaf) for leaf in leaves(other)]), other
@@ -167,7 +172,7 @@ def branch(
     builder = ev.code
     start: _Start = {id(local): (local, local.value) for local in ev.live}
     first, second = _side(ev, then, start), _side(ev, otherwise, start)
-    merges = _changed_variables(first, second, start)
+    merges = [_with_one_type(ev, merge, first, second, node) for merge in _changed_variables(first, second, start)]
     result = _value_of(ev, first, second, node)
     if isinstance(result, _Merge):
         merges.append(result)
@@ -216,6 +221,19 @@ def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merg
     return merges
 
 
+def _with_one_type(ev: Evaluator, merge: _Merge, first: _Side, second: _Side, node: syntax.Node) -> _Merge:
+    """What two breaks give a block, as their common type (Syntax, Blocks): each is converted where it is computed."""
+    one, other = merge.one.type, merge.other.type
+    if one == other or not (types.is_numeric(one) and types.is_numeric(other)):
+        return merge
+    from .conversion import common_type
+
+    type = common_type(ev, merge.one, merge.other, node)
+    assert type is not None
+    sides = ((merge.one, first), (merge.other, second))
+    return _Merge(merge.local, *(_converted(ev, value, side.block, type, node) for value, side in sides))
+
+
 def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> Value | _Merge:
     """The value of a branch, where it need not be merged: one side never gives one, or there is none."""
     one, other = first.value, second.value
@@ -230,15 +248,15 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
 
         type = common_type(ev, one, other, node)
         if type is not None:
-            one, other = (_converted(ev, side, type, node) for side in (first, second))
+            one, other = (_converted(ev, side.value, side.block, type, node) for side in (first, second))
     return _Merge(None, one, other)
 
 
-def _converted(ev: Evaluator, side: _Side, type: Type, node: syntax.Node) -> Value:
-    """The value of a side as another type, which is computed on that side."""
-    ev.code.enter(side.block)
+def _converted(ev: Evaluator, value: Value, block: Block, type: Type, node: syntax.Node) -> Value:
+    """A value of a side of a branch as another type, which is computed on that side."""
+    ev.code.enter(block)
     try:
-        return ev.coerce(side.value, type, node)
+        return ev.coerce(value, type, node)
     finally:
         ev.code.leave()
 

@@ -73,7 +73,10 @@ def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node)
     """A `comptime_float`, which is rounded, or a float of fewer bits."""
     source = value.type
     if source is types.COMPTIME_FLOAT:
-        return Value(type, ev.fitted(type, value.data))
+        fitted = ev.fitted(type, value.data)
+        if any(map(math.isinf, extremes(fitted))) and not any(map(math.isinf, extremes(value.data))):
+            ev.mistyped(node, f"{show(value.data)} does not fit in '{type}'; use a wider type")
+        return Value(type, fitted)
     if isinstance(source, types.Float) and source.bits < type.bits:
         return cast(ev, value, type, node)
     if source is types.COMPTIME_INT:
@@ -133,6 +136,12 @@ def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Nod
     return Value(type, tuple(members))
 
 
+def check_addressable(ev: Evaluator, function: Value, node: syntax.Node) -> None:
+    """Raises CslError for an `inline` function, which has no address (Syntax, inline fn)."""
+    if isinstance(function.data, Callable) and function.data.node.inlining == "inline":
+        ev.fail(node, f"'{function.data.name}' is 'inline', so it has no address; declare it without 'inline'")
+
+
 def _member_node(node: syntax.Node, name: str) -> syntax.Node:
     """Where a field is given, if it is in the text here."""
     if isinstance(node, syntax.Aggregate):
@@ -152,6 +161,7 @@ def _to_pointer(ev: Evaluator, value: Value, type: types.Pointer, node: syntax.N
     """A pointer with a wider type: to what is constant, to many elements, to an array of one, to anything."""
     source = value.type
     if isinstance(source, types.Function) and type.const and not type.many and type.target == source:
+        check_addressable(ev, value, node)
         return Value(type, value.data)
     if not isinstance(source, types.Pointer) or (source.const and not type.const):
         return None
@@ -247,6 +257,8 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     numeric = types.is_numeric(type) or type is types.BOOL
     if not numeric or not (types.is_numeric(source) or source is types.BOOL):
         if isinstance(type, types.Pointer | types.Array | types.Struct | types.Function) or type is source:
+            advice = "leave it out, or convert pointers with @ptrcast"
+            ev.warn(node, f"the SDK's compiler takes @as of numbers, bools and enums, not of '{type}'; {advice}")
             return coerce(ev, value, type, node)
         ev.fail(node, f"@as converts between numbers, truth values and enums, not '{source}' to '{type}'")
     if is_ssa(value.data):

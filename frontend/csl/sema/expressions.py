@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from .. import syntax
 from ..errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
-from .conversion import as_wanted, cast, coerce, equal, extremes, peer
+from .conversion import as_wanted, cast, check_addressable, coerce, equal, extremes, peer
 from .core import BUILTINS, EXPRESSIONS, Evaluator, Unchecked, expression, suggestion
 from .frames import Break, Continue, Frame, Return
 from .late import check_untaken
@@ -397,6 +397,7 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
 def _address_of(ev: Evaluator, node: syntax.Unary) -> Value:
     where = place(ev, node.operand)
     if isinstance(where.type, types.Function):
+        check_addressable(ev, where.load(ev, node), node)
         return Value(types.Pointer(where.type, True), where.load(ev, node).data)
     address = where.address(ev, node)
     return Value(types.Pointer(where.type, where.is_const), address)
@@ -497,11 +498,16 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     """Operators on what is no number."""
     type = left.type
     if type is types.BOOL and symbol in ("&", "|", "^"):
+        instead = {"&": "and", "|": "or", "^": "!="}[symbol]
+        ev.warn(node, f"the SDK's compiler takes '{symbol}' of integers only (Syntax, Operators); write '{instead}'")
         if is_ssa(left.data) or is_ssa(right.data):
             return boolean(emit.binary(ev.code, symbol, types.BOOL, ev.ssa(left, node), ev.ssa(right, node)))
         return boolean(ev.lift(scalars.BITWISE[symbol], left.data, right.data))
     if symbol not in ("==", "!="):
         ev.mistyped(node, f"'{symbol}' does not work on values of type '{type}'")
+    if isinstance(type, types.Pointer | types.Array | types.Record):
+        shown = f"the SDK's compiler does not compare values of type '{type}' (Syntax, Operators)"
+        ev.warn(node, f"{shown}; compare numbers that tell them apart")
     if isinstance(type, types.Pointer) and not isinstance(left.data, Callable):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
         return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
@@ -615,12 +621,19 @@ def _union(ev: Evaluator, node: syntax.Aggregate, type: types.Union) -> Value:
 
 @expression(syntax.PointerType)
 def _pointer_type(ev: Evaluator, node: syntax.PointerType, want: Type | None) -> Value:
-    return Value(types.TYPE, types.Pointer(ev.type_of(node.pointee), node.is_const))
+    return Value(types.TYPE, types.Pointer(_pointee_type(ev, node.pointee), node.is_const))
+
+
+def _pointee_type(ev: Evaluator, node: syntax.Expression) -> Type:
+    type = ev.type_of(node)
+    if types.is_comptime_only(type) and not isinstance(type, types.Function) and type is not types.ANYOPAQUE:
+        ev.fail(node, f"a '{type}' exists at compile time only; there are no pointers to such values")
+    return type
 
 
 @expression(syntax.ManyPointerType)
 def _many_pointer_type(ev: Evaluator, node: syntax.ManyPointerType, want: Type | None) -> Value:
-    return Value(types.TYPE, types.Pointer(ev.type_of(node.element), node.is_const, many=True))
+    return Value(types.TYPE, types.Pointer(_pointee_type(ev, node.element), node.is_const, many=True))
 
 
 LARGEST_ARRAY = 1 << 24
@@ -776,7 +789,8 @@ def _scoped(ev: Evaluator, node: syntax.Node, want: Type | None) -> Value:
 @expression(syntax.Switch)
 def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     subject = ev.expr(node.subject)
-    if not isinstance(subject.type, types.Int | types.Enum):
+    is_evaluated = subject.type is types.COMPTIME_INT and ev.builder is None
+    if not isinstance(subject.type, types.Int | types.Enum) and not is_evaluated:
         ev.fail(node.subject, f"a switch is over an integer of known width or an enum, not over '{subject.type}'")
     otherwise: syntax.SwitchBranch | None = None
     cases: list[tuple[syntax.SwitchBranch, list[Value]]] = []

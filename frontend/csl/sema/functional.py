@@ -208,8 +208,11 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
         return
     if isinstance(operand.type, types.Pointer):
         where = data if isinstance(data, Address) else Address(None, 0, 1, data)
-        place = Memory(where, operand.type.target, operand.type.const)
-        place.store(ev, coerce(ev, result, operand.type.target, node), node)
+        if result.type != operand.type.target:
+            ev.fail(
+                node, f"the function of @map returns a '{result.type}', but this points to a '{operand.type.target}'"
+            )
+        Memory(where, operand.type.target, operand.type.const).store(ev, result, node)
         return
     ev.fail(node, f"the results of @map go to a DSD or behind a pointer, not into a '{operand.type}'")
 

@@ -188,7 +188,11 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
     if any(node.name in scope for scope in ev.frame.scopes[-1:]):
         ev.fail(node, f"'{node.name}' is declared twice in this block; rename one")
     mutable = node.kind == "var"
-    if mutable and not node.is_comptime and ev.builder is not None and types.is_comptime_only(type):
+    if isinstance(type, types.Range) and value is not None and not _is_assigned(ev, node.name):
+        # As in the manual's example; one that is assigned to would be another loop each time.
+        mutable = False
+    is_late = types.is_comptime_only(type) or type is types.VOID
+    if mutable and not node.is_comptime and ev.builder is not None and is_late:
         ev.fail(
             node,
             f"variable '{node.name}' is a '{type}', which exists at compile time only; "
@@ -214,6 +218,11 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
         mark_variable(ev, local, node)
     source_names.note(ev, node.name, local.value)
     ev.declare(local, node)
+
+
+def _is_assigned(ev: Evaluator, name: str) -> bool:
+    function = ev.frame.function
+    return function is None or name in ev.session.facts.assigned(function)
 
 
 def _has_array(type: types.Type) -> bool:
@@ -289,7 +298,7 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
     value = VOID if node.value is None else ev.expr(node.value, target.wanted)
     if node.value is not None:
         value = as_wanted(ev, value, target.wanted, node.value)
-    if target.result is not None and node.value is not None:
+    if target.result is not None and value.type is not types.VOID:
         target.result.value = value
     elif target.without_value is None:
         target.without_value = node

@@ -43,6 +43,8 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.fail(arguments[1], f"@{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
     number = ev.data(id, arguments[1], "the id of a task")
     count = len(task.data.node.parameters)
+    if task.type.result is not types.VOID:
+        ev.fail(arguments[0], f"task '{task.data.name}' returns a '{task.type.result}'; a task returns 'void'")
     if kind is wse.TaskKind.LOCAL and count:
         ev.fail(
             arguments[0], f"local task '{task.data.name}' has parameters; only data and control tasks are given data"
@@ -247,4 +249,8 @@ def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
             if not isinstance(type, types.Int | types.Float) or type.bits not in (16, 32):
                 ev.fail(parameter, f"a task is given numbers of 16 or 32 bits, not '{type}'")
             result.append(type)
+        bits = sum(type.bits for type in result if isinstance(type, types.Int | types.Float))
+        if bits > 32:
+            task = binding.task.node
+            ev.fail(task, f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32")
     return result
