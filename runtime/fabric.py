@@ -8,7 +8,7 @@ executed per wavelet. It knows grids, colors and router ports, nothing of units'
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -44,11 +44,26 @@ class Color:
     """Source location of the color."""
     label: str = ""
     """What messages call it: 'red', as the user's program does, or @red as the IR."""
+    _routes: list[tuple[list[tuple[range, range]], str | None]] = field(
+        default_factory=list[tuple[list[tuple[range, range]], "str | None"]]
+    )
+
+    def routed_at(self, row: int, column: int) -> str | None:
+        """Return the source location of the route that holds at a router."""
+        for regions, where in reversed(self._routes):
+            if any(row in rows and column in columns for columns, rows in regions):
+                return where
+        return None
 
     def set_route(
-        self, regions: Iterable[tuple[range, range]], receive: Iterable[str], transmit: Iterable[str]
+        self,
+        regions: Sequence[tuple[range, range]],
+        receive: Iterable[str],
+        transmit: Iterable[str],
+        where: str | None = None,
     ) -> None:
-        """Configure the routers of regions (columns, rows)."""
+        """Configure the routers of regions (columns, rows), as the source says at `where`."""
+        self._routes.append((list(regions), where))
         receive_mask, transmit_mask = port_mask(receive), port_mask(transmit)
         for columns, rows in regions:
             if columns and rows:

@@ -139,7 +139,7 @@ class Loader:
         color = self._color(op, op.color.root_reference.data)
         regions = _ranges(self.machine, op.regions_attr)
         receive, transmit = [port.data for port in op.receive], [port.data for port in op.transmit]
-        color.set_route(regions, receive, transmit)
+        color.set_route(regions, receive, transmit, location_of(op))
         switched = self.machine.switched.get(color.name)
         if switched is not None:
             switched.set_route(regions, receive, transmit, op.switch)

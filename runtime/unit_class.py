@@ -10,6 +10,7 @@ import numpy as np
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from .fifos import Fifo
+from .lost_wavelets import cause
 from .memory import Memory
 from .placement import Placement
 from .queues import InputQueue, OutputQueue
@@ -152,9 +153,12 @@ class UnitClass:
         assert queue.lost is not None
         rows, columns = np.broadcast_arrays(*units.cells())
         y, x = np.argwhere(queue.lost[units.index])[0]
-        at = queue.lost_at[int(rows[y, x]), int(columns[y, x])]
-        color = self.machine.color_label(int(queue.colors[int(rows[y, x]), int(columns[y, x])]))
-        return f"its wavelets of color {color} end at PE ({at[1]}, {at[0]}); complete the route or stop the send there"
+        unit = int(rows[y, x]), int(columns[y, x])
+        at = queue.lost_at[unit]
+        color = list(self.machine.colors.values())[int(queue.colors[unit])]
+        x, y = self.grid_position(*unit)
+        why = cause(self.machine, color, (y, x), at)
+        return f"its wavelets of color {color.label} end at PE ({at[1]}, {at[0]}): {why}"
 
     # Scheduling
 

@@ -20,7 +20,7 @@ comptime { @export_symbol(main); }
 """
 
 
-def launch(csl: Csl, routes: str, pe: str = SENDER, arch: str = "wse2") -> None:
+def launch(csl: Csl, routes: str, pe: str = SENDER, arch: str = "wse2") -> loomir.Simulator:
     layout = f"""
     const c = @get_color(3);
     layout {{
@@ -32,33 +32,93 @@ def launch(csl: Csl, routes: str, pe: str = SENDER, arch: str = "wse2") -> None:
     """
     simulator = loomir.Simulator(loomir.compile(csl.layout(layout, pe, arch).module))
     simulator.launch("main")
+    return simulator
 
 
 def route(x: int, rx: str, tx: str) -> str:
     return f"@set_color_config({x}, 0, c, .{{ .routes = .{{ .rx = .{{ {rx} }}, .tx = .{{ {tx} }} }} }});"
 
 
+READER = """
+const from = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = other, .input_queue = @get_input_queue(1) });
+const other = @get_color(5);
+var into: u32;
+task read() void { @mov32(&into, from); }
+comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_local_task(read, @get_local_task_id(9)); }
+"""
+
+
 @pytest.mark.parametrize(
-    ("routes", "message"),
+    ("routes", "pe", "end", "cause"),
     [
-        ("", "sends where no route leads to a queue"),
-        (route(0, "RAMP", "EAST"), "sends where no route leads to a queue"),
-        (route(0, "RAMP", "WEST"), "sends where no route leads to a queue"),
-        (route(0, "RAMP", "EAST") + route(1, "WEST", "EAST"), "sends where no route leads to a queue"),
-        (route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), "sends where no route leads to a queue"),
+        ("", SENDER, 0, r"PE \(0, 0\) has no route for color 'c'; give it one, or stop the send before it"),
+        (route(0, "RAMP", "EAST"), SENDER, 1, r"PE \(1, 0\), to which they are sent, has no route for color 'c'"),
+        (
+            route(0, "RAMP", "WEST"), SENDER, 0,
+            r"the route of color 'c' at PE \(0, 0\) \(LAYOUT:7:7\) sends them to the west, off the grid; end it there",
+        ),
+        (
+            route(0, "RAMP", "EAST") + route(1, "WEST", "EAST"), SENDER, 1,
+            r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) sends them to the east, off the grid",
+        ),
+        (
+            route(0, "WEST", "EAST"), SENDER, 0,
+            r"the route of color 'c' at PE \(0, 0\) \(LAYOUT:7:7\) takes wavelets from west, not from ramp, where "
+            "these come from; let it take them from ramp",
+        ),
+        (
+            route(0, "RAMP", "EAST") + route(1, "EAST", "RAMP"), SENDER, 1,
+            r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) takes wavelets from east, not from west",
+        ),
+        (
+            route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER, 1,
+            r"they come down the ramp of PE \(1, 0\), which reads no color and has no data task; read color 'c' there",
+        ),
+        (
+            route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER + READER, 1,
+            r"they come down the ramp of PE \(1, 0\), whose input queue reads another color \(@in1_c5 color 'other'\)",
+        ),
     ],
-    ids=["no route", "a neighbour without route", "off the rectangle", "through the rectangle", "no queue"],
-)
-def test_routes_that_lead_nowhere(csl: Csl, routes: str, message: str) -> None:
+    ids=[
+        "no route", "a neighbor without route", "off the rectangle", "through the rectangle", "no ramp at the start",
+        "from another side", "nothing reads", "another color",
+    ],
+)  # fmt: skip
+def test_routes_that_lead_nowhere(csl: Csl, routes: str, pe: str, end: int, cause: str) -> None:
+    """The error names the router, the line of the layout and the cause, and the color as the user wrote it."""
     with pytest.raises(LoomError) as caught:
-        launch(csl, routes)
-    assert re.search(message, caught.value.message), str(caught.value)
+        launch(csl, routes, pe)
+    assert re.search(
+        rf"sends where no route leads to a queue: its wavelets of color 'c' end at PE \({end}, 0\): "
+        + cause.replace("LAYOUT", re.escape(str(csl.directory / "layout.csl"))),
+        caught.value.message,
+    ), str(caught.value)
     assert str(caught.value.location).startswith(str(csl.directory / "pe.csl"))
 
 
 def test_a_task_on_every_wavelet(csl: Csl) -> None:
-    receiver = SENDER + "task t(v: u32) void {}\ncomptime { @bind_data_task(t, @get_data_task_id(c)); }"
-    launch(csl, route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), receiver)
+    """A data task reads a color without a queue of its own (WSE-2)."""
+    receiver = (
+        SENDER
+        + """
+    var got: u32; var times: u16;
+    const got_ptr: [*]u32 = @ptrcast([*]u32, &got);
+    const times_ptr: [*]u16 = @ptrcast([*]u16, &times);
+    task t(v: u32) void { got = v; times += 1; }
+    comptime {
+      @bind_data_task(t, @get_data_task_id(c));
+      @export_symbol(got_ptr, "got"); @export_symbol(times_ptr, "times");
+    }
+    """
+    )
+    routes = route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP")
+    simulator = launch(
+        csl, routes + '@export_name("got", [*]u32, false); @export_name("times", [*]u16, false);', receiver
+    )
+    simulator.launch("main")
+    machine = simulator._machine
+    assert [machine.read_region("got", x, 0, 1, 1, 1).item() for x in (0, 1)] == [0, 7]
+    assert [machine.read_region("times", x, 0, 1, 1, 1).item() for x in (0, 1)] == [0, 2]
 
 
 def test_waits_for_ever(csl: Csl) -> None:
@@ -88,9 +148,10 @@ def test_waits_for_ever(csl: Csl) -> None:
     }}
     """
     simulator = loomir.Simulator(loomir.compile(csl.layout(layout, text).module))
-    with pytest.raises(LoomError, match="deadlock") as caught:
+    message = r"PE \(1, 0\): microthread \d: mov32 in @wait .* color 'c'\) for 1 of 2 wavelets"
+    with pytest.raises(loomir.Deadlock, match=message) as caught:
         simulator.launch("wait")
-    assert "PE (1, 0)" in str(caught.value)
+    assert caught.value.units == ((1, 0),) and caught.value.missing == 1
 
 
 def test_queues_of_wse3_need_a_color(csl: Csl) -> None:
