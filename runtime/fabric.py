@@ -80,7 +80,7 @@ class Paths:
     """[pairs, 2] row and column of the sender."""
     target: Array
     latency: Array
-    """Cycles from the sender's ramp to the receiver's."""
+    """Cycles from the sender's router to the receiver's queue."""
     lost: Array
     """[losses, 2] senders some of whose wavelets reach no ramp at the end of a path, or no path at all."""
     lost_at: Array
@@ -110,7 +110,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
         outputs = color.transmit[y, x]
         ramp = outputs & 1 == 1
         if ramp.any():
-            pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp]))
+            pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp] + timing.ramp))
         following: list[tuple[Array, ...]] = []
         stays = ~ramp
         for out in (NORTH, EAST, SOUTH, WEST):

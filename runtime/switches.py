@@ -477,7 +477,8 @@ class SwitchedColor:
             unclaimed &= ~mine
             for part in from_mask(run.units, mine):
                 piece = run.part(part)
-                units, payload, first = queue.cls.placement.to_class(part, piece.payload, piece.first)
+                arrival = piece.first + self.timing.ramp
+                units, payload, first = queue.cls.placement.to_class(part, piece.payload, arrival)
                 self._delivered.append(
                     (queue, Message(units, payload, first, run.rate, 0, run.control, owned=True))
                 )  # fmt: skip

@@ -20,6 +20,8 @@ class Timing:
     """Extra, where a route leaves a router in another direction than it came."""
     inject: int
     """From issuing a send to its first wavelet on the link."""
+    ramp: int
+    """From a router to the queue of its own PE."""
     task_start: int
     """From the last wavelet of an operation to the first instruction of the task it activates."""
     instruction: int

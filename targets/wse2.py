@@ -1,14 +1,32 @@
 """The second-generation wafer.
 
-Sources, named at each number: the CSL language reference (task IDs, queues), or an assumption of ours where it says
-nothing; override those with `dataclasses.replace`. No timing was published for it, so it borrows the successor's.
+Sources, named at each number: the CSL language reference (task IDs, queues), a published model of this machine
+(timing), or an assumption of ours where neither says anything; override those with `dataclasses.replace`. What the
+documents say of both machines, or of the successor only, is taken from `wse3`, and is listed at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from . import wse3
+
+TIMING = replace(
+    wse3.TIMING,
+    # Near-Optimal Wafer-Scale Reduce, HPDC 2024 (arXiv 2404.15888): its model, with less than 4 % error on the machine,
+    # has one cycle a hop, two between processor and router each way, and nothing where a route turns.
+    hop=1,
+    turn=0,
+    inject=2,
+    ramp=2,
+    read_words=4,  # CSL language reference, appendix on SIMD mode: copies of 4 f16 or 2 f32 a cycle
+    half_lanes=4,  # CSL language reference, appendix on SIMD mode
+    single_lanes=2,  # CSL language reference, appendix on SIMD mode
+    single_multiply=Fraction(1),  # CSL language reference, appendix on SIMD mode: one a cycle; not measured
+    # Borrowed, because measured on the successor only: task_start, instruction, float_latency, branch_not_taken,
+    # branch_taken, dsd_setup, async_issue and reduction.
+)
 
 TARGET = replace(
     wse3.TARGET,
@@ -30,4 +48,8 @@ TARGET = replace(
         local_task_ids=(21, 22, 23, 27, 28, 29, 30),  # task ids are shared with colors
         input_queues=(0,),  # SDK documentation, host runtime and tensor streaming
     ),
+    timing=TIMING,
+    # The documents say the same of both machines: memory_bytes, routable_colors, reserved_local_task_ids and
+    # control_task_ids. Assumed for both alike: microthreads, dsr_dest, dsr_src0, dsr_src1, xdsrs, srs, fifos and
+    # fifo_alignment.
 )

@@ -15,6 +15,7 @@ TIMING = Timing(
     hop=2,
     turn=33,  # in the vendor's simulator; about 20 were measured on silicon
     inject=7,
+    ramp=0,  # no figure of its own: part of the others
     task_start=3,
     instruction=1,
     float_latency=2,

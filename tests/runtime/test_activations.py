@@ -18,7 +18,7 @@ FIRST = 12
 
 
 def program(arch: str, lengths: list[int], *, suffixes: list[str], before: str, after: str, tasks: str) -> str:
-    """Column 1 receives on a queue for each operation; both senders start at once and issue one send a cycle."""
+    """Column 1 receives on a queue for each operation; later both senders issue one send a cycle."""
     fabric, outputs, inputs, sends, receives = "", "", "", ["", ""], ""
     for k, length in enumerate(lengths):
         side, index = divmod(k, SIDE)
@@ -68,11 +68,13 @@ def program(arch: str, lengths: list[int], *, suffixes: list[str], before: str, 
           %i0 = arith.constant 0 : index
           %x = flow.coordinate x : i16
           %column = arith.constant 1 : i16
+          %late = arith.constant 20 : i16
           %inside = arith.cmpi eq, %x, %column : i16
           %last = arith.cmpi sgt, %x, %column : i16
           scf.if %inside {{
             {before} {receives} {after}
           }} else {{
+            flow.call @spin(%late) : (i16) -> ()
             scf.if %last {{
               {sends[1]}
             }} else {{
@@ -127,9 +129,9 @@ def runs(completions: list[int], free: int, duration: int) -> int:
 def lengths(operations: int, apart: int) -> list[int]:
     """Lengths with which operations complete `apart` cycles after one another.
 
-    Each is issued one cycle later, and the second sender comes to its branch two cycles later.
+    Each is issued one cycle later, and the second sender comes to its branch three cycles earlier.
     """
-    return [FIRST + k * apart - k % SIDE - 2 * (k // SIDE) for k in range(operations)]
+    return [FIRST + k * apart - k % SIDE + 3 * (k // SIDE) for k in range(operations)]
 
 
 ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])

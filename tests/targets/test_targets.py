@@ -22,6 +22,30 @@ def test_queue_lengths() -> None:
     assert targets.get("wse3").output_queue_words == (8, 8, 8, 8, 8, 8, 8, 8)
 
 
+def test_ways_of_wavelets() -> None:
+    """The published model of WSE-2: a cycle a hop, two at each end, none for a turn. The turn of 33 is of WSE-3 alone."""
+    old, new = targets.get("wse2").timing, targets.get("wse3").timing
+    assert (old.hop, old.turn, old.inject, old.ramp) == (1, 0, 2, 2)
+    assert (new.hop, new.turn, new.inject, new.ramp) == (2, 33, 7, 0)
+
+
+@pytest.mark.parametrize(
+    ("function", "bits", "strides", "cycles"),
+    [
+        ("move", (16, 16), (1, 1), Fraction(1, 4)),
+        ("move", (32, 32), (1, 1), Fraction(1, 2)),
+        ("add", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
+        ("add", (32, 32, 32), (1, 1, 1), Fraction(1, 2)),
+        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(1)),
+    ],
+)
+def test_cycles_of_an_element_on_wse2(
+    function: str, bits: tuple[int, ...], strides: tuple[int, ...], cycles: Fraction
+) -> None:
+    """What the appendix on SIMD mode says of that machine."""
+    assert targets.get("wse2").timing.element_cycles(function, bits, strides) == cycles
+
+
 @pytest.mark.parametrize(
     ("function", "bits", "strides", "cycles"),
     [
