@@ -34,11 +34,14 @@ class CommandStream:
         """Whether some PE listens to the host."""
         return COMMAND_STREAM in machine.exports
 
-    def launch(self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None]) -> None:
+    def launch(
+        self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None], *, defers: bool = False
+    ) -> Deadlock | None:
         """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
 
         `settle` runs the machine until it rests and returns who waits for what never comes. Raises Deadlock, which
-        says which PEs never listen to the host again and what they wait for.
+        says which PEs never listen to the host again and what they wait for. With `defers` that is returned where
+        nothing waits any more: the function has run to its end, and only a further command would wait for ever.
         """
         before = self._counts()
         machine = self._machine
@@ -48,7 +51,7 @@ class CommandStream:
         hang = settle()
         missing = self._silent(before)
         if not missing.any():
-            return
+            return None
         without = missing & ~self._exporting(name)
         if without.any():
             verb = "does" if without.sum() == 1 else "do"
@@ -64,11 +67,14 @@ class CommandStream:
         )
         known = waits.hang if waits else unexplained(machine)
         machine.note_reported(known.unread if waits else ())
-        raise Deadlock(
+        error = Deadlock(
             f"{message}\n{waits.message}" if waits else message,
             waits.location if waits else None,
             replace(known, silent=positions(missing)),
         )
+        if defers and waits is None:
+            return error
+        raise error
 
     def _counts(self) -> NDArray[Any]:
         """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""

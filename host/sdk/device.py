@@ -211,16 +211,17 @@ class Device:
             )
         return numbers[number]
 
-    def launch(self, name: str, arguments: Sequence[Any]) -> None:
+    def launch(self, name: str, arguments: Sequence[Any]) -> Deadlock | None:
         """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
 
-        Raises Deadlock naming the PEs that have not, with what the machine waits for.
+        Raises Deadlock naming the PEs that have not, with what the machine waits for; where nothing waits, because the
+        function has returned, it is returned instead.
         """
         if not CommandStream.exists(self.machine):
             raise SdkError("the program does not import <memcpy/memcpy>, so the host cannot launch functions")
         self.settle()
         self.machine.warn_of_unread(f"when '{name}' is launched", at_end=False)
-        CommandStream(self.machine).launch(name, arguments, self.settle)
+        return CommandStream(self.machine).launch(name, arguments, self.settle, defers=True)
 
     def end(self) -> None:
         """Runs until nothing can happen any more, and warns of tasks that have not ended and wavelets left unread."""

@@ -26,6 +26,7 @@ from .errors import SdkError
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, check_cmaddr
 
 if TYPE_CHECKING:
+    from ...runtime import Deadlock
     from .device import Device
 
 SIM_LOG = "sim.log"
@@ -118,6 +119,8 @@ class SdkRuntime:
         self._questions = 0
         self._log_lines = -1
         self._failed: str | None = None
+        self._silent: Deadlock | None = None
+        """Why no further command can be carried out: a function has returned and not unblocked the command stream."""
 
     def coord_logical_to_physical(self, logical_coords: tuple[int, int]) -> tuple[int, int]:
         """Column and row on the fabric of a PE of the program (HOST-010, HOST-011)."""
@@ -167,15 +170,27 @@ class SdkRuntime:
                 self._finish()
                 with self._reporting("stop"):
                     self._machine.end()
+                if self._silent is not None:
+                    print(f"warning: stop: {self._silent.message}", file=sys.stderr)
         finally:
             self._end()
 
     def dump_core(self, corefile: str) -> None:
-        """Writes the memory of all PEs to a file, after stop() (HOST-021 to HOST-024)."""
+        """Writes the memory of all PEs to a file, after stop() or right before it (HOST-021 to HOST-024)."""
         if corefile != CORE_FILE:
             raise SdkError(f"a core named '{corefile}' cannot be read by the debugger; name it '{CORE_FILE}'")
-        if self._state != "stopped":
+        if self._state not in ("running", "stopped"):
             raise SdkError("dump_core reads what the machine stopped with; call it after stop()")
+        if self._state == "running":
+            if self._failed is None:
+                self._finish()
+                with self._reporting("dump_core"):
+                    self._machine.settle()
+            print(
+                "warning: dump_core: stop() was not called yet, so the core shows the memory as it is now; call "
+                "dump_core after stop(), as SDK 2.10 wants it",
+                file=sys.stderr,
+            )
         from . import core
 
         core.write(Path(corefile), self._machine.machine)
@@ -219,12 +234,12 @@ class SdkRuntime:
             self._advance()
             self._questions += 1
             if not task._done and self._questions > PATIENCE:
-                self._finish(task)
+                self._await(task)
         return task._done
 
     def task_wait(self, task_handle: Task) -> None:
         """Waits until a command is complete (HOST-030)."""
-        self._finish(self._task(task_handle))
+        self._await(self._task(task_handle))
 
     # HOST-033 to HOST-053: copies and streams
 
@@ -398,7 +413,7 @@ class SdkRuntime:
 
     def _launch(self, symbol: str, values: list[Any], nonblock: bool) -> Task:
         def run(last: bool) -> bool:
-            self._machine.launch(symbol, values)
+            self._silent = self._machine.launch(symbol, values)
             return True
 
         return self._enter(f"launch of '{symbol}'", run, nonblock)
@@ -435,16 +450,25 @@ class SdkRuntime:
         while (self._pending if wanted is None else not wanted._done) and self._pending:
             self._attempt(self._pending[0], last=True)
 
+    def _await(self, task: Task) -> None:
+        self._finish(task)
+        if not task._done and self._silent is not None:
+            with self._reporting(task._what):
+                raise self._silent
+
     def _attempt(self, task: Task, *, last: bool) -> bool:
         with self._reporting(task._what):
             try:
-                task._done = task._run(last)
+                if self._silent is not None:
+                    raise self._silent
+                ended = task._run(last)
+                task._done = ended and self._silent is None
             except BaseException:
                 self._pending.remove(task)
                 raise
-        if task._done:
+        if ended:
             self._pending.remove(task)
-        return task._done
+        return ended
 
     def _task(self, handle: object) -> Task:
         if not isinstance(handle, Task) or handle._runtime is not self:

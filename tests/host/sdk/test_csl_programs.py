@@ -132,6 +132,7 @@ def test_traces(compiled: Path) -> None:
 def test_command_stream_never_unblocked(compiled: Path) -> None:
     """The function and the PEs that forgot it are named."""
     runner = start(compiled)
+    runner.launch("forgets", nonblock=False)
     with pytest.raises(SdkError, match=r"launch of 'forgets' never completes: 2 PEs, \(0, 0\), \(1, 0\), never called"):
         runner.launch("forgets", nonblock=False)
     take_unstopped()

@@ -222,15 +222,39 @@ def test_nothing_after_stop(start: Start) -> None:
 
 
 def test_core_of_a_stopped_run(start: Start, grid: Path) -> None:
-    """HOST-021, HOST-022, HOST-024: after stop() only, and under the name the debugger reads."""
+    """HOST-021, HOST-022, HOST-024: of a machine that has run only, and under the name the debugger reads."""
+    fresh = SdkRuntime(grid)
+    for prepare in (lambda: None, fresh.load):
+        prepare()
+        with pytest.raises(SdkError, match=r"dump_core reads what the machine stopped with; call it after stop\(\)"):
+            fresh.dump_core("corefile.cs1")
+    fresh.stop()
     runner = start()
-    with pytest.raises(SdkError, match=r"dump_core reads what the machine stopped with; call it after stop\(\)"):
-        runner.dump_core("corefile.cs1")
     runner.stop()
     with pytest.raises(SdkError, match=r"a core named 'core' cannot be read by the debugger; name it 'corefile.cs1'"):
         runner.dump_core("core")
     runner.dump_core("corefile.cs1")
     assert Path("corefile.cs1").stat().st_size > 0
+
+
+def test_core_right_before_the_stop(running: SdkRuntime, grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """HOST-022: as the debugging page of SDK 1.4 has it; commands that were not waited for are in it."""
+    running.memcpy_h2d(
+        running.get_id("real"), np.arange(36, dtype=np.float32), 0, 0, 3, 2, 6, **(WORDS | {"nonblock": True})
+    )
+    running.dump_core("corefile.cs1")
+    told = capsys.readouterr().err
+    assert told.count("warning") == 1
+    assert "warning: dump_core: stop() was not called yet, so the core shows the memory as it is now" in told
+    early = Path("corefile.cs1").rename("early.cs1")
+    running.stop()
+    running.dump_core("corefile.cs1")
+    assert capsys.readouterr().err == ""
+    with np.load(early, allow_pickle=False) as one, np.load("corefile.cs1", allow_pickle=False) as other:
+        assert one.files == other.files
+        assert all((one[name] == other[name]).all() for name in one.files)
+    core._held.clear()
+    assert_array_equal(debug_util(grid).get_symbol(4, 1, "real", np.float32), np.arange(6))
 
 
 def test_no_core_of_a_wafer(grid: Path) -> None:
@@ -355,11 +379,53 @@ def test_command_stream_never_unblocked(running: SdkRuntime) -> None:
         r"launch of 'forget' never completes: 4 PEs, \(1, 0\), \(2, 0\), \(1, 1\), \(2, 1\), never called "
         r"unblock_cmd_stream\(\); call it on every PE"
     )
+    running.launch("forget", nonblock=False)
     with pytest.raises(SdkError, match=message):
-        running.launch("forget", nonblock=False)
-    with pytest.raises(SdkError, match="launch of 'double': the run has failed before: launch of 'forget' never"):
+        running.launch("double", nonblock=False)
+    with pytest.raises(SdkError, match="launch of 'double': the run has failed before: .*launch of 'forget' never"):
         running.launch("double", nonblock=False)
     running.stop()
+
+
+@pytest.mark.parametrize("nonblock", [False, True])
+def test_stop_after_a_function_that_never_unblocks(
+    running: SdkRuntime, nonblock: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HOST-018: it has returned and nothing waits, so there is nothing that stop() could wait for."""
+    running.launch("forget", nonblock=nonblock)
+    running.stop()
+    told = capsys.readouterr().err
+    assert told.count("warning") == 1
+    assert (
+        "warning: stop: launch of 'forget' never completes: 4 PEs, (1, 0), (2, 0), (1, 1), (2, 1), never called "
+        "unblock_cmd_stream(); call it on every PE, where the work that 'forget' starts ends"
+    ) in told
+
+
+@pytest.mark.parametrize("command", ["launch", "copy", "task_wait", "is_task_done"])
+def test_commands_after_a_function_that_never_unblocks(running: SdkRuntime, command: str) -> None:
+    """HOST-018, HOST-029, HOST-030: all that would wait for it is a deadlock."""
+    task = running.launch("forget", nonblock=False)
+    data = np.zeros(36, np.float32)
+    with pytest.raises(loomir.Deadlock, match="launch of 'forget' never completes: 4 PEs") as caught:
+        if command == "launch":
+            running.launch("double", nonblock=True)
+            running.stop()
+        elif command == "copy":
+            running.memcpy_d2h(data, running.get_id("real"), 0, 0, 3, 2, 6, **WORDS)
+        elif command == "task_wait":
+            running.task_wait(task)
+        else:
+            while not running.is_task_done(task):
+                pass
+    assert caught.value.silent == ((1, 0), (2, 0), (1, 1), (2, 1))
+
+
+def test_stop_with_a_function_that_waits(running: SdkRuntime) -> None:
+    """HOST-018: what it waits for is pending, and stop() would wait for it too."""
+    running.launch("wait", nonblock=True)
+    with pytest.raises(loomir.Deadlock, match="launch of 'wait' never completes: all 6 PEs"):
+        running.stop()
 
 
 def test_function_that_hangs(running: SdkRuntime) -> None:
@@ -376,8 +442,9 @@ def test_function_that_hangs(running: SdkRuntime) -> None:
 
 
 def test_a_launch_that_forgets_to_unblock_is_a_deadlock(running: SdkRuntime) -> None:
+    running.launch("forget", nonblock=False)
     with pytest.raises(loomir.Deadlock) as caught:
-        running.launch("forget", nonblock=False)
+        running.launch("double", nonblock=False)
     assert caught.value.silent == ((1, 0), (2, 0), (1, 1), (2, 1)) == caught.value.units
     assert caught.value.waits == () and caught.value.statistics["grid"] == [3, 2]
 
@@ -399,8 +466,8 @@ def test_a_hang_leaves_trace_and_core(grid: Path) -> None:
 
 def test_failed_command_not_waited_for(running: SdkRuntime) -> None:
     """A command that fails later is told by whoever waits next."""
-    task = running.launch("forget", nonblock=True)
-    with pytest.raises(SdkError, match="launch of 'forget' never completes"):
+    task = running.launch("wait", nonblock=True)
+    with pytest.raises(SdkError, match="launch of 'wait' never completes"):
         running.stop()
     assert "pending" in repr(task)
 
