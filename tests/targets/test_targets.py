@@ -23,7 +23,7 @@ def test_queue_lengths() -> None:
 
 
 def test_ways_of_wavelets() -> None:
-    """The published model of WSE-2: a cycle a hop, two at each end, none for a turn. The turn of 33 is of WSE-3 alone."""
+    """The published model of WSE-2 has a cycle a hop, two at each end, and no turn; 33 is of WSE-3 alone."""
     old, new = targets.get("wse2").timing, targets.get("wse3").timing
     assert (old.hop, old.turn, old.inject, old.ramp) == (1, 0, 2, 2)
     assert (new.hop, new.turn, new.inject, new.ramp) == (2, 33, 7, 0)
