@@ -382,7 +382,7 @@ def test_command_stream_never_unblocked(running: SdkRuntime) -> None:
     running.launch("forget", nonblock=False)
     with pytest.raises(SdkError, match=message):
         running.launch("double", nonblock=False)
-    with pytest.raises(SdkError, match="launch of 'double': the run has failed before: .*launch of 'forget' never"):
+    with pytest.raises(SdkError, match=r"launch of 'double': the run has failed before: .*launch of 'forget' never"):
         running.launch("double", nonblock=False)
     running.stop()
 
