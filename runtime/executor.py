@@ -22,7 +22,7 @@ from .fabric import arrivals
 from .fifos import FifoStream, Side
 from .memory import DTYPES, WIDE, walk
 from .program import Application, cycles
-from .queues import InputQueue, Message, OutputQueue, Transfer
+from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
 from .registers import Held, behind
 from .resources import OPEN
 from .sends import Send
@@ -398,6 +398,21 @@ class Executor:
             self.arrive(receiver, message)
 
     def _covered(self, application: Application, queue: OutputQueue, units: UnitSet) -> None:
+        missing = without_color(queue, units)
+        if missing is not None:
+            place, _ = queue.cls.describe_first(units, missing, missing)
+            raise LoomError(
+                f"{application.text} sends on output queue {queue.number}, which has no color on {place}; give it one "
+                "with @initialize_queue in a comptime block (AMB-34)",
+                application.where,
+            )
+        if queue.swallowed is not None and some(queue.swallowed[units.index]):
+            place, number = queue.cls.describe_first(units, queue.swallowed[units.index], queue.colors[units.index])
+            self.machine.warn(
+                application.where,
+                f"{application.text} sends color {self.machine.color_label(number)}, which ends at {place} itself; the "
+                "wavelets are lost, so add a route with @set_color_config or do not send there",
+            )
         if queue.lost is None or queue.covers.get(units):
             return
         wrong = queue.lost[units.index]
@@ -492,6 +507,8 @@ class Executor:
             others = [] if common is piece.units else [piece.part(units) for units in subtract(piece.units, common)]
             active, mine = transfer.part(common), piece.part(common)
             remaining = [transfer.part(units) for units in subtract(transfer.units, common)]
+            if queue.task is not None:
+                self._contended(queue, active, mine)
             waiting[index : index + 1] = remaining
             self._feed_elements(active, [mine])
             if active.position < active.count:
@@ -502,6 +519,43 @@ class Executor:
                     others.append(mine)
             rest[position : position + 1] = others
         return rest
+
+    def _awaited(self, warp: Warp, application: Application, queue: InputQueue) -> None:
+        """Report an operation that awaits what cannot come (AMB-34)."""
+        units = warp.units
+        missing = without_color(queue, units)
+        if missing is not None:
+            place, _ = queue.cls.describe_first(units, missing, missing)
+            raise LoomError(
+                f"{application.text} receives from input queue {queue.number}, which has no color on {place}; give it "
+                "one with @initialize_queue in a comptime block (AMB-34)",
+                application.where,
+            )
+        if queue.unrouted is not None and some(queue.unrouted[units.index]):
+            place, number = queue.cls.describe_first(units, queue.unrouted[units.index], queue.colors[units.index])
+            self.machine.warn(
+                application.where,
+                f"{application.text} receives color {self.machine.color_label(number)}, which no route brings to the "
+                f"ramp of {place}; add one with @set_color_config",
+            )
+
+    def _contended(self, queue: InputQueue, transfer: Transfer, message: Message) -> None:
+        """Report wavelets for an operation in the background that the queue's data task may take as well."""
+        task = queue.task
+        if task is None or queue.control_only or transfer.warp is not None:
+            return
+        if task.unblocked is None:
+            free: Any = np.ones(message.units.shape, np.bool_)
+        else:
+            free = task.unblocked[message.units.index] <= message.head_time
+        if some(free):
+            place, _ = queue.cls.describe_first(message.units, free, free)
+            self.machine.warn(
+                transfer.application.where,
+                f"{transfer.application.text} receives from input queue {queue.number} on {place} while data task "
+                f"@{task.name} of the queue is unblocked and may take the same wavelets; @block it until the operation "
+                "has ended",
+            )
 
     def _receive(
         self,
@@ -528,6 +582,7 @@ class Executor:
                     "queues",
                     application.where,
                 )
+            self._awaited(warp, application, stream.queue)
             queues.append(stream.queue)
         fifos = [stream.fifo for stream in (destination, *inputs) if type(stream) is FifoStream]
         if type(destination) is FifoStream:

@@ -17,7 +17,7 @@ from ..dialects.region import RegionAttr
 from ..dialects.source_names import source_name
 from ..dialects.traversal import walk
 from .channels import Channel
-from .fabric import Color, Delivery, compress, trace
+from .fabric import Color, Delivery, compress, port_mask, trace
 from .fifos import empty_fifo
 from .host_copies import Place
 from .host_streams import HostInput, HostOutput
@@ -281,9 +281,10 @@ class Loader:
         if op.direction.data == "input":
             lengths = self.machine.target.input_queue_words
             room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
-            cls.inputs[name] = InputQueue(cls, name, _label(op), number, mine, resource, room)
+            queue = cls.inputs[name] = InputQueue(cls, name, _label(op), number, mine, resource, room)
         else:
-            cls.outputs[name] = OutputQueue(cls, name, _label(op), number, mine, resource)
+            queue = cls.outputs[name] = OutputQueue(cls, name, _label(op), number, mine, resource)
+        queue.colorless = bool((mine[cls.units.index] < 0).any())
 
     def _load_task(self, cls: UnitClass, op: flow.TaskOp, changed: set[str]) -> None:
         name = op.sym_name.data
@@ -367,6 +368,7 @@ class Loader:
                     if mask.any():
                         outputs.append((queue, mask))
             self._from_host(color, readers.get(number, []), number, counts)
+            self._note_unrouted(color, readers.get(number, []), number)
             switched = self.machine.switched.get(color.name)
             if switched is not None:
                 self._connect_switched(switched, outputs, readers.get(number, []), counts)
@@ -398,9 +400,14 @@ class Loader:
             # Of a multicast some receivers may not read; but what nobody reads was sent in vain.
             unread = ~claimed
             vain = unread & ~reaches[paths.source[:, 0], paths.source[:, 1]]
+            # What ends where it was sent, the machine swallows.
+            home = (paths.lost == paths.lost_at).all(axis=1)
+            home &= color.receive[paths.lost[:, 0], paths.lost[:, 1]] == 0
+            own = vain & (paths.source == paths.target).all(axis=1)
             for queue, mask in outputs:
-                self._note_losses(queue, mask, paths.lost, paths.lost_at)
-                self._note_losses(queue, mask, paths.source[vain], paths.target[vain])
+                self._note_losses(queue, mask, paths.lost[~home], paths.lost_at[~home])
+                self._note_losses(queue, mask, paths.source[vain & ~own], paths.target[vain & ~own])
+                self._note_swallowed(queue, mask, np.concatenate([paths.lost[home], paths.source[own]]))
                 self._note_unread(queue, mask, paths.source[unread & ~vain], paths.target[unread & ~vain])
         rank = 0
         for (queue, reader), parts in collected.items():
@@ -466,6 +473,36 @@ class Loader:
                 host.readers.append((queue, mine))
                 tally = counts.setdefault(queue, np.zeros(queue.cls.shape[0] * queue.cls.shape[1], np.int64))
                 tally += mine.ravel()
+
+    def _note_unrouted(self, color: Color, readers: list[InputQueue], number: int) -> None:
+        """Mark the units that read a color which nothing brings to their ramps; tell of data tasks that never start."""
+        if color.name in self.machine.switched:
+            return
+        arrives = (color.transmit & port_mask(["ramp"])) != 0
+        host = self.machine.host_inputs.get(color.name)
+        if host is not None:
+            arrives = arrives | host.connected
+        for queue in readers:
+            missing = (queue.colors == number) & ~queue.cls.placement.from_grid(arrives)
+            if missing.any():
+                queue.unrouted = missing if queue.unrouted is None else queue.unrouted | missing
+        if not arrives.any():
+            for queue in readers:
+                if queue.task is not None and not queue.control_only:
+                    self.machine.warn(
+                        queue.task.code.where,
+                        f"data task @{queue.task.name} never starts: no route brings color {color.label} to the "
+                        "ramp of any PE; add one with @set_color_config",
+                    )
+
+    def _note_swallowed(self, queue: OutputQueue, mask: Array, sources: Array) -> None:
+        mine = mask[sources[:, 0], sources[:, 1]] if len(sources) else np.zeros(0, np.bool_)
+        if not mine.any():
+            return
+        if queue.swallowed is None:
+            queue.swallowed = np.zeros(queue.cls.shape, np.bool_)
+        local = queue.cls.placement.local(sources[mine])
+        queue.swallowed[local[:, 0], local[:, 1]] = True
 
     def _note_losses(self, queue: OutputQueue, mask: Array, sources: Array, places: Array) -> None:
         mine = mask[sources[:, 0], sources[:, 1]] if len(sources) else np.zeros(0, np.bool_)

@@ -17,7 +17,7 @@ from .fabric import Delivery, reach
 from .resources import Resource
 from .sends import Send
 from .streams import QueueStream
-from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, subtract
+from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, some, subtract
 from .waits import Unit, Wait, completion, who
 from .warp import Warp, restrict
 
@@ -223,6 +223,10 @@ class InputQueue:
     control_only: bool = False
     """Whether only control wavelets start anything: the queue has no data task."""
     senders: int = 0
+    colorless: bool = False
+    """Whether the queue has no color on some units."""
+    unrouted: Array | None = None
+    """Units to whose ramps nothing brings the color, [rows, columns]; None if there are none."""
     all_have_to_act: bool = False
 
     def first(self, units: UnitSet) -> UnitSet | None:
@@ -351,6 +355,10 @@ class OutputQueue:
     room: int = 1 << 16
     """Wavelets of one send that every receiver's queue is sure to hold."""
     covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])
+    colorless: bool = False
+    """Whether the queue has no color on some units."""
+    swallowed: Array | None = None
+    """Units whose wavelets end at their own router or ramp, [rows, columns]; None if there are none."""
     lost: Array | None = None
     """Units some of whose wavelets are lost, [rows, columns]; None if none are."""
     lost_at: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict[tuple[int, int], tuple[int, int]])
@@ -404,3 +412,11 @@ def by_color(queue: InputQueue | OutputQueue, units: UnitSet) -> Iterator[tuple[
     for number in np.unique(colors).tolist():
         for part in from_mask(units, colors == number):
             yield part, machine.color_label(number)
+
+
+def without_color(queue: InputQueue | OutputQueue, units: UnitSet) -> Array | None:
+    """Return the units among some on which a queue has no color, None if there are none."""
+    if not queue.colorless:
+        return None
+    missing = queue.colors[units.index] < 0
+    return missing if some(missing) else None

@@ -344,7 +344,7 @@ class PeCode(Code):
         assert isinstance(queue, wse.QueueOp), "verified: it is a queue"
         way = "input_queue" if isinstance(op, dsd.FabinOp) else "output_queue"
         fields: dict[str, Expression] = {
-            "fabric_color": tree.name(self.program.color_of(queue)),
+            **({"fabric_color": tree.name(self.program.color_of(queue))} if queue.colors.data else {}),
             "extent": self._unsigned(op.extent),
             way: tree.name(self.program.called[op.queue_name]),
         }

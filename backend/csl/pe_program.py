@@ -518,12 +518,13 @@ class PeProgram:
 
     def _queue(self, op: wse.QueueOp) -> None:
         way = "input" if isinstance(op, wse.InputQueueOp) else "output"
-        name, color = self.called[op.sym_name.data], self.color_of(op)
+        name = self.called[op.sym_name.data]
         if op.queue_id is None:
             raise refuse(op, f"queue @{op.sym_name.data} has no id; run dsd-assign-queues before printing")
         value = tree.builtin(f"get_{way}_queue", tree.integer(op.queue_id))
         self._ids.append(tree.declare("const", name, tree.name(f"{way}_queue"), value))
-        if self.target.queues_keep_color:
+        color = self.color_of(op) if op.colors.data else None
+        if self.target.queues_keep_color and color is not None:
             fields = tree.structure({"color": tree.name(color)})
             self._comptime.append(tree.builtin("initialize_queue", tree.name(name), fields))
         if isinstance(op, wse.InputQueueOp) and op.unblocked is not None:

@@ -94,7 +94,8 @@ class FifoOp(SymbolUser):
 @irdl_op_definition
 class QueueOp(SymbolUser):
     """A hardware queue of the unit, `input` or `output`, with the color it serves; where the color differs from
-    unit to unit, each color comes with the regions of the grid on which it holds.
+    unit to unit, each color comes with the regions of the grid on which it holds. What is sent or awaited where none
+    holds is an error of the run (AMB-34).
 
     `unblocked` lets control wavelets of an input queue without data task start control tasks from the beginning; a
     data task does so too.
@@ -183,8 +184,6 @@ class QueueOp(SymbolUser):
         name = self.sym_name.data
         if self.direction.data not in ("input", "output"):
             raise VerifyException(f"queue @{name} is '{self.direction.data}'; make it 'input' or 'output'")
-        if not self.colors.data:
-            raise VerifyException(f"queue @{name} has no color; name the color it serves")
         verify_unblocked_queue(name, is_input=self.is_input, unblocked=self.unblocked is not None)
         if len(self.colors) != len(self.color_regions):
             raise VerifyException(

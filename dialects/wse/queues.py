@@ -152,7 +152,8 @@ class FifoOp(SymbolUser):
 class QueueOp(SymbolUser, ABC):
     """What input and output queues have in common.
 
-    A queue serves one color on each PE; with a list of colors each entry holds on its region.
+    A queue serves one color on each PE; with a list of colors each entry holds on its region. Where none holds, the run
+    reports what is sent or awaited on the queue (AMB-34).
     """
 
     sym_name = prop_def(SymbolNameConstraint())
@@ -222,8 +223,6 @@ class QueueOp(SymbolUser, ABC):
         verify_unblocked_queue(
             self.sym_name.data, is_input=isinstance(self, InputQueueOp), unblocked=self.unblocked is not None
         )
-        if not self.colors.data:
-            raise VerifyException(f"queue @{self.sym_name.data} has no color; name the color it serves")
 
     @abstractmethod
     def queue_words(self, target: Target) -> tuple[int, ...]:

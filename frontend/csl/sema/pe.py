@@ -11,13 +11,16 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -439,14 +442,34 @@ class PeProgram:
     # Queues
 
     def queue(self, ev: Evaluator, output: bool, id: int | None, color: int | None, node: syntax.Node) -> str:
-        """The symbol of the queue with an id, a color, or both."""
-        if id is not None and color is None:
-            color = self.queue_colors.get((output, id))
+        """Return the symbol of the queue with an id, a color, or both.
+
+        One without a color on this PE has none in the IR: the run reports what is sent or awaited on it (AMB-34).
+        """
+        kind = "output" if output else "input"
+        keeps_color = self.session.target.queues_keep_color
+        if id is not None:
+            bound = self.queue_colors.get((output, id))
             if color is None:
-                kind = "output" if output else "input"
+                color = bound
+                if color is None:
+                    ev.warn(
+                        node,
+                        f"{kind} queue {id} has no color here; give it one with @initialize_queue in a comptime block "
+                        "if anything is sent or received on it",
+                    )
+            elif keeps_color and bound is None:
+                ev.warn(
+                    node,
+                    f"{kind} queue {id} takes color {color} from the DSD, which SDK 2.10 does not do; give it its "
+                    "color with @initialize_queue in a comptime block",
+                )
+                self._bind(output, id, color)
+            elif keeps_color and bound != color:
                 ev.fail(
                     node,
-                    f"{kind} queue {id} has no color; give it one with @initialize_queue in a comptime block",
+                    f"the DSD has color {color}, but {kind} queue {id} has color {bound}; give both the same color, or "
+                    "the DSD another queue (AMB-11)",
                 )
         if id is None and not output:
             for (is_output, number), other in self.queue_colors.items():
@@ -456,14 +479,39 @@ class PeProgram:
         self.use(ev, "color", color, node)
         key = (output, id, color)
         symbol = self._queues.get(key)
+        if symbol is None and not output and not keeps_color and color is not None:
+            symbol = self._joined(id, color)
         if symbol is None:
-            assert color is not None
-            kind = "out" if output else "in"
-            name = f"{kind}{id}_c{color}" if id is not None else f"{kind}_c{color}"
-            symbol = self._queues[key] = self.unique(name)
+            short = "out" if output else "in"
+            served = "" if color is None else f"_c{color}"
+            symbol = self.unique(f"{short}{id}{served}" if id is not None else f"{short}{served}")
             make = wse.OutputQueueOp if output else wse.InputQueueOp
-            self.add(make(symbol, self.color(color), id), ev.source, node)
+            self.add(make(symbol, [] if color is None else self.color(color), id), ev.source, node)
+        self._queues[key] = symbol
         return symbol
+
+    def _bind(self, output: bool, id: int, color: int) -> None:
+        """Give a queue that nothing initializes the color of a DSD, for its data task too (AMB-34)."""
+        self.queue_colors[output, id] = color
+        symbol = self._queues.pop((output, id, None), None)
+        if symbol is None:
+            return
+        self._queues[output, id, color] = symbol
+        for op in self.operations:
+            if isinstance(op, wse.QueueOp) and op.sym_name.data == symbol:
+                op.colors = ArrayAttr([wse.QueueColorAttr.get(self.color(color))])
+
+    def _joined(self, id: int | None, color: int) -> str | None:
+        """The input queue that a color has already, where it is not the user who binds it to a queue: a data task and
+        the DSDs of one color read the same wavelets."""
+        for (is_output, number, other), symbol in self._queues.items():
+            if is_output or other != color or (number is not None and id is not None):
+                continue
+            for op in self.operations:
+                if isinstance(op, wse.InputQueueOp) and op.sym_name.data == symbol and op.id is None and id is not None:
+                    op.id = IntegerAttr(id, i64)
+            return symbol
+        return None
 
     # Functions
 

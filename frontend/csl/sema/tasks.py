@@ -187,8 +187,8 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     pe.use(ev, "output queue" if output else "input queue", number, node)
     keeps_color = ev.session.target.queues_keep_color
     if output and not keeps_color:
-        if len(arguments) == 2:
-            ev.fail(node, "@initialize_queue of an output queue takes no configuration on WSE-2")
+        if len(arguments) == 2 and not _is_empty(ev.expr(arguments[1]).type):
+            ev.fail(node, "@initialize_queue of an output queue takes no configuration on WSE-2; leave it out or empty")
         return VOID
     if len(arguments) == 1:
         ev.fail(node, "@initialize_queue needs a configuration with '.color'")
@@ -211,6 +211,10 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     pe.use(ev, "color", color, arguments[1])
     pe.queue_colors[output, number] = color
     return VOID
+
+
+def _is_empty(type: Type) -> bool:
+    return type is types.VOID or (isinstance(type, types.Struct) and not type.types)
 
 
 def check_ids(ev: Evaluator) -> None:

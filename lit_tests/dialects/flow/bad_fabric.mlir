@@ -221,14 +221,6 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: queue @q has no color; name the color it serves{{$}}
-flow.fabric @p target "wse3" grid 1 by 1 {
-  flow.color @c = 3
-  flow.units @u on [:, :] words 8 {
-    flow.queue input @q id 0 colors []
-  }
-}
-// -----
 // CHECK: error: queue @q is 'both'; make it 'input' or 'output'{{$}}
 "builtin.module"() ({
   "flow.fabric"() <{sym_name = "p", target = "wse3", width = 1 : i64, height = 1 : i64}> ({

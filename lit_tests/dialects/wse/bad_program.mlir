@@ -116,13 +116,6 @@ wse.program @p target "wse3" rectangle 3 x 2 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: queue @q has no color; name the color it serves{{$}}
-wse.program @p target "wse3" rectangle 1 x 1 {
-  wse.pe @e on [:, :] {
-    wse.input_queue @q colors []
-  }
-}
-// -----
 // CHECK: error: local task @t takes arguments, but nothing passes any to it; keep the values in buffers{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {

@@ -51,7 +51,6 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
 @pytest.mark.parametrize(
     ("routes", "pe", "end", "cause"),
     [
-        ("", SENDER, 0, r"PE \(0, 0\) has no route for color 'c'; give it one, or stop the send before it"),
         (route(0, "RAMP", "EAST"), SENDER, 1, r"PE \(1, 0\), to which they are sent, has no route for color 'c'"),
         (
             route(0, "RAMP", "WEST"), SENDER, 0,
@@ -80,7 +79,7 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         ),
     ],
     ids=[
-        "no route", "a neighbor without route", "off the rectangle", "through the rectangle", "no ramp at the start",
+        "a neighbor without route", "off the rectangle", "through the rectangle", "no ramp at the start",
         "from another side", "nothing reads", "another color",
     ],
 )  # fmt: skip
@@ -94,6 +93,20 @@ def test_routes_that_lead_nowhere(csl: Csl, routes: str, pe: str, end: int, caus
         caught.value.message,
     ), str(caught.value)
     assert str(caught.value.location).startswith(str(csl.directory / "pe.csl"))
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("routes", ["", route(0, "RAMP", "RAMP")], ids=["no route", "no queue"])
+def test_a_color_that_ends_at_its_sender(csl: Csl, routes: str, arch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One warning, however often it is sent."""
+    twice = SENDER.replace("@mov32(wire, 7);", "for (@range(i16, 3)) |i| { @mov32(wire, 7); }")
+    twice += '\ncomptime { if (@is_arch("wse3")) @initialize_queue(@get_output_queue(2), .{ .color = c }); }'
+    launch(csl, routes, twice, arch)
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert re.search(
+        r"pe.csl:5:\d+: warning: mov32 in @main sends color 'c', which ends at PE \(0, 0\) itself; the wavelets are",
+        warning,
+    )
 
 
 def test_a_task_on_every_wavelet(csl: Csl) -> None:
@@ -154,20 +167,180 @@ def test_waits_for_ever(csl: Csl) -> None:
     assert caught.value.units == ((1, 0),) and caught.value.missing == 1
 
 
-def test_queues_of_wse3_need_a_color(csl: Csl) -> None:
+QUEUES = """
+param mine: bool;
+const c = @get_color(3);
+const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .output_queue = @get_output_queue(2) });
+const from = @get_dsd(fabin_dsd, .{ .extent = 4, .input_queue = @get_input_queue(1) });
+var given = [4]i16{ 1, 2, 3, 4 };
+var out = @zeros([4]i16);
+const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> given[i] });
+const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+fn send() void { @mov16(wire, all); }
+fn receive() void { @mov16(into, from); }
+fn main() void {}
+comptime {
+  if (mine) {
+    @initialize_queue(@get_input_queue(1), .{ .color = c });
+    @initialize_queue(@get_output_queue(2), .{ .color = c });
+  }
+  @export_symbol(send);
+  @export_symbol(receive);
+}
+"""
+FUNCTIONS = dict.fromkeys(("main", "send", "receive"), "fn() void")
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "number"), [("send", "sends on output", 2), ("receive", "receives from input", 1)]
+)
+def test_queues_without_a_color_are_reported_when_they_are_used(csl: Csl, name: str, way: str, number: int) -> None:
+    """AMB-34: at compile time only as a warning, for the file may serve PEs that never use the queue."""
+    text = QUEUES.replace("@export_symbol(send);\n", "").replace("@export_symbol(receive);\n", "")
+    simulator = csl.start(text, {"out": "i16"}, FUNCTIONS, "wse3", width=2, params=".mine = x == 1")
+    with pytest.raises(LoomError, match=rf"{way} queue {number}, which has no color on PE \(0, 0\); give it one with"):
+        simulator.launch(name)
+
+
+def test_queues_without_a_color_that_nobody_uses(csl: Csl) -> None:
+    """AMB-34: one file serves PEs that have the colors and one that does not."""
+    text = QUEUES.replace("  @export_symbol(send);\n", "").replace("  @export_symbol(receive);\n", "")
+    text = text.replace("fn main() void {}", "fn main() void { if (mine) { send(); receive(); } }")
+    text = text.replace("param mine: bool;", "param here: bool; var mine = here;").replace(
+        "if (mine) {\n", "if (here) {\n"
+    )
+    route_back = "@set_color_config(1, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    simulator = csl.start(
+        text, {"out": "i16"}, {"main": "fn() void"}, "wse3", width=2, params=".here = x == 1", layout=route_back
+    )
+    simulator.launch("main")
+    assert simulator.get("out")[0].tolist() == [[0] * 4, [1, 2, 3, 4]]
+
+
+def test_warnings_of_queues(csl: Csl) -> None:
+    """AMB-34: a queue without a color, and on WSE-3 one that takes that of a DSD, as SDK 1.4 has it."""
+    layout = """
+    layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }
+    """
     text = """
-    param x: i16;
-    const wire = @get_dsd(fabout_dsd, .{ .extent = 1, .output_queue = @get_output_queue(2) });
-    fn main() void { @mov32(«wire», 7); }
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 1, FIELD .output_queue = @get_output_queue(2) });
+    fn main() void { @mov32(wire, 7); }
     comptime { @export_symbol(main); }
     """
-    layout = """
-    layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{ .x = 0 }); @export_name("main", fn() void); }
+    for arch in ("wse2", "wse3"):
+        (warning,) = csl.layout(layout, text.replace("FIELD", ""), arch=arch).warnings
+        assert "pe.csl:3:29: warning: output queue 2 has no color here; give it one with @initialize_queue" in warning
+    colored = text.replace("FIELD", ".fabric_color = @get_color(3),")
+    assert csl.layout(layout, colored, arch="wse2").warnings == []
+    (warning,) = csl.layout(layout, colored, arch="wse3").warnings
+    assert "pe.csl:3:29: warning: output queue 2 takes color 3 from the DSD, which SDK 2.10 does not do" in warning
+
+
+def test_a_queue_has_one_color(csl: Csl) -> None:
+    """AMB-11: that of the DSD is the queue's."""
+    text = """
+    const wire = @get_dsd(fabout_dsd,
+      .{ .extent = 1, .fabric_color = @get_color(4), .output_queue = @get_output_queue(2) });
+    task t() void { @mov32(«wire», 7); }
+    comptime {
+      @bind_local_task(t, @get_local_task_id(9));
+      @initialize_queue(@get_output_queue(2), .{ .color = @get_color(3) });
+    }
     """
-    message = "output queue 2 has no color; give it one with @initialize_queue"
-    csl.refuses(text, message, layout=layout, arch="wse3")
-    both = text.replace(".output_queue", ".fabric_color = @get_color(3), .output_queue")
-    csl.layout(layout, both.replace("«", "").replace("»", ""), arch="wse3")
+    csl.refuses(text, "the DSD has color 4, but output queue 2 has color 3; give both the same color", arch="wse3")
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("blocked", [True, False])
+@pytest.mark.parametrize("initialized", [True, False])
+def test_a_data_task_and_an_operation_on_one_queue(
+    csl: Csl, arch: str, blocked: bool, initialized: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """AMB-34: they read the same wavelets, each wavelet once; a task that could take the operation's is told."""
+    which = "c" if arch == "wse2" else "@get_input_queue(1)"
+    text = f"""
+    const c = @get_color(3);
+    const wire = @get_dsd(fabout_dsd, .{{ .extent = 8, .fabric_color = c, .output_queue = @get_output_queue(2) }});
+    const from = @get_dsd(fabin_dsd, .{{ .extent = 4, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+    var given = [8]i16{{ 1, 2, 3, 4, 5, 6, 7, 8 }};
+    var out = @zeros([9]i16);
+    const all = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{8}} -> given[i] }});
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
+    var next: u16 = 4;
+    task t(x: i16) void {{ out[next] = x; next += 1; out[8] += 1; }}
+    fn main() void {{
+      @mov16(into, from, .{{ .async = true {f", .unblock = {which}" if blocked else ""} }});
+      @mov16(wire, all, .{{ .async = true }});
+    }}
+    comptime {{
+      @bind_data_task(t, @get_data_task_id({which}));
+      {f"@block({which});" if blocked else ""}
+      {"@initialize_queue(@get_input_queue(1), .{ .color = c });" if initialized else ""}
+    }}
+    """
+    back = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    out = csl.run(text, {"out": "i16"}, arch=arch, layout=back)["out"].tolist()
+    assert out == [1, 2, 3, 4, 5, 6, 7, 8, 4]
+    told = capsys.readouterr().err
+    assert ("while data task @t of the queue is unblocked and may take the same wavelets" in told) is not blocked
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_a_queue_whose_color_nothing_routes(csl: Csl, arch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """AMB-34: told where it is awaited, and where a data task hangs on it."""
+    which = "@get_color(4)" if arch == "wse2" else "@get_input_queue(4)"
+    text = f"""
+    const from = @get_dsd(fabin_dsd,
+      .{{ .extent = 4, .fabric_color = @get_color(3), .input_queue = @get_input_queue(1) }});
+    var out = @zeros([4]i16);
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> out[i] }});
+    task t(x: i16) void {{ out[0] = x; }}
+    fn main() void {{ @mov16(into, from, .{{ .async = true }}); }}
+    comptime {{
+      @bind_data_task(t, @get_data_task_id({which}));
+      @initialize_queue(@get_input_queue(1), .{{ .color = @get_color(3) }});
+      @initialize_queue(@get_input_queue(4), .{{ .color = @get_color(4) }});
+    }}
+    """
+    csl.run(text, {"out": "i16"}, arch=arch)
+    told = capsys.readouterr().err
+    assert "mov16 in @main receives color @c3, which no route brings to the ramp of PE (0, 0)" in told
+    assert "data task @t never starts: no route brings color @c4 to the ramp of any PE" in told
+
+
+def test_five_data_tasks_beside_descriptors_on_five_queues(csl: Csl) -> None:
+    """Data tasks of WSE-2 belong to colors, and need no queues of their own."""
+    lines = [
+        f"""
+        task t{n}(x: f32) void {{ out[{n}] += x; }}
+        comptime {{ @bind_data_task(t{n}, @get_data_task_id(@get_color({n}))); }}
+        const o{n} = @get_dsd(fabout_dsd,
+          .{{ .extent = 4, .fabric_color = @get_color({n}), .output_queue = @get_output_queue({n}) }});
+        const i{n} = @get_dsd(fabin_dsd,
+          .{{ .extent = 4, .fabric_color = @get_color({n + 8}), .input_queue = @get_input_queue({n}) }});
+        const p{n} = @get_dsd(fabout_dsd,
+          .{{ .extent = 4, .fabric_color = @get_color({n + 8}), .output_queue = @get_output_queue({n}) }});
+        """
+        for n in range(5)
+    ]
+    sends = "".join(f"@fmovs(o{n}, {n + 1}.0);" for n in range(5))
+    receives = "".join(f"@fmovs(@increment_dsd_offset(m, {n}, f32), i{n}, .{{ .async = true }});" for n in range(5))
+    text = (
+        "".join(lines)
+        + f"""
+        var out = @zeros([5]f32);
+        var buffer = @zeros([8]f32);
+        const m = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> buffer[i] }});
+        fn main() void {{ {receives} {sends} {"".join(f"@fmovs(p{n}, {n}.5);" for n in range(5))} }}
+        """
+    )
+    routes = "".join(
+        f"@set_color_config(0, 0, @get_color({n}), .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ RAMP }} }} }});"
+        for n in (*range(5), *range(8, 13))
+    )
+    result = csl.run(text, {"out": "f32", "buffer": "f32"}, layout=routes)
+    assert result["out"].tolist() == [4.0, 8.0, 12.0, 16.0, 20.0]
+    assert set(result["buffer"].tolist()) <= {0.5, 1.5, 2.5, 3.5, 4.5} and result["buffer"][0] == 0.5
 
 
 def test_a_dsd_without_color_or_queue(csl: Csl) -> None:

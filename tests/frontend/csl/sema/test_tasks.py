@@ -276,11 +276,18 @@ def test_parameters_of_tasks(csl: Csl) -> None:
     csl.refuses(f"task receive(«x: bool») void {{}}\n{bind}", "a task is given numbers of 16 or 32 bits, not 'bool'")
 
 
+@pytest.mark.parametrize("configuration", ["", ", .{}"])
+def test_an_output_queue_of_wse2_is_initialized_without_a_color(csl: Csl, configuration: str) -> None:
+    csl.pe(f"comptime {{ @initialize_queue(@get_output_queue(1){configuration}); }}")
+    given = "comptime { «@initialize_queue(@get_output_queue(1), .{ .color = @get_color(3) })»; }"
+    csl.refuses(given, "@initialize_queue of an output queue takes no configuration on WSE-2; leave it out or empty")
+
+
 def test_wse3(csl: Csl) -> None:
-    task = (
-        "task receive(x: u16) void {}\ncomptime { «@bind_data_task(receive, @get_data_task_id(@get_input_queue(2)))»; }"
-    )
-    csl.refuses(task, "input queue 2 has no color; give it one with @initialize_queue", arch="wse3")
+    task = "task receive(x: u16) void {}\n"
+    task += "comptime { @bind_data_task(receive, @get_data_task_id(@get_input_queue(2))); }"
+    (warning,) = csl.pe(task, arch="wse3").warnings
+    assert "pe.csl:2:12: warning: input queue 2 has no color here; give it one with @initialize_queue" in warning
     for statement, message in [
         ("«@initialize_queue(@get_output_queue(1))»;", "needs a configuration with '.color'"),
         (
