@@ -27,6 +27,7 @@ from . import (
     emit,
     expressions,
     functional,  # noqa: F401
+    linkage,
     loops,  # noqa: F401
     registers,  # noqa: F401
     reserved,
@@ -363,6 +364,9 @@ class _Bodies:
                         expressions.resolve(ev, found, found.node)
                         if _is_exported_variable(found):
                             expressions.global_place(ev, found, found.node)
+                elif isinstance(found.node, syntax.Function) and found.node.storage == "export":
+                    with ev.framed(Frame(module, comptime=True)):
+                        linkage.check_function(ev, found)
             for declaration in module.file.declarations:
                 if isinstance(declaration, syntax.ComptimeBlock):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():

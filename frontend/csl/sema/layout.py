@@ -164,7 +164,8 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
     fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
     routes, switches = fields.take("routes"), fields.take("switches")
     for later in ("filter", "teardown"):
-        if fields.take(later) is not None:
+        asked = fields.take(later)
+        if asked is not None and asked.data is not False:
             ev.fail(node, f"'.{later}' of a color is not supported yet")
     fields.end()
     if routes is None:
@@ -178,10 +179,15 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
     # Where earlier releases had them.
     early = {name: value for name in (*_POSITIONS, "ring_mode", "pop_mode") if (value := parts.take(name)) is not None}
     parts.end()
-    if early and switches is not None:
+    inside = Fields(ev, switches, node, "'.switches'") if switches is not None else None
+    if inside is not None and list(early) == ["pop_mode"] and "pop_mode" not in inside.members:
+        ev.warn(node, "'.pop_mode' in '.routes' is deprecated; move it into '.switches'")
+        inside.members |= early
+        early = {}
+    if early and inside is not None:
         ev.fail(node, f"'.{next(iter(early))}' stands in '.routes', and there are '.switches' too; move it there")
     inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
-    members = Fields(ev, switches, node, "'.switches'") if switches is not None else None
+    members = inside
     if members is None and early:
         members = Fields(ev, routes, node, "'.switches'")
         members.members = early
@@ -250,4 +256,7 @@ def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[
             ev.fail(node, f"a route is made of directions such as EAST, not of '{item.type}'")
         number = ev.data(item, node, "a direction")
         found.append(Direction(types.DIRECTIONS[number].lower()))
-    return tuple(dict.fromkeys(found))
+    distinct = tuple(dict.fromkeys(found))
+    if len(distinct) < len(found):
+        ev.warn(node, "the SDK's compiler wants each direction of a route once; leave out the second")
+    return distinct

@@ -9,6 +9,7 @@ from .core import Evaluator
 from .frames import Frame
 from .modules import Global
 from .types import Type
+from .values import Callable
 
 
 def linked_name(ev: Evaluator, found: Global) -> str:
@@ -46,6 +47,20 @@ def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
         with ev.framed(Frame(found.module, comptime=True)):
             note = Note(other.module.file.source, there.start, there.end, "exported here")
             ev.fail(here, f"'{here.name}' is declared as {have}, but exported as {want}", note)
+
+
+def check_function(ev: Evaluator, found: Global) -> None:
+    """Raises CslError for an exported function whose parameters or result cannot be shared."""
+    from .calls import signature
+
+    declaration = found.node
+    assert isinstance(declaration, syntax.Function)
+    function = signature(ev, Callable(found.module, declaration), declaration)
+    for type in function.parameters:
+        if not is_shareable(type):
+            ev.fail(declaration, f"'{found.node.name}' takes a '{type}', which cannot be shared by 'export'")
+    if declaration.result is not None and function.result is not types.VOID and not is_shareable(function.result):
+        ev.fail(declaration, f"'{found.node.name}' returns a '{function.result}', which cannot be shared by 'export'")
 
 
 def is_shareable(type: Type) -> bool:

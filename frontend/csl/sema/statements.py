@@ -174,6 +174,9 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
             ev.fail(node, f"'{node.name}' is comptime, but its value is not known at compile time")
     else:
         value = None if node.value is None else ev.expr(node.value, type)
+    if node.link_name is not None or node.link_section is not None:
+        attribute = "linkname" if node.link_name is not None else "linksection"
+        ev.fail(node, f"'{attribute}' is for global variables; declare '{node.name}' outside of functions")
     if value is None and type is None:
         ev.fail(node, f"'{node.name}' has neither type nor value; give it one of them")
     if value is None and node.kind == "const":

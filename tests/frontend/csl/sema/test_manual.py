@@ -133,6 +133,52 @@ def test_what_the_manual_forbids(csl: Csl, marked: str, message: str) -> None:
     csl.refuses(DECLARATIONS + TASK.format(marked), message)
 
 
+ROUTES = [
+    # (members of the configuration, warning; None if it is right)
+    (".routes = .{ .rx = .{WEST}, .tx = .{RAMP} }, .teardown = false", None),
+    (
+        ".routes = .{ .rx = .{WEST}, .tx = .{RAMP}, .pop_mode = .{ .always_pop = true } }, .switches = .{ .pos1 = .{ .rx = EAST } }",
+        "'.pop_mode' in '.routes' is deprecated; move it into '.switches'",
+    ),
+    (
+        ".routes = .{ .rx = .{WEST}, .tx = .{RAMP} }, .switches = .{ .pos1 = .{ .rx = EAST }, .pop_mode = .{ .always_pop = true } }",
+        None,
+    ),
+    (".routes = .{ .rx = .{WEST}, .tx = .{ RAMP, EAST, RAMP } }", "wants each direction of a route once"),
+]
+
+
+@pytest.mark.parametrize(("config", "message"), ROUTES)
+def test_configurations_of_colors(csl: Csl, config: str, message: str | None) -> None:
+    """Builtins, @set_color_config."""
+    compiled = csl.pe(f"comptime {{ @set_local_color_config(@get_color(1), .{{ {config} }}); }}")
+    assert len(compiled.warnings) == (message is not None)
+    assert message is None or message in compiled.warnings[0]
+    pop_modes = str(compiled.module).count("always_pop")
+    assert pop_modes == ("always_pop" in config)
+
+
+EXPORTED = [
+    ("«export fn f(x: mem1d_dsd) void {}»", "'f' takes a 'mem1d_dsd', which cannot be shared by 'export'"),
+    ("«export fn f(x: i16, n: comptime_int) void {}»", "'f' takes a 'comptime_int', which cannot be shared"),
+    ("«export fn f() direction { return EAST; }»", "'f' returns a 'direction', which cannot be shared"),
+    (
+        'task t() void { «var x: i16 linkname("a") = 1»; }\ncomptime { @bind_local_task(t, @get_local_task_id(9)); }',
+        "'linkname' is for global variables; declare 'x' outside of functions",
+    ),
+    (
+        'task t() void { «var x: i16 linksection(".a") = 1»; }\ncomptime { @bind_local_task(t, @get_local_task_id(9)); }',
+        "'linksection' is for global variables",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), EXPORTED)
+def test_what_cannot_be_linked(csl: Csl, text: str, message: str) -> None:
+    """Storage Classes, Type restrictions; Syntax, Variables."""
+    csl.refuses(text, message)
+
+
 def test_a_task_returns_nothing(csl: Csl) -> None:
     """Syntax, Functions."""
     text = "task t() i16 { return 1; }\ncomptime { @bind_local_task(«t», @get_local_task_id(9)); }"
