@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f16,
     f32,
+    i8,
     i16,
     i32,
 )
@@ -27,13 +28,16 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 ELEMENT_TYPES: tuple[BFloat16Type | Float16Type | Float32Type | IntegerType, ...] = (f16, bf16, f32, i16, i32)
-"""What memory and wavelets hold; integers are signless, operations give the sign."""
+"""What wavelets hold and DSD operations compute with; integers are signless, operations give the sign."""
+
+MEMORY_TYPES = (*ELEMENT_TYPES, i8)
+"""What buffers hold, and scalar code loads and stores; an element of i8 takes a byte."""
 
 
 def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
-    element = next((element for element in ELEMENT_TYPES if element == element_type), None)
+    element = next((element for element in MEMORY_TYPES if element == element_type), None)
     if element is None:
-        parser.raise_error(f"{element_type} takes no initial value; use f16, bf16, f32, i16 or i32")
+        parser.raise_error(f"{element_type} takes no initial value; use f16, bf16, f32, i8, i16 or i32")
     parser.parse_keyword("dense")
     return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
 
@@ -60,6 +64,17 @@ def verify_element_type(type: Attribute, owner: str) -> None:
     """Raise VerifyException unless `type` is one of `ELEMENT_TYPES`."""
     if type not in ELEMENT_TYPES:
         raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i16 or i32")
+
+
+def verify_memory_type(type: Attribute, owner: str) -> None:
+    """Raise VerifyException unless `type` is one of `MEMORY_TYPES`."""
+    if type not in MEMORY_TYPES:
+        raise VerifyException(f"{owner} cannot hold {type}; use f16, bf16, f32, i8, i16 or i32")
+
+
+def memory_bytes(type: Attribute) -> int:
+    """Bytes that an element of one of `MEMORY_TYPES` takes in memory."""
+    return 4 if type in (f32, i32) else 1 if type == i8 else 2
 
 
 def element_count(type: MemRefType) -> int:

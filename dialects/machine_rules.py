@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, MemRefType, i16, i32
+from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, MemRefType, i8, i16, i32
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
 from ..targets import Target
-from .elements import verify_element_type
+from .elements import verify_element_type, verify_memory_type
 
 
 def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
@@ -120,10 +120,10 @@ def verify_exported_buffer(
     """Raise VerifyException unless the host can see buffer `name`, or what it `points_to`, possibly as `unsigned`."""
     if points_to is not None:
         _verify_pointer(name, type, points_to)
-        verify_element_type(points_to.get_element_type(), "memory")
+        verify_memory_type(points_to.get_element_type(), "memory")
     shown = type if points_to is None else points_to
-    if unsigned and shown.get_element_type() not in (i16, i32):
-        raise VerifyException(f"buffer @{name} of {shown} cannot be exported as unsigned; only i16 and i32 can")
+    if unsigned and shown.get_element_type() not in (i8, i16, i32):
+        raise VerifyException(f"buffer @{name} of {shown} cannot be exported as unsigned; only i8, i16 and i32 can")
 
 
 def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> None:
@@ -135,7 +135,7 @@ def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> No
 def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:
     if buffer.get_num_dims() or buffer.get_element_type() != i16:
         raise VerifyException(
-            f"buffer @{name} of {buffer} is no pointer; points_to needs a memref<i16>, which holds a word address"
+            f"buffer @{name} of {buffer} is no pointer; points_to needs a memref<i16>, which holds a byte address"
         )
     if not pointee.has_static_shape() and pointee.get_num_dims() != 1:
         raise VerifyException(f"@{name} points to {pointee}; only the extent of a single dimension can be open")

@@ -32,6 +32,7 @@ from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
+from ..dialects.elements import memory_bytes
 from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
 from ..dialects.source_names import set_source_name, source_name
@@ -296,18 +297,20 @@ class _PeLowering:
         if op.param is not None:
             return op.param.string_value()
         assert op.target is not None, "verified: an address or a parameter"
-        return self.addresses[op.target.string_value()] + op.words_on
+        return 2 * self.addresses[op.target.string_value()] + op.bytes_on
 
     def _allocation(self, buffer: wse.BufferOp) -> Allocation:
-        element = flow.element_words(buffer.type.element_type)
+        words = (buffer.element_count * memory_bytes(buffer.type.element_type) + 1) // 2
         least = self.target.fifo_alignment if buffer.sym_name.data in self.fifo_buffers else 2
-        alignment = max(element, (least if buffer.alignment is None else buffer.alignment.value.data) // 2)
+        element = memory_bytes(buffer.type.element_type) // 2
+        alignment = max(1, element, (least if buffer.alignment is None else buffer.alignment.value.data) // 2)
         address = None if buffer.address is None else buffer.address.value.data
         if address is not None and address % (2 * alignment):
             message = f"buffer @{buffer.sym_name.data} is at address {address}, which is not a multiple of"
             raise _refuse(buffer, f"{message} {2 * alignment} bytes; choose one that is")
-        words = buffer.element_count * element
-        return Allocation(buffer.sym_name.data, words, alignment, None if address is None else address // 2)
+        # What is larger than a word may be looked at as elements of 32 bits.
+        wanted = max(2 if words > 1 else 1, alignment) if address is None else alignment
+        return Allocation(buffer.sym_name.data, words, wanted, None if address is None else address // 2)
 
     def _check_fixed(self, allocations: Sequence[Allocation]) -> None:
         """Raise LoomError unless the buffers with addresses of their own lie in memory, each apart from the others."""
@@ -633,7 +636,9 @@ class _BodyLowering:
         )
 
     def _address(self, buffer: str) -> arith.ConstantOp:
-        return arith.ConstantOp(IntegerAttr(self.pe.addresses[buffer], i16))
+        """The byte address of a buffer."""
+        byte = 2 * self.pe.addresses[buffer]
+        return arith.ConstantOp(IntegerAttr(byte - 0x10000 if byte > 0x7FFF else byte, i16))
 
     def _array(self, user: Operation, array: SSAValue) -> flow.Array:
         """The buffer that `array` is, or the address it is at."""

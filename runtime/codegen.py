@@ -19,12 +19,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
-from .memory import WIDE
+from .memory import DTYPES, WIDE
 from .scalars import DIVISIONS, function_of, kind_of, show_index
 from .warp import Warp
 
 if TYPE_CHECKING:
     from .machine import Machine
+    from .streams import Buffer
     from .unit_class import UnitClass
 
 _SIMPLE = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
@@ -395,8 +396,12 @@ class _Writer:
 
     def element(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> str:
         """An element as an expression that can also be assigned to; its address is tested before."""
-        sequence, index = self.pointed(op, op.address, kind) if op.address is not None else self.address(op)
-        return f"{sequence}[{index}]"
+        index = self.pointed(op, op.address, kind) if op.address is not None else self.address(op)
+        return f"{self.view(kind)}[{index}]"
+
+    def may_be_odd(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> bool:
+        """Whether the element may have 32 bits and be at an odd word; `a` is its byte address then."""
+        return op.address is not None and kind in WIDE
 
     def view(self, kind: str) -> str:
         """The name of the flat memory as numbers of a kind."""
@@ -407,62 +412,77 @@ class _Writer:
             views[kind] = self.cls.memory.typed[kind].reshape(-1) if view is None else view
         return self.bind("m", views[kind])
 
-    def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> tuple[str, str]:
-        wide = kind in WIDE
-        words = 2 if wide else 1
+    def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> str:
+        """The index of an element behind a pointer, in the view of its kind."""
+        size = DTYPES[kind].itemsize
         text = self.use(pointer)
         if op.indices:
-            text += f" + {self.use(op.indices[0])}" + (" * 2" if wide else "")
+            text += f" + {self.use(op.indices[0])}" + (f" * {size}" if size > 1 else "")
         self.line(f"a = {text} & 65535")
-        stray = self.bind("e", _stray(op, wide))
-        self.line(f"if a > {self.cls.memory.words - words}{' or a & 1' if wide else ''}: raise {stray}(w, a)")
-        stride = self.cls.memory.stride
-        if wide:
-            return self.view(kind), f"b + (a >> 1) * {stride}"
-        return self.view(kind), f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
+        stray = self.bind("e", _stray(op, kind))
+        odd = " or a & 1" if size > 1 else ""
+        self.line(f"if a > {2 * self.cls.memory.words - size}{odd}: raise {stray}(w, a)")
+        word = f"b + (a >> 2) * {self.cls.memory.stride}"
+        return word if size == 4 else f"2 * ({word}) + (a >> 1 & 1)" if size == 2 else f"4 * ({word}) + (a & 3)"
 
-    def address(self, op: flow.LoadOp | flow.StoreOp) -> tuple[str, str]:
-        """The sequence and index of an element of a buffer."""
+    def address(self, op: flow.LoadOp | flow.StoreOp) -> str:
+        """The index of an element of a buffer, in the view of its kind."""
         assert op.buffer is not None
-        name = op.buffer.root_reference.data
-        buffer = self.cls.buffers[name]
-        shape = buffer.shape
+        buffer = self.cls.buffers[op.buffer.root_reference.data]
+        size = buffer.element_bytes
         stride = self.cls.memory.stride
-        fixed, terms = 0, ""
-        for position, value in enumerate(op.indices):
-            scale = prod(shape[position + 1 :])
+        base, scales = addressing(buffer)
+        fixed, terms, elements = base, "", ""
+        indices: list[str] = []
+        unsure: list[int] = []
+        for position, (value, scale) in enumerate(zip(op.indices, scales, strict=True)):
             slot = self.slots[value]
+            indices.append(self.use(value))
             if slot in self.known:
                 # The instructions of the same run were compiled first and have checked it.
                 fixed += self.template[slot] * scale
                 continue
-            text = self.use(value)
-            outside = self.bind("e", _outside(op, name, position, shape[position]))
-            self.line(f"if not 0 <= {text} < {shape[position]}:")
-            self.line(f"    raise {outside}(w, {text})")
-            terms += f" + {text}" if scale == 1 else f" + {text} * {scale}"
-        sequence = self.view(buffer.kind)
-        if buffer.kind in WIDE:
-            first = (buffer.address >> 1) + fixed
-            return sequence, f"b + {first * stride}" if not terms else f"b + ({first}{terms}) * {stride}"
-        first = buffer.address + fixed
+            unsure.append(position)
+            terms += _term(indices[-1], scale)
+            elements += _term(indices[-1], scale // 2)
+        for position in unsure:
+            leave = self.bind("e", leaving(self.cls, op, buffer))
+            self.line(f"if not 0 <= {indices[position]} < {buffer.shape[position]}:")
+            self.line(f"    {leave}(w, [{', '.join(indices)}], {fixed}{terms})")
+        if size == 4:
+            return f"b + {(fixed >> 1) * stride}" if not terms else f"b + ({fixed >> 1}{elements}) * {stride}"
+        if size == 2:
+            if not terms:
+                return f"2 * b + {2 * stride * (fixed >> 1) + (fixed & 1)}"
+            self.line(f"a = {fixed}{terms}")
+            return f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
         if not terms:
-            return sequence, f"2 * b + {2 * stride * (first >> 1) + (first & 1)}"
-        self.line(f"a = {first}{terms}")
-        return sequence, f"2 * (b + (a >> 1) * {stride}) + (a & 1)"
+            return f"4 * b + {4 * stride * (fixed >> 2) + (fixed & 3)}"
+        self.line(f"a = {fixed}{terms}")
+        return f"4 * (b + (a >> 2) * {stride}) + (a & 3)"
 
     def load(self, op: flow.LoadOp) -> None:
         kind = str(kind_of(op.result.type))
         text = self.element(op, kind)
         self.pending += self.timing.instruction
-        if kind not in ("f32", "i32", "i16"):
+        if kind not in ("f32", "i32", "i16", "i8"):
             text = f"{text}.item()"
-        self.line(f"{self.define(op.result)} = {text}")
+        result = self.define(op.result)
+        if self.may_be_odd(op, kind):
+            self.line(f"if a & 2: {result} = {self.bind('l', _odd_load(op, kind))}(w, a >> 1)")
+            self.line(f"else: {result} = {text}")
+        else:
+            self.line(f"{result} = {text}")
 
     def store(self, op: flow.StoreOp) -> None:
-        element = self.element(op, str(kind_of(op.value.type)))
+        kind = str(kind_of(op.value.type))
+        element = self.element(op, kind)
         self.pending += self.timing.instruction
-        self.line(f"{element} = {self.use(op.value)}")
+        if self.may_be_odd(op, kind):
+            self.line(f"if a & 2: {self.bind('l', _odd_store(op, kind))}(w, a >> 1, {self.use(op.value)})")
+            self.line(f"else: {element} = {self.use(op.value)}")
+        else:
+            self.line(f"{element} = {self.use(op.value)}")
 
     # Control flow; cycles are charged where the instructions charge them
 
@@ -702,22 +722,84 @@ def recursion(op: flow.CallOp) -> Callable[[Warp], LoomError]:
     return failed
 
 
-def _stray(op: Operation, wide: bool) -> Callable[[Warp, int], LoomError]:
+def _term(text: str, scale: int) -> str:
+    return f" + {text}" if scale == 1 else f" + {text} * {scale}"
+
+
+def _stray(op: Operation, kind: str) -> Callable[[Warp, int], LoomError]:
     where = location_of(op)
 
     def stray(warp: Warp, address: int) -> LoomError:
-        return warp.cls.stray(warp.units, address, wide, where)
+        return warp.cls.stray(warp.units, address, kind, where)
 
     return stray
 
 
-def _outside(op: Operation, name: str, position: int, extent: int) -> Callable[[Warp, int], LoomError]:
-    where = location_of(op)
+def accesses(op: flow.LoadOp | flow.StoreOp) -> str:
+    """What an operation does to memory, as the beginning of a sentence."""
+    return "this load reads" if isinstance(op, flow.LoadOp) else "this store writes"
 
-    def outside(warp: Warp, index: int) -> LoomError:
-        return LoomError(
-            f"index {show_index(index)} of dimension {position} is outside @{name}, which has {extent} elements there, "
-            f"on {warp.cls.describe(warp.units)}; check the loop bounds", where,
-        )  # fmt: skip
 
-    return outside
+def _odd_load(op: flow.LoadOp, kind: str) -> Callable[[Warp, int], Any]:
+    """What loads 32 bits at an odd word address."""
+    what, where = accesses(op), location_of(op)
+
+    def load(warp: Warp, address: int) -> Any:
+        warp.cls.warn_of_odd_word(warp.units, address, what, where)
+        return warp.cls.memory.load(kind, warp.units, address).item()
+
+    return load
+
+
+def _odd_store(op: flow.StoreOp, kind: str) -> Callable[[Warp, int, Any], None]:
+    """What stores 32 bits at an odd word address."""
+    what, where = accesses(op), location_of(op)
+
+    def store(warp: Warp, address: int, value: Any) -> None:
+        warp.cls.warn_of_odd_word(warp.units, address, what, where)
+        warp.cls.memory.store(kind, warp.units, address, value)
+
+    return store
+
+
+def addressing(buffer: Buffer) -> tuple[int, list[int]]:
+    """The address of the first element of a buffer and the step of each index, in words, of i8 in bytes."""
+    unit = min(buffer.element_bytes, 2)
+    step = buffer.element_bytes // unit
+    return 2 * buffer.address // unit, [
+        step * prod(buffer.shape[position + 1 :]) for position in range(len(buffer.shape))
+    ]
+
+
+def leaving(
+    cls: UnitClass, op: flow.LoadOp | flow.StoreOp, buffer: Buffer
+) -> Callable[[Warp, Sequence[Any], Any], None]:
+    """What judges an access of which an index is outside its buffer: from the warp, the indices and the address.
+
+    While the element is in memory in use that is a warning, once for each place, else LoomError.
+    """
+    machine, where = cls.machine, location_of(op)
+    unit = min(buffer.element_bytes, 2)
+    last = (2 * cls.memory.words - buffer.element_bytes) // unit
+
+    def leave(warp: Warp, indices: Sequence[Any], address: Any) -> None:
+        away = (address < 0) | (address > last)
+        beyond = bool(np.any(away))
+        if not beyond and where is not None and where in machine.warned:
+            return
+        for position, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
+            wrong = (index < 0) | (index >= extent)
+            if beyond:
+                wrong = wrong & away
+            if np.any(wrong):
+                place, number = cls.describe_first(warp.units, wrong, index)
+                text = (
+                    f"index {show_index(number)} of dimension {position} is outside @{buffer.name}, which has {extent} "
+                    f"elements there, on {place}"
+                )
+                if beyond:
+                    raise LoomError(f"{text}, and outside its memory in use; check the loop bounds", where)
+                machine.warn(where, f"{text}: what is accessed is in the memory beside it; check the loop bounds")
+                return
+
+    return leave

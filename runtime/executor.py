@@ -20,7 +20,7 @@ from ..dialects.flow import POINTER_EXTENT
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
 from .fifos import FifoStream, Side
-from .memory import DTYPES, WIDE, walk
+from .memory import DTYPES, WIDE, is_odd, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
 from .registers import Held, behind
@@ -174,13 +174,8 @@ class Executor:
         steps, buffer = stream.walk, stream.buffer
         width = 2 if stream.kind in WIDE else 1
         address = stream.address
-        if width == 2 and _odd(address):
-            place, word = cls.describe_first(units, np.asarray(address) & 1 == 1, address)
-            raise LoomError(
-                f"{application.text} reads or writes 32-bit elements at odd word address {word} on {place}; move the "
-                "descriptor by an even number of words",
-                application.where,
-            )
+        if width == 2 and is_odd(address):
+            cls.warn_of_odd_word(units, address, f"{application.text} reads or writes", application.where)
         if type(address) is int:
             if buffer.address <= address + steps.low * width and address + (steps.high + 1) * width <= buffer.end:
                 return
@@ -1021,11 +1016,6 @@ def decode(raw: Array, kind: str) -> Array:
 
 def _nothing() -> None:
     pass
-
-
-def _odd(address: Any) -> bool:
-    """Whether a word address, or any of several, is odd."""
-    return address & 1 == 1 if type(address) is int else some(address & 1 == 1)
 
 
 def _copy(view: Array, raw: Array) -> None:

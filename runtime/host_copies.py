@@ -58,14 +58,14 @@ class _Part:
         return part.swapaxes(0, 1) if self.place.cls.placement.transposed else part
 
     def address(self) -> Any:
-        """The first word of the symbol: a number, or [rows, columns] where the pointers differ."""
+        """The byte address of the symbol: a number, or [rows, columns] where the pointers differ."""
         buffer = self.place.buffer
         if not self.place.is_pointer:
-            return buffer.address
+            return 2 * buffer.address
         memory = self.place.cls.memory
         shape = (self.rows.stop - self.rows.start, self.columns.stop - self.columns.start, 1)
         pointers = np.empty(shape, np.uint16)
-        memory.read_block(self.rows, self.columns, buffer.address, pointers)
+        memory.read_block(self.rows, self.columns, 2 * buffer.address, pointers)
         addresses = pointers[:, :, 0].astype(np.int64)
         if self.member is not None:
             # What stands between the units is nobody's memory.
@@ -79,11 +79,12 @@ def write(parts: Sequence[_Part], name: str, raw: Array) -> None:
     for part in parts:
         address = part.address()
         memory = part.place.cls.memory
-        end = address + _words(raw)
-        if np.any(end > memory.words):
+        end = address + _bytes(raw)
+        limit = 2 * memory.words
+        if np.any(end > limit):
             raise LoomError(
-                f"a copy of {raw.shape[2]} elements to '{name}' ends at word {int(np.max(end)) - 1} of memory on "
-                f"{_first(part, end > memory.words)}, where words 0 to {memory.words - 1} are in use; copy fewer"
+                f"a copy of {raw.shape[2]} elements to '{name}' ends at byte {int(np.max(end)) - 1} of memory on "
+                f"{_first(part, end > limit)}, where bytes 0 to {limit - 1} are in use; copy fewer"
             )
         memory.write_block(part.rows, part.columns, address, part.of_host(raw))
 
@@ -93,12 +94,12 @@ def read(parts: Sequence[_Part], name: str, raw: Array) -> None:
     for part in parts:
         address = part.address()
         target = part.of_host(raw)
-        end = address + _words(raw)
-        limit = part.place.cls.machine.target.memory_bytes // 2
+        end = address + _bytes(raw)
+        limit = part.place.cls.machine.target.memory_bytes
         if np.any(end > limit):
             raise LoomError(
-                f"a copy of {raw.shape[2]} elements of '{name}' ends at word {int(np.max(end)) - 1} of memory on "
-                f"{_first(part, end > limit)}, which has {limit} words; copy fewer"
+                f"a copy of {raw.shape[2]} elements of '{name}' ends at byte {int(np.max(end)) - 1} of memory on "
+                f"{_first(part, end > limit)}, which has {limit} bytes; copy fewer"
             )
         if part.member is None:
             _read_part(part, address, target)
@@ -112,7 +113,7 @@ def _read_part(part: _Part, address: Any, target: Array) -> None:
     """Read what memory there is; beyond what the program uses stays zero."""
     memory = part.place.cls.memory
     count = target.shape[2]
-    available = np.clip((memory.words - address) // (target.dtype.itemsize // 2), 0, count)
+    available = np.clip((2 * memory.words - address) // target.dtype.itemsize, 0, count)
     if type(address) is not np.ndarray or int(available.min()) == count:
         memory.read_block(part.rows, part.columns, address, target[:, :, : int(np.min(available))])
         return
@@ -123,9 +124,9 @@ def _read_part(part: _Part, address: Any, target: Array) -> None:
         memory.read_block(rows, columns, int(address[row, column]), unit)
 
 
-def _words(raw: Array) -> int:
-    """16-bit words of memory that a copy takes on a unit."""
-    return raw.shape[2] * (raw.dtype.itemsize // 2)
+def _bytes(raw: Array) -> int:
+    """Bytes of memory that a copy takes on a unit."""
+    return raw.shape[2] * raw.dtype.itemsize
 
 
 def whole_shape(exported: Exported) -> tuple[int, ...]:

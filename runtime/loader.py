@@ -223,7 +223,8 @@ class Loader:
             values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
             raw = values.reshape(-1).view(f"u{values.dtype.itemsize}")
             if raw.any():
-                cls.memory.write_block(*_everywhere(cls), buffer.address, np.broadcast_to(raw, (*cls.shape, elements)))
+                everywhere = np.broadcast_to(raw, (*cls.shape, elements))
+                cls.memory.write_block(*_everywhere(cls), 2 * buffer.address, everywhere)
 
     def _initialize(self, cls: UnitClass, op: flow.InitializeOp) -> None:
         buffer = cls.buffers[op.buffer.root_reference.data]
@@ -233,7 +234,7 @@ class Loader:
             assert op.number is not None, "verified: a number or a parameter"
             value = normalize(buffer.kind, op.number.value.data)
         element = np.broadcast_to(np.asarray(value, DTYPES[buffer.kind]), cls.shape)[:, :, None]
-        address = buffer.address + op.element.value.data * buffer.element_words
+        address = 2 * buffer.address + op.element.value.data * buffer.element_bytes
         cls.memory.write_block(*_everywhere(cls), address, element.view(f"u{element.dtype.itemsize}"))
 
     def _load_fifo(self, cls: UnitClass, op: flow.FifoOp) -> None:

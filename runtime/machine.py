@@ -153,15 +153,15 @@ class Machine:
     def write_region(self, name: str, x: int, y: int, w: int, h: int, count: int, words: Any) -> None:
         """Write the first `count` elements of an exported buffer, or of what an exported pointer points to now.
 
-        `words` is [h, w, count], or broadcasts to it, of 16 or 32 bits: that is the width of the elements, whatever
+        `words` is [h, w, count], or broadcasts to it, of 8, 16 or 32 bits: that is the width of the elements, whatever
         the buffer holds; their bits are written as they are. `count` may be more than the symbol has, and what lies
         behind it is then written. Raises LoomError for an unknown name, a region off the grid or with PEs that have
         no such symbol, an array that does not fit, and a copy beyond the memory in use.
         """
         exported = self.symbol(name, "buffer")
         values = np.asarray(words)
-        if values.dtype.itemsize not in (2, 4):
-            raise LoomError(f"'{name}' takes elements of 16 or 32 bits, not {values.dtype}; convert the array first")
+        if values.dtype.itemsize not in (1, 2, 4):
+            raise LoomError(f"'{name}' takes elements of 8, 16 or 32 bits, not {values.dtype}; convert the array first")
         wanted = (h, w, count)
         if not _broadcasts(values.shape, wanted):
             raise LoomError(f"a copy to '{name}' takes [h, w, count] = {list(wanted)}, not {list(values.shape)}")
@@ -173,14 +173,14 @@ class Machine:
     ) -> Array:
         """Read the first `count` elements of an exported buffer, or of what an exported pointer points to now.
 
-        Gives [h, w, count] of `dtype`, of 16 or 32 bits, which is the width of the elements; by default that of the
+        Gives [h, w, count] of `dtype`, of 8, 16 or 32 bits, which is the width of the elements; by default that of the
         symbol. `count` may be more than the symbol has, up to the end of the memory of a PE; beyond what the program
         uses there are zeros. Raises LoomError as `write_region` does.
         """
         exported = self.symbol(name, "buffer")
         element = np.dtype(exported.dtype if dtype is None else dtype)
-        if element.itemsize not in (2, 4):
-            raise LoomError(f"'{name}' gives elements of 16 or 32 bits, not {element}")
+        if element.itemsize not in (1, 2, 4):
+            raise LoomError(f"'{name}' gives elements of 8, 16 or 32 bits, not {element}")
         parts = all_parts_of(self, exported, (x, y, w, h))
         result = np.zeros((h, w, count), element)
         read(parts, name, _unsigned(result))

@@ -1,9 +1,10 @@
 """The memory of a class of units, and walks over it.
 
 One array holds the memory of all units of a class, laid out [grid row, 32-bit word, grid column]: one element of
-a vector is then a contiguous run of columns, which is what makes arithmetic over many units fast. Addresses are
-the machine's: 16-bit words; a 32-bit element has an even address. Rows of columns are padded where a power of two
-would make every element of a vector fall into the same cache sets.
+a vector is then a contiguous run of columns, which is what makes arithmetic over many units fast. Walks and elements
+of 16 and 32 bits are addressed by 16-bit words; an element of 32 bits at an odd word lies in two 32-bit words and is
+copied slowly. Elements of 8 bits, and blocks, are addressed by bytes, the low byte of a word first. Rows of columns
+are padded where a power of two would make every element of a vector fall into the same cache sets.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """numpy type of each scalar type; integers are kept signed."""
 
-_FORMATS: dict[str, Literal["f", "i", "h"]] = {"f32": "f", "i32": "i", "i16": "h"}
+_FORMATS: dict[str, Literal["f", "i", "h", "b"]] = {"f32": "f", "i32": "i", "i16": "h", "i8": "b"}
 """memoryview format of each kind that has one."""
 
 WIDE = frozenset({"f32", "i32"})
@@ -88,8 +89,8 @@ class Memory:
     """Memory of `rows` x `columns` units with `words` 16-bit words each, zero at first.
 
     `typed` and `raw` are views of it for each kind, as numbers of the kind and as unsigned words: [rows, 32-bit
-    words, columns] for kinds of 32 bits, [rows, 32-bit words, columns, half] for kinds of 16 bits. Columns include
-    the padding.
+    words, columns] for kinds of 32 bits, [rows, 32-bit words, columns, part] for kinds of 16 and 8 bits, which have 2
+    and 4 parts. Columns include the padding.
     """
 
     def __init__(self, rows: int, words: int, columns: int):
@@ -99,6 +100,7 @@ class Memory:
         self.wide = (words + 1) // 2
         self.flat = np.zeros((rows, self.wide, padded), np.uint32)
         narrow = self.flat.view(np.uint16).reshape(rows, self.wide, padded, 2)
+        self.bytes = self.flat.view(np.uint8).reshape(rows, self.wide, padded, 4)
         self.raw: dict[str, Array] = {}
         self.typed: dict[str, Array] = {}
         for kind, dtype in DTYPES.items():
@@ -106,6 +108,8 @@ class Memory:
                 self.typed[kind], self.raw[kind] = self.flat.view(dtype), self.flat
             elif dtype.itemsize == 2:
                 self.typed[kind], self.raw[kind] = narrow.view(dtype), narrow
+            elif kind == "i8":
+                self.typed[kind], self.raw[kind] = self.bytes.view(dtype), self.bytes
 
     def base(self, units: UnitSet) -> int:
         """Index of the first 32-bit word of a single unit in the flat memory; words are `stride` apart."""
@@ -121,7 +125,7 @@ class Memory:
     ) -> Array | None:
         """Elements `low`..`high` of a walk as a writable view [rows, elements, columns], None if there is none."""
         stride = steps.stride
-        if type(address) is not int or not isinstance(units, Rectangle):
+        if type(address) is not int or not isinstance(units, Rectangle) or (kind in WIDE and address & 1):
             return None
         rows, columns = units.index
         count = high - low
@@ -145,6 +149,10 @@ class Memory:
         found = self.view(kind, units, address, steps, low, high, raw=raw)
         if found is not None:
             return found
+        if kind in WIDE and is_odd(address):
+            both = (self.raw["i16"][self._index("i16", units, address, at)] for at in _halves(steps.table[low:high]))
+            values = _joined(*both)
+            return values if raw else values.view(DTYPES[kind])
         array = self.raw[kind] if raw else self.typed[kind]
         return array[self._index(kind, units, address, steps.table[low:high])]
 
@@ -169,6 +177,10 @@ class Memory:
                 keep = np.sort(len(table) - 1 - last)
                 table, values = table[keep], np.broadcast_to(values, (units.shape[0], high - low, units.shape[1]))
                 values = values[:, keep, :]
+        if kind in WIDE and is_odd(address):
+            for at, half in zip(_halves(table), _split(values), strict=True):
+                self.raw["i16"][self._index("i16", units, address, at)] = half
+            return
         array[self._index(kind, units, address, table)] = values
 
     def _index(self, kind: str, units: UnitSet, address: Any, table: Array) -> tuple[Any, ...]:
@@ -179,66 +191,107 @@ class Memory:
         return (rows, words >> 1, columns) if kind in WIDE else (rows, words >> 1, columns, words & 1)
 
     def load(self, kind: str, units: UnitSet, address: Any) -> Array:
-        """One element of every unit, [rows, columns], at a uniform or per-unit word address."""
+        """One element of every unit, [rows, columns], at a uniform or per-unit address in words, of i8 in bytes."""
+        if kind in WIDE and is_odd(address):
+            both = (self.raw["i16"][self._element("i16", units, address + half)] for half in (0, 1))
+            return _joined(*both).view(DTYPES[kind])
         return self.typed[kind][self._element(kind, units, address)]
 
     def store(self, kind: str, units: UnitSet, address: Any, value: Any) -> None:
         """Write one element of every unit."""
+        if kind in WIDE and is_odd(address):
+            for half, part in enumerate(_split(np.asarray(value, DTYPES[kind]))):
+                self.raw["i16"][self._element("i16", units, address + half)] = part
+            return
         self.typed[kind][self._element(kind, units, address)] = value
 
     def write_block(self, rows: slice, columns: slice, address: Any, values: Array) -> None:
-        """Write raw elements of 16 or 32 bits from a word address on, uniform or one for each unit.
+        """Write raw elements of 8, 16 or 32 bits from a byte address on, uniform or one for each unit.
 
         `values` is [rows, columns, elements] and unsigned, `address` a number or [rows, columns].
         """
-        if values.dtype.itemsize == 4 and _any_odd(address):
-            values = np.ascontiguousarray(values).view(np.uint16)
-        for array, row, index, part in self._blocks(rows, columns, address, values):
+        for array, row, index, part in self._blocks(rows, columns, address, _aligned(values, address)):
             array[row][index] = part.T
 
     def read_block(self, rows: slice, columns: slice, address: Any, values: Array) -> None:
         """Read raw elements into `values`; see `write_block`."""
+        size = _whole_bytes(values.dtype.itemsize, address)
         target = values
-        if values.dtype.itemsize == 4 and _any_odd(address):
-            target = np.empty((*values.shape[:2], 2 * values.shape[2]), np.uint16)
+        if size != values.dtype.itemsize:
+            count = values.shape[2] * values.dtype.itemsize // size
+            target = np.empty((*values.shape[:2], count), f"u{size}")
         for array, row, index, part in self._blocks(rows, columns, address, target):
             part[...] = array[row][index].T
         if target is not values:
-            values[...] = target.view(np.uint32)
+            values[...] = target.view(values.dtype)
 
     def _blocks(
         self, rows: slice, columns: slice, address: Any, values: Array
     ) -> Iterator[tuple[Array, int, tuple[Any, ...], Array]]:
         """The pieces of a block: an array of one row's memory, the row, the index of a piece, and its values."""
-        count = values.shape[2]
-        wide = values.dtype.itemsize == 4
-        array = self.flat if wide else self.raw["i16"]
+        count, size = values.shape[2], values.dtype.itemsize
+        parts = 4 // size
+        array = {4: self.flat, 2: self.raw["i16"], 1: self.bytes}[size]
         places = range(*rows.indices(array.shape[0]))
         if type(address) is np.ndarray:
             across = np.arange(*columns.indices(array.shape[2]))[None, :]
-            steps: npt.NDArray[np.int64] = np.arange(count, dtype=np.int64)[:, None] * (2 if wide else 1)
+            steps: npt.NDArray[np.int64] = np.arange(count, dtype=np.int64)[:, None]
             for position, row in enumerate(places):
-                words: Array = address[position][None, :] + steps
-                index = (words >> 1, across) if wide else (words >> 1, across, words & 1)
+                elements: Array = (address[position] // size)[None, :] + steps
+                index = (elements // parts, across) if parts == 1 else (elements // parts, across, elements % parts)
                 yield array, row, index, values[position]
             return
+        first = address // size
         for position, row in enumerate(places):
-            if wide:
-                yield array, row, (slice(address >> 1, (address >> 1) + count), columns), values[position]
+            if parts == 1:
+                yield array, row, (slice(first, first + count), columns), values[position]
                 continue
-            for half in (0, 1):
-                skipped = (half - address) & 1
-                first = (address + skipped) >> 1
-                part = values[position][:, skipped::2]
-                yield array, row, (slice(first, first + part.shape[1]), columns, half), part
+            for part in range(parts):
+                skipped = (part - first) % parts
+                word = (first + skipped) // parts
+                piece = values[position][:, skipped::parts]
+                yield array, row, (slice(word, word + piece.shape[1]), columns, part), piece
 
     def _element(self, kind: str, units: UnitSet, address: Any) -> tuple[Any, ...]:
         rows, columns = units.index if type(address) is int else units.cells()
-        return (rows, address >> 1, columns) if kind in WIDE else (rows, address >> 1, columns, address & 1)
+        if kind in WIDE:
+            return rows, address >> 1, columns
+        if kind == "i8":
+            return rows, address >> 2, columns, address & 3
+        return rows, address >> 1, columns, address & 1
 
 
-def _any_odd(address: Any) -> bool:
-    return bool(np.any(np.asarray(address) & 1))
+def is_odd(address: Any) -> bool:
+    """Whether an address, or any of several, is odd."""
+    return address & 1 == 1 if type(address) is int else bool(np.any(np.asarray(address) & 1))
+
+
+def _halves(table: Array) -> tuple[Array, Array]:
+    """The offsets in words of the low and the high half of 32-bit elements."""
+    return 2 * table, 2 * table + 1
+
+
+def _joined(low: Array, high: Array) -> Array:
+    return low.astype(np.uint32) | high.astype(np.uint32) << 16
+
+
+def _split(values: Array) -> tuple[Array, Array]:
+    """The low and the high halves of elements of 32 bits."""
+    bits = np.ascontiguousarray(values).view(np.uint32).reshape(np.shape(values))
+    return bits.astype(np.uint16), (bits >> 16).astype(np.uint16)
+
+
+def _whole_bytes(size: int, address: Any) -> int:
+    """Bytes of the largest elements, of up to `size` bytes, that begin at a multiple of their size."""
+    while np.any(np.asarray(address) % size):
+        size //= 2
+    return size
+
+
+def _aligned(values: Array, address: Any) -> Array:
+    """Elements cut into smaller ones where their address asks for it."""
+    size = _whole_bytes(values.dtype.itemsize, address)
+    return values if size == values.dtype.itemsize else np.ascontiguousarray(values).view(f"u{size}")
 
 
 def _slice(first: int, stride: int, count: int) -> slice:

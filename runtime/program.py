@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, prod
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,19 +29,22 @@ from .codegen import (
     Functions,
     Generated,
     Inlined,
+    accesses,
+    addressing,
     assertion,
     can_generate,
     division_by_zero,
     generate,
+    leaving,
     recursion,
     worth_generating,
 )
 from .fifos import FifoStream, Side
-from .memory import DTYPES, WIDE
+from .memory import DTYPES, WIDE, is_odd
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
-from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show, show_index
+from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .tile_entries import entry as compile_entry
 from .tile_entries import entry_at
@@ -708,57 +711,57 @@ class Body:
         return buffer
 
     def place(self, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tuple[str, Callable[[Warp], Any]]:
-        """The kind of an element and what gives its word address."""
+        """The kind of an element and what returns its address as memory takes it: in words, of i8 in bytes."""
         if op.address is not None:
             kind = str(kind_of(type))
             return kind, self.pointed(op, op.address, kind)
         return self.buffer(op).kind, self.element(op)
 
     def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> Callable[[Warp], Any]:
-        """The word address of an element in memory; raises LoomError where none can be."""
+        """The address of an element behind a pointer; raises LoomError where none can be."""
         base = self.use(pointer)
         index = self.use(op.indices[0]) if op.indices else None
-        wide = kind in WIDE
-        words = 2 if wide else 1
-        last = self.cls.memory.words - words
-        where = location_of(op)
+        size = DTYPES[kind].itemsize
+        last = 2 * self.cls.memory.words - size
+        wide, unit = kind in WIDE, min(size, 2)
+        what, where = accesses(op), location_of(op)
 
         def address(warp: Warp) -> Any:
             slots = warp.slots
             result = whole(slots[base])
             if index is not None:
-                result = result + slots[index] * words
+                result = result + slots[index] * size
             result = result & 0xFFFF
             if type(result) is np.ndarray:
-                if result.max() > last or (wide and some(result & 1 == 1)):
-                    raise self.cls.stray(warp.units, result, wide, where)
+                if result.max() > last or (unit == 2 and some(result & 1 == 1)):
+                    raise self.cls.stray(warp.units, result, kind, where)
+                result = result // unit
+                if wide and is_odd(result):
+                    self.cls.warn_of_odd_word(warp.units, result, what, where)
                 first = result[0, 0]
                 return int(first) if every(result == first) else result
-            if result > last or (wide and result & 1):
-                raise self.cls.stray(warp.units, result, wide, where)
+            if result > last or result % unit:
+                raise self.cls.stray(warp.units, result, kind, where)
+            result //= unit
+            if wide and result & 1:
+                self.cls.warn_of_odd_word(warp.units, result, what, where)
             return result
 
         return address
 
     def element(self, op: flow.LoadOp | flow.StoreOp) -> Callable[[Warp], Any]:
-        """The word address of an element; raises LoomError when an index is outside the buffer."""
+        """The address of an element of a buffer.
+
+        An index outside the buffer is a warning while the element is in memory in use, else LoomError.
+        """
         buffer = self.buffer(op)
         indices = [self.use(value) for value in op.indices]
         where = location_of(op)
         if len(indices) != len(buffer.shape):
             raise LoomError(f"@{buffer.name} has {len(buffer.shape)} dimensions, not {len(indices)}", where)
-        words = buffer.element_words
         shape = buffer.shape
-        scales = [words * prod(shape[position + 1 :]) for position in range(len(shape))]
-        base = buffer.address
-
-        def outside(warp: Warp, position: int, value: Any) -> LoomError:
-            wrong = (value < 0) | (value >= shape[position])
-            units, index = self.cls.describe_first(warp.units, wrong, value)
-            return LoomError(
-                f"index {show_index(index)} of dimension {position} is outside @{buffer.name}, which has "
-                f"{shape[position]} elements there, on {units}; check the loop bounds", where,
-            )  # fmt: skip
+        base, scales = addressing(buffer)
+        leave = leaving(self.cls, op, buffer)
 
         if all(slot in self.known for slot in indices):
             values = [self.code.template[slot] for slot in indices]
@@ -774,14 +777,16 @@ class Body:
         def address(warp: Warp) -> Any:
             slots = warp.slots
             result = base
+            inside = True
             for position, slot in enumerate(indices):
                 value = slots[slot]
                 if type(value) is np.ndarray:
-                    if value.min() < 0 or value.max() >= shape[position]:
-                        raise outside(warp, position, value)
+                    inside &= value.min() >= 0 and value.max() < shape[position]
                 elif not 0 <= value < shape[position]:
-                    raise outside(warp, position, value)
+                    inside = False
                 result = result + value * scales[position]
+            if not inside:
+                leave(warp, [slots[slot] for slot in indices], result)
             return result
 
         return address
@@ -938,30 +943,38 @@ class Body:
         buffer = self.buffer(op)
         kind = kind_of(op.result.type.element_type) or "i32"
         words = 2 if kind in WIDE else 1
+        where = location_of(op)
         strides = self.mixed(op.static_strides.get_values(), op.strides)
         extents = self.mixed(op.static_extents.get_values(), op.extents)
         (offset,) = self.mixed([op.static_offset.value.data], [op.offset] if op.offset else [])
-        base = self.use(op.address) if op.address is not None else self.new_known(buffer.address)
+        base = self.use(op.address) if op.address is not None else self.new_known(2 * buffer.address)
         shape_slots = [slot for slot in (*strides, *extents) if slot not in self.known]
         template = self.code.template
 
-        def stream(slots: list[Any]) -> MemoryStream:
-            first = (whole(slots[base]) & 0xFFFF) + whole(slots[offset]) * words
+        def stream(units: UnitSet, slots: list[Any]) -> MemoryStream:
+            first = self.first_word(units, slots[base], where) + whole(slots[offset]) * words
             return MemoryStream(
                 buffer, kind, first, tuple(slots[s] for s in strides), tuple(slots[s] & 0xFFFF for s in extents)
             )
 
         if not shape_slots and offset in self.known and base in self.known:
-            self.define_known(op.result, stream(template))
+            self.define_known(op.result, stream(self.cls.units, template))
             return
         self.uniform(shape_slots)
         result = self.define(op.result)
         self.pending += self.timing.instruction
 
         def make(warp: Warp) -> None:
-            warp.slots[result] = stream(warp.slots)
+            warp.slots[result] = stream(warp.units, warp.slots)
 
         self.emit(make)
+
+    def first_word(self, units: UnitSet, address: Any, where: str | None) -> Any:
+        """The word at a byte address, uniform or one for each unit. Raises LoomError if it is in the middle of one."""
+        address = whole(address) & 0xFFFF
+        if is_odd(address):
+            raise self.cls.stray(units, address, "i16", where)
+        return address >> 1
 
     def mixed(self, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[int]:
         operands = iter(dynamic)
@@ -1008,7 +1021,7 @@ class Body:
     def update(
         self,
         op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp | flow.IndexedOp,
-        change: Callable[[Any, Any], Any],
+        change: Callable[[UnitSet, Any, Any], Any],
         *,
         shape: bool,
     ) -> None:
@@ -1022,7 +1035,7 @@ class Body:
 
         def make(warp: Warp) -> None:
             slots = warp.slots
-            changed = change(slots[stream], slots[amount])
+            changed = change(warp.units, slots[stream], slots[amount])
             if changed is None:
                 raise LoomError(f"{op.name} needs a one-dimensional stream of memory or of a queue", where)
             slots[result] = changed
@@ -1030,7 +1043,7 @@ class Body:
         self.emit(make)
 
     def advance(self, op: flow.AdvanceOp) -> None:
-        def moved(stream: Any, words: Any) -> Any:
+        def moved(units: UnitSet, stream: Any, words: Any) -> Any:
             if type(stream) is not MemoryStream:
                 return None
             return stream.moved(whole(words))
@@ -1038,7 +1051,7 @@ class Body:
         self.update(op, moved, shape=False)
 
     def resize(self, op: flow.ResizeOp) -> None:
-        def resized(stream: Any, count: int) -> Any:
+        def resized(units: UnitSet, stream: Any, count: int) -> Any:
             if type(stream) is QueueStream:
                 return stream.resized(count & 0xFFFF)
             if type(stream) is not MemoryStream or len(stream.extents) != 1:
@@ -1048,7 +1061,7 @@ class Body:
         self.update(op, resized, shape=True)
 
     def restride(self, op: flow.RestrideOp) -> None:
-        def restrided(stream: Any, stride: int) -> Any:
+        def restrided(units: UnitSet, stream: Any, stride: int) -> Any:
             if type(stream) is not MemoryStream or len(stream.extents) != 1:
                 return None
             return MemoryStream(stream.buffer, stream.kind, stream.address, (stride,), stream.extents)
@@ -1056,17 +1069,18 @@ class Body:
         self.update(op, restrided, shape=True)
 
     def rebase(self, op: flow.RebaseOp) -> None:
-        memory = self.cls.whole_memory
+        memory, where = self.cls.whole_memory, location_of(op)
 
-        def rebased(stream: Any, address: Any) -> Any:
+        def rebased(units: UnitSet, stream: Any, address: Any) -> Any:
             if type(stream) is not MemoryStream:
                 return None
-            return MemoryStream(memory, stream.kind, whole(address) & 0xFFFF, stream.strides, stream.extents)
+            first = self.first_word(units, address, where)
+            return MemoryStream(memory, stream.kind, first, stream.strides, stream.extents)
 
         self.update(op, rebased, shape=False)
 
     def indexed(self, op: flow.IndexedOp) -> None:
-        def marked(stream: Any, index: Any) -> Any:
+        def marked(units: UnitSet, stream: Any, index: Any) -> Any:
             return stream.marked(index)
 
         self.update(op, marked, shape=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .memory import WIDE, Walk, walk
+from .memory import DTYPES, WIDE, Walk, walk
 from .units import UnitSet, assemble, intersect, select
 from .warp import restrict
 
@@ -25,7 +25,7 @@ Parts: TypeAlias = list[tuple[UnitSet, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array in unit memory: where it is (16-bit words) and how many elements it has."""
+    """An array in unit memory: where it is, in 16-bit words, and how many elements it has."""
 
     name: str
     """Empty for the whole of memory, which pointers point into."""
@@ -35,13 +35,18 @@ class Buffer:
     elements: int
 
     @property
+    def element_bytes(self) -> int:
+        return DTYPES[self.kind].itemsize
+
+    @property
     def element_words(self) -> int:
+        """Words of an element that walks can visit."""
         return 2 if self.kind in WIDE else 1
 
     @property
     def end(self) -> int:
         """The first word after the buffer."""
-        return self.address + self.elements * self.element_words
+        return self.address + (self.elements * self.element_bytes + 1) // 2
 
 
 class MemoryStream:

@@ -11,7 +11,7 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from .fifos import Fifo
 from .lost_wavelets import cause
-from .memory import Memory
+from .memory import DTYPES, Memory
 from .placement import Placement
 from .queues import InputQueue, OutputQueue
 from .registers import Register
@@ -132,21 +132,32 @@ class UnitClass:
         value = np.broadcast_to(np.asarray(value), units.shape)[y, x]
         return self.machine.unit_name(*self.grid_position(int(rows[y, x]), int(columns[y, x]))), value.item()
 
-    def stray(self, units: UnitSet, address: Any, wide: bool, where: str | None) -> LoomError:
-        """The error about an access at run-time word addresses of which one cannot be."""
+    def stray(self, units: UnitSet, address: Any, kind: str, where: str | None) -> LoomError:
+        """The error about an access at run-time byte addresses of which one cannot be."""
         address = np.asarray(address)
-        outside = (address < 0) | (address + (2 if wide else 1) > self.memory.words)
+        size = DTYPES[kind].itemsize
+        outside = (address < 0) | (address + size > 2 * self.memory.words)
         if outside.any():
-            place, word = self.describe_first(units, outside, address)
+            place, byte = self.describe_first(units, outside, address)
             return LoomError(
-                f"word address {word} on {place} lies outside its memory in use, words 0 to {self.memory.words - 1}; "
+                f"byte address {byte} on {place} is outside its memory in use, bytes 0 to {2 * self.memory.words - 1}; "
                 "check the pointer", where,
             )  # fmt: skip
-        place, word = self.describe_first(units, address & 1 == 1, address)
+        place, byte = self.describe_first(units, address & 1 == 1, address)
         return LoomError(
-            f"a 32-bit element is accessed at odd word address {word} on {place}; 32-bit elements have even addresses",
-            where,
-        )
+            f"an element of {8 * size} bits is accessed at odd byte address {byte} on {place}; only elements of 8 bits "
+            "can be, so copy its bytes one by one", where,
+        )  # fmt: skip
+
+    def warn_of_odd_word(self, units: UnitSet, address: Any, what: str, where: str | None) -> None:
+        """Warn, once for each place, that `what` accesses 32-bit elements at word addresses of which one is odd."""
+        if where is None or where not in self.machine.warned:
+            place, word = self.describe_first(units, np.asarray(address) & 1 == 1, address)
+            self.machine.warn(
+                where,
+                f"{what} 32-bit elements at byte address {2 * word} on {place}, which is not a multiple of 4; align "
+                "the variable that the pointer or DSD is made of with align(4)",
+            )
 
     def loss(self, queue: OutputQueue, units: UnitSet) -> str:
         """Why wavelets of a queue are lost, for the first unit concerned."""

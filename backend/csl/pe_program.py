@@ -348,14 +348,14 @@ class PeProgram:
     def _address(self, op: wse.InitializeOp, buffer: wse.BufferOp, target: wse.BufferOp) -> Expression:
         """The address that a variable holds at first."""
         name = tree.name(self.called[target.sym_name.data])
-        if not op.words_on:
+        if not op.bytes_on:
             return tree.unary("&", name)
         bits = int(self.element_of(target)[1:])
-        position, rest = divmod(16 * op.words_on, bits)
+        position, rest = divmod(8 * op.bytes_on, bits)
         if rest or not 0 <= position < target.element_count:
             raise refuse(
                 op,
-                f"@{buffer.sym_name.data} points {op.words_on} words into @{target.sym_name.data}, where none of its "
+                f"@{buffer.sym_name.data} points {op.bytes_on} bytes into @{target.sym_name.data}, where none of its "
                 "elements begins; point to an element",
             )
         indices: list[Expression] = []
@@ -367,7 +367,7 @@ class PeProgram:
     def _pointer_type(self, symbol: str, pointee: str, initial: wse.InitializeOp | None) -> Expression:
         """The type of a variable that holds addresses: an array's address points to many, an element's to one."""
         type = tree.name(pointee)
-        if initial is None or not initial.words_on:
+        if initial is None or not initial.bytes_on:
             return tree.many_pointer_type(type)
         if symbol in self._exports:
             raise refuse(

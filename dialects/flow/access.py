@@ -27,7 +27,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..building import build, symbol
-from ..elements import verify_element_type
+from ..elements import verify_memory_type
 from .fields import counted
 from .symbols import SymbolUser
 from .types import Scalar
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 Array: TypeAlias = str | SSAValue
-"""What is accessed: the name of a buffer, or a word address of type i16."""
+"""What is accessed: the name of a buffer, or a byte address of type i16."""
 
 
 class _AccessOp(SymbolUser, ABC):
-    """Shared by what accesses one element of a buffer, or of the memory at a word address.
+    """Shared by what accesses one element of a buffer, or of the memory at a byte address.
 
     A buffer takes an index for each of its dimensions, an address one index in elements, or none.
     """
@@ -74,7 +74,7 @@ class _AccessOp(SymbolUser, ABC):
     def verify_access(self, scope: Scope, type: Attribute) -> None:
         """Check indices and type against the buffer, or the type alone at an address."""
         if self.buffer is None:
-            verify_element_type(type, "memory")
+            verify_memory_type(type, "memory")
             return
         buffer = scope.buffer(self.buffer)
         name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
@@ -119,7 +119,7 @@ def verify_array(op: _AccessOp | StreamOp) -> None:
 
 @irdl_op_definition
 class LoadOp(_AccessOp):
-    """Loads one element of a buffer, or of the memory at a word address.
+    """Loads one element of a buffer, or of the memory at a byte address.
 
     ```
     %a = flow.load @u[%i, %j] : f32
@@ -127,8 +127,9 @@ class LoadOp(_AccessOp):
     %c = flow.load %address[] : i16
     ```
 
-    An index outside the buffer, an address outside the memory of the unit, and an odd address of a 32-bit element
-    end the run with an error. An index at an address counts elements, and the sum wraps at 16 bits.
+    What is outside the memory of the unit, and an odd byte address of an element that is no i8, end the run with an
+    error. An index outside the buffer, and a 32-bit element at an odd word, are warnings, once for each operation. An
+    index at an address counts elements, and the sum wraps at 16 bits.
     """
 
     name = "flow.load"
@@ -159,7 +160,7 @@ class LoadOp(_AccessOp):
 
 @irdl_op_definition
 class StoreOp(_AccessOp):
-    """Stores one element of a buffer, or of the memory at a word address; errors as for `flow.load`.
+    """Stores one element of a buffer, or of the memory at a byte address; errors and warnings as for `flow.load`.
 
     ```
     flow.store %a, @u[%i, %j] : f32

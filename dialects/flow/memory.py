@@ -33,12 +33,12 @@ from xdsl.utils.hints import isa
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..elements import ELEMENT_TYPES, parse_memref, verify_element_type
+from ..elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
 from ..machine_rules import verify_exported_buffer, verify_exported_function
 from .code import FuncOp
 from .fabric import UnitsOp
 from .symbols import SymbolUser, described
-from .types import Scalar, element_words, verify_scalar_type
+from .types import Scalar, verify_scalar_type
 
 if TYPE_CHECKING:
     from .scope import Scope
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 class BufferOp(SymbolUser):
     """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address.
 
-    Buffers may lie over one another. Row-major; rank 0 is a scalar variable. Without an initial value the memory
-    holds zeros.
+    Buffers may overlap. Row-major; rank 0 is a scalar variable; two elements of i8 share a word, the first in its low
+    byte. Without an initial value the memory holds zeros. What points to a buffer holds its byte address, twice the
+    word address.
     """
 
     name = "flow.buffer"
@@ -80,9 +81,9 @@ class BufferOp(SymbolUser):
         initial = None
         if parser.parse_optional_punctuation("=") is not None:
             parser.parse_keyword("dense")
-            if type.element_type not in ELEMENT_TYPES or not isa(type, MemRefType[Scalar]):
+            if type.element_type not in MEMORY_TYPES or not isa(type, MemRefType[Scalar]):
                 parser.raise_error(
-                    f"a buffer cannot hold {type.element_type}; use f16, bf16, f32, i16 or i32", position
+                    f"a buffer cannot hold {type.element_type}; use f16, bf16, f32, i8, i16 or i32", position
                 )
             initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
         op = cls(name, address, type, initial)
@@ -109,10 +110,10 @@ class BufferOp(SymbolUser):
 
     def verify_(self) -> None:
         name = self.sym_name.data
-        verify_element_type(self.element_type, f"buffer @{name}")
+        verify_memory_type(self.element_type, f"buffer @{name}")
         if not self.type.has_static_shape():
             raise VerifyException(f"buffer @{name} has type {self.type} with an open extent; give every extent")
-        if element_words(self.element_type) == 2 and self.first_word % 2:
+        if memory_bytes(self.element_type) == 4 and self.first_word % 2:
             raise VerifyException(
                 f"buffer @{name} holds 32-bit elements at odd word address {self.first_word}; align it to 2 words"
             )
@@ -124,7 +125,7 @@ class BufferOp(SymbolUser):
             )
 
     def verify_symbols(self, scope: Scope) -> None:
-        end = self.first_word + prod(self.type.get_shape()) * element_words(self.element_type)
+        end = self.first_word + (prod(self.type.get_shape()) * memory_bytes(self.element_type) + 1) // 2
         if self.first_word < 0 or end > scope.words:
             raise VerifyException(
                 f"buffer @{self.sym_name.data} takes words {self.first_word} to {end - 1}, but its units have words 0 "
@@ -137,7 +138,7 @@ class InitializeOp(SymbolUser):
     """The initial value of one element of a buffer, by its place in row-major order: a number, or a parameter.
 
     ```
-    flow.initialize @pointers[2] = 640
+    flow.initialize @pointers[2] = 1280
     flow.initialize @size[0] = @columns
     ```
 
@@ -198,8 +199,8 @@ class InitializeOp(SymbolUser):
                     f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
                     "agree"
                 )
-        elif type not in (i16, i32):
-            raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i16 or i32")
+        elif type not in (i8, i16, i32):
+            raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i8, i16 or i32")
 
 
 @irdl_op_definition
@@ -243,7 +244,7 @@ class ExportOp(SymbolUser):
     flow.export @pointer as "y" points_to memref<24xf32>
     ```
 
-    With `points_to` the host sees the memory at the word address that the buffer, one i16, holds on each unit at the
+    With `points_to` the host sees the memory at the byte address that the buffer, one i16, holds on each unit at the
     time of a copy; the number of elements may be open. What several classes of units show under one name has one type.
     """
 

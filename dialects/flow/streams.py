@@ -37,6 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_symbol
 from ..building import build, integer, integers, of_elements, symbol
+from ..elements import memory_bytes
 from ..fifo_options import FIFO_SIDES, verify_fifo_side
 from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
 from .fields import (
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 @irdl_op_definition
 class StreamOp(SymbolUser):
-    """A walk of up to four dimensions over a buffer, or over the memory from a word address on.
+    """A walk of up to four dimensions over a buffer, or over the memory from a byte address on.
 
     ```
     %a = flow.stream @u at 3 strides [1] extents [64] : !flow.stream<f32>
@@ -173,7 +174,7 @@ class StreamOp(SymbolUser):
             return
         buffer = scope.buffer(self.buffer)
         type = element_type_of(self.result)
-        if element_words(type) != element_words(buffer.element_type):
+        if 2 * element_words(type) != memory_bytes(buffer.element_type):
             raise VerifyException(
                 f"a stream of {type} cannot walk over buffer @{buffer.sym_name.data} of {buffer.element_type}; use a "
                 "type of that width, or another buffer on the same words"

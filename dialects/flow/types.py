@@ -22,8 +22,8 @@ Scalar = IntegerType | AnyFloat | IndexType
 
 
 def element_words(type: Attribute) -> int:
-    """16-bit words an element of `type` takes in memory; raises VerifyException for other types."""
-    verify_element_type(type, "memory")
+    """16-bit words that an element of a stream takes in memory; raises VerifyException for other types."""
+    verify_element_type(type, "a stream")
     return 2 if type in (f32, i32) else 1
 
 

@@ -102,7 +102,7 @@ class RestrideOp(_StreamUpdateOp):
 
 @irdl_op_definition
 class RebaseOp(_StreamUpdateOp):
-    """The same walk from another word address on, without the offset it had (DSD-163)."""
+    """The same walk from another byte address on, without the offset it had (DSD-163)."""
 
     name = "flow.rebase"
     CHANGES: ClassVar = frozenset({"vector", "array"})

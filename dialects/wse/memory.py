@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..elements import element_count, parse_dense, parse_memref, verify_element_type
+from ..elements import element_count, parse_dense, parse_memref, verify_memory_type
 from ..machine_rules import verify_exported_buffer, verify_exported_function
 from .code import FuncOp
 from .program import PeOp
@@ -49,9 +49,9 @@ class BufferOp(IRDLOperation):
     wse.buffer @table : memref<16xi16> at 40960
     ```
 
-    Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2. Without an
-    initial value the memory holds zeros. A buffer `at` an address, in bytes, lies there; the others lie
-    where there is room.
+    Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2; what is larger than a 16-bit word
+    begins at a multiple of 4 bytes anyhow. An element of i8 takes one byte. Without an initial value the memory holds
+    zeros. A buffer `at` an address, in bytes, lies there; the others lie where there is room.
     """
 
     name = "wse.buffer"
@@ -117,7 +117,7 @@ class BufferOp(IRDLOperation):
         print_attributes(printer, self)
 
     def verify_(self) -> None:
-        verify_element_type(self.type.get_element_type(), "a buffer")
+        verify_memory_type(self.type.get_element_type(), "a buffer")
         if not self.type.has_static_shape():
             raise VerifyException(
                 f"buffer type {self.type} has an open extent; a PE's memory is laid out at compile "
@@ -202,7 +202,7 @@ class ParamOp(SymbolUser):
         print_attributes(printer, self)
 
     def verify_(self) -> None:
-        verify_element_type(self.type, "a parameter")
+        verify_memory_type(self.type, "a parameter")
         shape = self.value.get_shape()
         if shape and len(shape) != 2:
             raise VerifyException(
@@ -229,8 +229,8 @@ class InitializeOp(SymbolUser):
     wse.initialize @width[0] = param @columns
     ```
 
-    The element is counted in row-major order. An address is one of 16-bit words, the offset in words too, and the
-    buffer holds i16; a parameter has the type of the buffer's elements. It goes over what the buffer itself says.
+    The element is counted in row-major order. An address counts bytes, and so does the offset, and the buffer holds
+    i16; a parameter has the type of the buffer's elements. It goes over what the buffer itself says.
     """
 
     name = "wse.initialize"
@@ -263,8 +263,8 @@ class InitializeOp(SymbolUser):
         )
 
     @property
-    def words_on(self) -> int:
-        """The offset from the target's address, in 16-bit words."""
+    def bytes_on(self) -> int:
+        """The offset from the target's address."""
         return 0 if self.offset is None else self.offset.value.data
 
     @classmethod
@@ -293,8 +293,8 @@ class InitializeOp(SymbolUser):
         elif self.target is not None:
             printer.print_string("address_of ")
             printer.print_attribute(self.target)
-            if self.words_on:
-                printer.print_string(f" + {self.words_on}")
+            if self.bytes_on:
+                printer.print_string(f" + {self.bytes_on}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
@@ -336,8 +336,8 @@ class ExportOp(SymbolUser):
     wse.export @main
     ```
 
-    `unsigned` makes the host see u16 or u32 where the buffer's type is a signless integer. With `points_to` the host
-    sees what the buffer, one i16 that holds a word address, points to on each PE at the time of a copy; how many
+    `unsigned` makes the host see u8, u16 or u32 where the buffer holds signless integers. With `points_to` the host
+    sees what the buffer, one i16 that holds a byte address, points to on each PE at the time of a copy; how many
     elements that has may be left open, as in `memref<?xf32>`.
     """
 

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, symbol
-from ..elements import verify_element_type
+from ..elements import verify_memory_type
 from ..machine_operations import AssertOperation, PrintOperation, TimestampOperation
 from .attributes import Axis, AxisAttr
 from .symbols import SymbolUser
@@ -71,7 +71,7 @@ class GetBufferOp(SymbolUser):
 
 @irdl_op_definition
 class AddressOfOp(SymbolUser):
-    """The address of a buffer's first word, in 16-bit words; a constant once memory is laid out.
+    """The address of a buffer, in bytes; a constant once memory is laid out.
 
     ```
     %p = wse.address_of @u : i16
@@ -93,7 +93,7 @@ class AddressOfOp(SymbolUser):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """Memory at a run-time word address, as an array of open extent or as one element.
+    """Memory at a run-time byte address, as an array of open extent or as one element.
 
     ```
     %m = wse.view %p : memref<?xf32>
@@ -101,9 +101,10 @@ class ViewOp(IRDLOperation):
     ```
 
     It is loaded, stored and described (`dsd.mem1d`, `dsd.mem4d`, `dsd.set_base`) like a buffer; with rank 0 it is also
-    the scalar destination of a DSD operation. Nothing is checked against a buffer: an element may be of any buffer,
-    of the type of the view. An address outside the memory in use, or an odd one of a 32-bit element, is an error when
-    the access happens.
+    the scalar destination of a DSD operation. Nothing is checked against a buffer: an element may be of any buffer, or
+    parts of several. An address outside the memory in use, or an odd one of
+    an element that is no i8, is an error when the access happens; an address of a 32-bit element that is no multiple of
+    4 is a warning.
     """
 
     name = "wse.view"
@@ -118,7 +119,7 @@ class ViewOp(IRDLOperation):
     def verify_(self) -> None:
         type = self.result.type
         assert isa(type, MemRefType)
-        verify_element_type(type.get_element_type(), "memory")
+        verify_memory_type(type.get_element_type(), "memory")
         if type.get_num_dims() > 1 or type.has_static_shape() != (type.get_num_dims() == 0):
             raise VerifyException(
                 f"a view of type {type} is neither a row of open extent nor a single element; use "

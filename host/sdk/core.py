@@ -67,16 +67,15 @@ def lookup(buffers: Mapping[str, artifacts.BufferPlace], symbol: str) -> artifac
 
 
 def element_bytes(element: str) -> int:
-    """Bytes that an element of a buffer takes in memory: at least one 16-bit word."""
-    bits = int("".join(filter(str.isdigit, element)) or 16)
-    return max(16, bits) // 8
+    """Bytes that an element of a buffer takes in memory."""
+    return int("".join(filter(str.isdigit, element)) or 16) // 8
 
 
 def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
     kind = np.dtype(dtype)
     count = int(np.prod(place.shape, dtype=np.int64))
-    size = element_bytes(place.element)
-    raw = np.ascontiguousarray(words[place.address : place.address + count * size // 2])
+    size = count * element_bytes(place.element)
+    raw = np.ascontiguousarray(words[place.address : place.address + (size + 1) // 2]).view(np.uint8)[:size]
     if raw.nbytes % kind.itemsize:
         raise SdkError(f"'{symbol}' has {raw.nbytes} bytes, which are no whole number of {kind}")
     return raw.view(kind)

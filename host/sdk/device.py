@@ -102,7 +102,7 @@ class Device:
         self.machine.write_region(export.name, *region, length, words)
 
     def _check_length(self, export: Export, length: int, bits: int) -> int | None:
-        """The elements that an exported array has if they are fewer than `length`; None if there is room for all.
+        """The elements of `bits` that an exported array has room for, if they are fewer than `length`; else None.
 
         Raises SdkError if that is because they are narrower than those of the copy.
         """
@@ -111,12 +111,13 @@ class Device:
         if any(extent < 0 for extent in found.shape):
             return None
         size, elements = found.dtype.itemsize, math.prod(found.shape)
-        if length * bits // 8 <= max(size, 2) * elements:
+        if length * bits // 8 <= size * elements:
             return None
         if size * 8 < bits:
+            remedy = "pass data_type=MemcpyDataType.MEMCPY_16BIT" if size == 2 else "copy whole words, 2 or 4 to a word"
             raise SdkError(
                 f"a copy of {length} elements of {bits} bits does not fit '{export.name}', which has {elements} of "
-                f"{size * 8} bits on each PE; pass data_type=MemcpyDataType.MEMCPY_16BIT"
+                f"{size * 8} bits on each PE; {remedy}"
             )
         return elements
 

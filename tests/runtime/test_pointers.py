@@ -51,8 +51,9 @@ WALKING = """
     wse.func @main() {
       %x = wse.coordinate x : i16
       %two = arith.constant 2 : i16
+      %four = arith.constant 4 : i16
       %u = wse.address_of @u : i16
-      %away = arith.muli %x, %two : i16
+      %away = arith.muli %x, %four : i16
       %p = arith.addi %u, %away : i16
       %m = wse.view %p : memref<?xf32>
       %same = wse.view %u : memref<?xf32>
@@ -63,7 +64,7 @@ WALKING = """
       %b = memref.load %s[] : memref<f32>
       %c = memref.load %same[%i1] : memref<?xf32>
       %back = arith.constant -1 : index
-      %q = arith.addi %p, %two : i16
+      %q = arith.addi %p, %four : i16
       %n = wse.view %q : memref<?xf32>
       %d = memref.load %n[%back] : memref<?xf32>
       %o = wse.get_buffer @out : memref<4xf32>
@@ -73,9 +74,10 @@ WALKING = """
       %i3 = arith.constant 3 : index
       memref.store %c, %o[%i2] : memref<4xf32>
       memref.store %d, %o[%i3] : memref<4xf32>
-      // 16-bit elements at any address, and a store through a pointer.
+      // 16-bit elements at any word, and a store through a pointer.
       %h = wse.address_of @h : i16
-      %hp = arith.addi %h, %x : i16
+      %xx = arith.muli %x, %two : i16
+      %hp = arith.addi %h, %xx : i16
       %hv = wse.view %hp : memref<?xi16>
       %e = memref.load %hv[%i1] : memref<?xi16>
       %w = wse.get_buffer @words : memref<2xi16>
@@ -109,7 +111,7 @@ LOOPING = """
       %lb = arith.constant 0 : index
       %ub = arith.constant 64 : index
       %step = arith.constant 1 : index
-      %one = arith.constant 1 : i16
+      %two = arith.constant 2 : i16
       %zero = arith.constant 0 : i16
       %u = wse.address_of @u : i16
       %x = wse.coordinate x : i16
@@ -120,7 +122,7 @@ LOOPING = """
         memref.store %kx, %v[] : memref<i16>
         %again = memref.load %v[] : memref<i16>
         %t = arith.addi %s, %again : i16
-        %next = arith.addi %p, %one : i16
+        %next = arith.addi %p, %two : i16
         scf.yield %next, %t : i16, i16
       }
       %m = wse.get_buffer @sum : memref<i16>
@@ -148,8 +150,8 @@ DESCRIBED = """
     wse.export @main
     wse.func @main() {
       %x = wse.coordinate x : i16
-      %two = arith.constant 2 : i16
-      %away = arith.muli %x, %two : i16
+      %four = arith.constant 4 : i16
+      %away = arith.muli %x, %four : i16
       %u = wse.address_of @u : i16
       %p = arith.addi %u, %away : i16
       %m = wse.view %p : memref<?xf32>
@@ -211,7 +213,7 @@ PING_PONG = """
     wse.initialize @source[0] = address_of @a
     wse.initialize @target[0] = address_of @b
     wse.initialize @rows[0] = param @row
-    wse.initialize @rows[2] = address_of @b + 2
+    wse.initialize @rows[2] = address_of @b + 4
     wse.export @source as "now" points_to memref<6xf32>
     wse.export @target as "next" points_to memref<?xf32>
     wse.export @rows unsigned
@@ -321,14 +323,14 @@ def test_partial_copies() -> None:
 def test_copies_beyond_the_symbol() -> None:
     made = Machine(loomir.compile(COPIES).module)
     made.write_region("w", 0, 0, 6, 5, 4, np.array([1, 2, 3, 4], np.float32))
-    # On the even columns @u lies at word 3 and @w at word 8.
+    # On the even columns @u is at word 4 and @w at word 10.
     beyond = made.read_region("u", 0, 0, 1, 5, 20, np.uint16)
-    np.testing.assert_array_equal(beyond[..., 5:13].copy().view(np.float32)[0, 0], [1, 2, 3, 4])
-    assert not beyond[..., 13:].any()
+    np.testing.assert_array_equal(beyond[..., 6:14].copy().view(np.float32)[0, 0], [1, 2, 3, 4])
+    assert not beyond[..., 14:].any()
     assert made.read_region("w", 0, 0, 1, 1, 12280).shape == (1, 1, 12280)
-    with pytest.raises(LoomError, match=r"on PE \(0, 0\), which has 24576 words; copy fewer"):
+    with pytest.raises(LoomError, match=r"on PE \(0, 0\), which has 49152 bytes; copy fewer"):
         made.read_region("w", 0, 0, 1, 1, 12286)
-    with pytest.raises(LoomError, match=r"ends at word 17 of memory on PE \(0, 0\), where words 0 to 15 are in use"):
+    with pytest.raises(LoomError, match=r"ends at byte 39 of memory on PE \(0, 0\), where bytes 0 to 35 are in use"):
         made.write_region("w", 0, 0, 1, 1, 5, np.zeros(5, np.float32))
 
 
@@ -341,7 +343,7 @@ def test_copies_beyond_the_symbol() -> None:
             ("w", 0, 0, 2, 1, 3, np.zeros((2, 1, 3), np.float32)),
             r"takes \[h, w, count\] = \[1, 2, 3\], not \[2, 1, 3\]",
         ),
-        (("w", 0, 0, 1, 1, 1, np.zeros(1)), "elements of 16 or 32 bits, not float64"),
+        (("w", 0, 0, 1, 1, 1, np.zeros(1)), "elements of 8, 16 or 32 bits, not float64"),
         (("v", 0, 0, 1, 1, 1, np.zeros(1, np.float32)), "exports no buffer 'v'"),
     ],
 )
@@ -387,14 +389,15 @@ AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !ds
 @pytest.mark.parametrize(
     ("access", "pointer", "count", "message"),
     [
-        (LOAD, 18, 0, "word address 18 on PE lies outside its memory in use, words 0 to 17; check the pointer"),
-        (LOAD, -2, 0, "word address 65534 on PE"),
-        (LOAD, 3, 0, "a 32-bit element is accessed at odd word address 3 on PE"),
-        (STORE, 4, 7, "word address 18 on PE"),
-        (STORE, 4, -3, "word address 65534 on PE"),
-        (STREAM, 14, 0, "fmovs in @main reaches word address 19 on PE, outside its memory in use, words 0 to 17"),
-        (STREAM, 5, 0, "fmovs in @main reads or writes 32-bit elements at odd word address 5 on PE"),
-        (AWAY, 2, -2, "fmovs in @main reaches word address -2 on PE"),
+        (LOAD, 36, 0, "byte address 36 on PE is outside its memory in use, bytes 0 to 35; check the pointer"),
+        (LOAD, 34, 0, "byte address 34 on PE is outside"),
+        (LOAD, -4, 0, "byte address 65532 on PE"),
+        (LOAD, 7, 0, "an element of 32 bits is accessed at odd byte address 7 on PE"),
+        (STORE, 8, 7, "byte address 36 on PE"),
+        (STORE, 8, -3, "byte address 65532 on PE"),
+        (STREAM, 28, 0, "fmovs in @main reaches word address 19 on PE, outside its memory in use, words 0 to 17"),
+        (STREAM, 9, 0, "an element of 16 bits is accessed at odd byte address 9 on PE"),
+        (AWAY, 4, -2, "fmovs in @main reaches word address -2 on PE"),
     ],
 )
 def test_stray_pointers(

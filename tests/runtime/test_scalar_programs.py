@@ -334,14 +334,14 @@ def test_a_division_by_zero_is_an_error_where_it_is_reached(block: int | None) -
     assert caught.value.location is not None
 
 
-@pytest.mark.parametrize("type", ["i1", "i8", "i64"])
-def test_buffers_hold_16_or_32_bits(type: str) -> None:
+@pytest.mark.parametrize("type", ["i1", "i64"])
+def test_buffers_hold_8_16_or_32_bits(type: str) -> None:
     text = f"""wse.program @p target "wse3" rectangle 1 x 1 {{
       wse.pe @cell on [:, :] {{
         wse.buffer @u : memref<3x{type}>
       }}
     }}"""
-    with pytest.raises(LoomError, match=f"a buffer cannot hold {type}; use f16, bf16, f32, i16 or i32"):
+    with pytest.raises(LoomError, match=f"a buffer cannot hold {type}; use f16, bf16, f32, i8, i16 or i32"):
         loomir.compile(text)
 
 

@@ -93,16 +93,16 @@ UNITS = {
 @given(
     kind=st.sampled_from(["f32", "i32", "f16", "i16", "bf16"]), units=st.sampled_from(sorted(UNITS)),
     dimensions=st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 3)), min_size=1, max_size=3),
-    at=st.integers(0, 30), per_unit=st.booleans(), raw=st.booleans(), data=st.data(),
+    at=st.integers(0, 30), per_unit=st.sampled_from([0, 1, 2]), odd=st.booleans(), raw=st.booleans(), data=st.data(),
 )  # fmt: skip
-def test_gather_and_scatter(kind, units, dimensions, at, per_unit, raw, data) -> None:
+def test_gather_and_scatter(kind, units, dimensions, at, per_unit, odd, raw, data) -> None:
     """Elements are read from, and written to, the words that the walk names; the last of several writes stays."""
     strides = tuple(stride for stride, _ in dimensions)
     extents = tuple(extent for _, extent in reversed(dimensions))
     offsets = list(oracle.walk(strides, extents))
     width = 2 if kind in ("f32", "i32") else 1
     words = 240
-    base = (at - min(offsets)) * width
+    base = (at - min(offsets)) * width + odd
     chosen = UNITS[units]
     memory = Memory(3, words, 4)
     memory.flat[...] = np.random.default_rng(at).integers(0, 1 << 32, memory.flat.shape, np.uint32) & 0x3BFF3BFF
@@ -112,7 +112,7 @@ def test_gather_and_scatter(kind, units, dimensions, at, per_unit, raw, data) ->
     address = base
     extra = dict.fromkeys(zip(rows, columns, strict=True), 0)
     if per_unit:
-        extra = {place: (k % 4) * width for k, place in enumerate(extra)}
+        extra = {place: (k % 4) * per_unit for k, place in enumerate(extra)}
         address = np.array([base + step for step in extra.values()], np.int64).reshape(chosen.shape)
 
     def word(row: int, column: int, number: int) -> int:

@@ -15,7 +15,7 @@ from .. import syntax
 from . import types
 from .core import Evaluator
 from .emit import Builder, has_one_register, scalar
-from .places import word_address
+from .places import byte_address
 from .types import Type
 from .values import Address, Local, Value, Words, is_ssa
 
@@ -81,7 +81,7 @@ def _same_buffer(one: Any, other: Any) -> bool:
 def _materialize(ev: Evaluator, leaf: Leaf, node: syntax.Node) -> SSAValue:
     """A leaf as an SSA value; an address as its word."""
     if isinstance(leaf.data, Address):
-        return word_address(ev, leaf.data)
+        return byte_address(ev, leaf.data)
     if has_one_register(leaf.type):
         return ev.ssa(Value(leaf.type, leaf.data), node)
     ev.fail(

@@ -73,14 +73,16 @@ def scalar(type: Type) -> Attribute:
 
 
 def stored(type: Type) -> Type:
-    """The type a scalar has in memory: nothing is smaller than a word."""
+    """The type a scalar has in memory: an integer of as many bits as its bytes have."""
     match type:
-        case types.Int(signed=signed) if type.bits == 8 or type.is_narrow:
-            return types.Int(max(16, type.carrier), signed)
+        case types.Int(signed=signed) if type.is_narrow:
+            return types.Int(type.carrier, signed)
         case types.Enum(underlying=underlying):
             return stored(underlying)
         case types.Int() | types.Float():
             return type
+        case types.BOOL:
+            return types.U8
         case _:
             return types.U16
 

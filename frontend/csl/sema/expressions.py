@@ -253,7 +253,7 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
             where = base.load(ev, node.base).data
             if isinstance(where, HeldAddress):
                 return _held(ev, where, node).element(ev, indices[0], node)
-            return _pointed(ev, moved(ev, _as_address(where), indices[0], types.words(type.target)), type)
+            return _pointed(ev, moved(ev, _as_address(where), indices[0], types.size(type.target)), type)
         if isinstance(type.target, types.Array):
             base = _pointee(ev, base.load(ev, node.base).data, type, node)
             type = type.target

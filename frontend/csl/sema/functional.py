@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import dsd
 from .. import syntax
 from . import control, emit, types
-from .conversion import coerce
+from .conversion import cast, coerce
 from .core import Evaluator, builtin
 from .descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .operations import expect
@@ -131,7 +131,7 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
 
 def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> Memory:
     """The element of a memory DSD at a position of the walk."""
-    width = types.words(emit.stored(type))
+    width = types.size(type)
     where: Address = data.address
     if len(data.strides) == 1:
         return Memory(moved(ev, where, _times(ev, position, data.strides[0]), width), type, const=False)
@@ -158,7 +158,9 @@ def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
 def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:
     data = operand.data
     if isinstance(data, MemoryDescriptor):
-        return _place(ev, data, position, type or _guess(data)).load(ev, node)
+        wanted = type or _guess(data)
+        found = _place(ev, data, position, _carried(ev, wanted, node)).load(ev, node)
+        return cast(ev, found, wanted, node)
     if isinstance(data, FabricDescriptor | FifoDescriptor):
         return _received(ev, data, type or types.F32, node)
     return operand
@@ -181,14 +183,25 @@ def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> 
     """One wavelet, or one element of a FIFO."""
     from .operations import materialize, scalar_at
 
-    element = emit.stored(type)
-    as_int: Type = types.I16 if types.words(element) == 1 else types.I32
-    where = _cell(ev, type, node)
+    element = _carried(ev, type, node)
+    as_int: Type = types.I16 if types.size(element) == 2 else types.I32
+    where = _cell(ev, element, node)
     single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
     source = materialize(ev, single, as_int, node)
     row = "mov16" if as_int is types.I16 else "mov32"
     ev.code(dsd.OPERATIONS[row](scalar_at(ev, where, as_int), [source]))
-    return Memory(where, type, const=True).load(ev, node)
+    return cast(ev, Memory(where, element, const=True).load(ev, node), type, node)
+
+
+def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
+    """The type of the elements of a DSD that a function takes as, or gives as, a type: a byte is in a word there."""
+    size = types.size(type)
+    if size == 1:
+        in_memory = emit.stored(type)
+        return types.I16 if isinstance(in_memory, types.Int) and in_memory.signed else types.U16
+    if size > 4:
+        ev.fail(node, f"DSDs have elements of 16 or 32 bits, not '{type}'")
+    return type
 
 
 def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
@@ -197,12 +210,14 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
 
     data = operand.data
     if isinstance(data, MemoryDescriptor):
-        _place(ev, data, position, result.type).store(ev, result, node)
+        element = _carried(ev, result.type, node)
+        _place(ev, data, position, element).store(ev, cast(ev, result, element, node), node)
         return
     if isinstance(data, FabricDescriptor | FifoDescriptor):
-        element = emit.stored(result.type)
+        element = emit.stored(_carried(ev, result.type, node))
+        result = cast(ev, result, element, node) if types.size(result.type) == 1 else result
         single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
-        row = {"f16": "fmovh", "f32": "fmovs"}.get(str(element), "mov16" if types.words(element) == 1 else "mov32")
+        row = {"f16": "fmovh", "f32": "fmovs"}.get(str(element), "mov16" if types.size(element) == 2 else "mov32")
         target = materialize(ev, single, element, node)
         ev.code(dsd.OPERATIONS[row](target, [ev.ssa(result, node)]))
         return

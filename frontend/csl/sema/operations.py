@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i16, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -19,7 +21,7 @@ from .core import Evaluator, builtin
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .expressions import initializes_global, place
 from .pe import location
-from .places import Memory, array_at, index_word, moved, word_address
+from .places import Memory, array_at, byte_address, index_word, moved
 from .types import Type
 from .values import VOID, Address, Column, Value, boolean, is_ssa
 
@@ -126,7 +128,7 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     where, unit = _base(ev, base, node)
     offset = fields.take("offset")
     if offset is not None:
-        where = moved(ev, where, index_word(ev, offset, node), unit)
+        where = moved(ev, where, index_word(ev, offset, node), 2 * unit)
     extent, stride = fields.need("extent"), fields.take("stride")
     if isinstance(extent.type, types.Struct):
         extents = tuple(word(ev, item, node) for item in extent.data)
@@ -158,7 +160,19 @@ def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
         ev.fail(node, f"a base address is a pointer, not a value of type '{type}'; write & in front of the variable")
     where = base.data if isinstance(base.data, Address) else Address(None, 0, 1, base.data)
     element = type.target.element if isinstance(type.target, types.Array) else type.target
-    return where, types.words(emit.stored(element))
+    return where, element_words(ev, element, node)
+
+
+def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
+    """The words of an element of a DSD or FIFO. Raises CslError if it has neither 16 nor 32 bits."""
+    words = types.dsd_words(element)
+    if words is None:
+        ev.fail(
+            node,
+            f"elements of DSDs and FIFOs have 16 or 32 bits, but '{element}' has {8 * types.size(element)}; convert "
+            "the pointer with @ptrcast, for example to [*]u16",
+        )
+    return words
 
 
 def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
@@ -217,8 +231,8 @@ def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 3)
     value, descriptor = _memory_descriptor(ev, arguments[0])
     amount = index_word(ev, ev.expr(arguments[1]), arguments[1])
-    unit = types.words(emit.stored(ev.type_of(arguments[2])))
-    where = moved(ev, descriptor.address, amount, unit)
+    unit = element_words(ev, ev.type_of(arguments[2]), arguments[2])
+    where = moved(ev, descriptor.address, amount, 2 * unit)
     return Value(value.type, replace(descriptor, address=where))
 
 
@@ -228,7 +242,7 @@ def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value, descriptor = _memory_descriptor(ev, arguments[0])
     target = place(ev, arguments[1])
     if isinstance(target.type, types.Array):
-        where, unit = target.address(ev, arguments[1]), types.words(emit.stored(target.type.element))
+        where, unit = target.address(ev, arguments[1]), element_words(ev, target.type.element, arguments[1])
     else:
         where, unit = _base(ev, target.load(ev, arguments[1]), arguments[1])
     return Value(value.type, replace(descriptor, address=where, unit=unit))
@@ -279,6 +293,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(node, message)
     if is_const:
         ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
+    unit = element_words(ev, type.element, arguments[0])
     options: dict[str, Attribute] = {}
     if len(arguments) == 2:
         options = _fifo_options(ev, arguments[1])
@@ -286,7 +301,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     op = wse.FifoOp(symbol, where.buffer.symbol, options=options)
     op.location = location(ev.source, node)
     ev.pe.fifos.append(op)
-    return Value(types.FIFO, FifoDescriptor(symbol, types.words(emit.stored(type.element))))
+    return Value(types.FIFO, FifoDescriptor(symbol, unit))
 
 
 def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute]:
@@ -368,7 +383,7 @@ def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
 
 
 def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
-    return array_at(ev, where, element, types.words(element))
+    return array_at(ev, where, element, types.size(element))
 
 
 def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, in_register: bool = False) -> SSAValue:
@@ -457,6 +472,9 @@ def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation
         where = data if isinstance(data, Address) else Address(None, 0, 1, data)
         if not row.scalar_destination:
             ev.fail(node, f"{noun} of @{row.name} must be a DSD, not a pointer (DSD-072)")
+        target = value.type.target
+        if emit.has_one_register(target) and types.size(target) not in (2, 4):
+            ev.fail(node, f"{noun} of @{row.name} has {8 * types.size(needed)} bits, but this points to a '{target}'")
         return scalar_at(ev, where, needed)
     if source is None:
         ev.fail(node, f"{noun} of @{row.name} is a DSD, a DSR or a pointer to a variable, not '{value.type}'")
@@ -476,7 +494,7 @@ def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
         and emit.scalar(emit.stored(buffer.element)) == mlir
     ):
         return ev.code.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, emit.array(mlir, ())))
-    word = word_address(ev, where)
+    word = byte_address(ev, where)
     return ev.code.once((word, mlir), lambda: wse.ViewOp(word, emit.array(mlir, ())))
 
 
@@ -622,7 +640,7 @@ def _accumulated(
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
     needed = ELEMENTS[row.sources[source]]
-    everywhere = MemoryDescriptor(accumulator, (0,), (LONGEST,), types.words(needed))
+    everywhere = MemoryDescriptor(accumulator, (0,), (LONGEST,), types.size(needed) // 2)
     return materialize(ev, everywhere, needed, node)
 
 
@@ -643,23 +661,69 @@ for _name in dsd_table.OPERATIONS:
 
 
 def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, Type, dsd_table.DsdOperation]:
-    as_int: Type = types.I16 if types.alignment(type) == 1 else types.I32
+    """A descriptor of the whole words of an array, and the operation that moves them."""
+    as_int: Type = types.I16 if types.alignment(type) < 4 else types.I32
     base, offset = view(ev, where, as_int)
-    descriptor = ev.code.value(dsd.Mem1dOp(base, types.words(type) // types.words(as_int), offset=offset))
+    descriptor = ev.code.value(dsd.Mem1dOp(base, types.size(type) // types.size(as_int), offset=offset))
     return descriptor, as_int, dsd_table.OPERATIONS["mov16" if as_int is types.I16 else "mov32"]
+
+
+def _in_words(where: Address, type: types.Array) -> bool:
+    """Whether an array is known to begin at a word, as buffers do."""
+    if types.alignment(type) > 1:
+        return True
+    return where.buffer is not None and not is_ssa(where.offset) and where.offset * where.unit % 2 == 0
+
+
+def _byte(ev: Evaluator, where: Address, index: Any) -> Memory:
+    return Memory(moved(ev, where, index, 1), types.U8, const=False)
+
+
+def _each_byte(ev: Evaluator, count: int, move: Callable[[SSAValue], None]) -> None:
+    """Emits a loop over the bytes of an array, for their indices."""
+    builder = ev.code
+    bounds = [builder.raw_constant(IndexType(), number) for number in (0, count, 1)]
+    block = Block(arg_types=[IndexType()])
+    builder.enter(block)
+    move(builder.value(arith.IndexCastOp(block.args[0], i16)))
+    builder(scf.YieldOp())
+    builder.leave()
+    lower, upper, step = bounds
+    builder(scf.ForOp(lower, upper, step, [], Region(block)))
 
 
 def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, node: syntax.Node) -> None:
     """Emits `array = @constants(...)` for scalars of up to 32 bits."""
     from .scalars import bits as bits_of
 
-    destination, element, row = _whole(ev, where, type)
-    number = ev.code.constant(element, bits_of(emit.stored(type.element), value.data))
-    ev.code(dsd.OPERATIONS[row.name](destination, [number]))
+    pattern = bits_of(emit.stored(type.element), value.data)
+    size = types.size(type)
+    if types.alignment(type) == 1:
+        byte = Value(types.U8, pattern)
+        if not _in_words(where, type):
+            _each_byte(ev, size, lambda index: _byte(ev, where, index).store(ev, byte, node))
+            return
+        if size % 2:
+            _byte(ev, where, size - 1).store(ev, byte, node)
+        pattern |= pattern << 8
+    if size > 1:
+        destination, element, row = _whole(ev, where, type)
+        ev.code(dsd.OPERATIONS[row.name](destination, [ev.code.constant(element, pattern)]))
 
 
 def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array, node: syntax.Node) -> None:
     """Emits the copy of a whole array."""
-    destination, _, row = _whole(ev, where, type)
-    origin, _, _ = _whole(ev, source, type)
-    ev.code(dsd.OPERATIONS[row.name](destination, [origin]))
+    size = types.size(type)
+
+    def copy(index: Any) -> None:
+        _byte(ev, where, index).store(ev, _byte(ev, source, index).load(ev, node), node)
+
+    if not (_in_words(where, type) and _in_words(source, type)):
+        _each_byte(ev, size, copy)
+        return
+    if types.alignment(type) == 1 and size % 2:
+        copy(size - 1)
+    if size > 1:
+        destination, _, row = _whole(ev, where, type)
+        origin, _, _ = _whole(ev, source, type)
+        ev.code(dsd.OPERATIONS[row.name](destination, [origin]))

@@ -73,9 +73,9 @@ def put(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.N
     """Puts a value into words that are zero there, from bit `at` on."""
     match value.type:
         case types.Union():
-            width = types.bit_width(value.type) if packed else None
+            width = (types.bit_width(value.type) or 0) if packed else 8 * types.size(value.type)
             for number, word in enumerate(value.data):
-                if not packed or width is None:
+                if not packed and at % 16 == 0 and width - 16 * number >= 16:
                     words[at // 16 + number] = word
                 else:
                     _put_bits(ev, words, at + 16 * number, word, min(16, width - 16 * number), node)
@@ -84,14 +84,14 @@ def put(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.N
                 put(ev, words, at + offset, member, node, packed=packed)
         case types.Array(element=element):
             for number, item in enumerate(value.data):
-                put(ev, words, at + 16 * types.words(element) * number, Value(element, item), node, packed=packed)
+                put(ev, words, at + 8 * types.size(element) * number, Value(element, item), node, packed=packed)
         case _:
             if isinstance(value.data, Address | Callable):
                 _put_pointer(ev, words, at, value, node)
             else:
                 bits = _bits_of(ev, value, node, packed)
                 width = types.bit_width(value.type) if packed else None
-                _put_bits(ev, words, at, bits, width or 16 * types.words(emit.stored(value.type)), node)
+                _put_bits(ev, words, at, bits, width or 8 * types.size(value.type), node)
 
 
 def _put_pointer(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.Node) -> None:
@@ -150,17 +150,17 @@ def get(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax.Nod
     """The value of a type that begins at bit `at`."""
     match type:
         case types.Union():
-            if not packed:
+            width = (types.bit_width(type) or 0) if packed else 8 * types.size(type)
+            if not packed and at % 16 == 0 and width % 16 == 0:
                 first = at // 16
-                return Value(type, Words(words[first : first + types.words(type)]))
-            width = types.bit_width(type) or 0
+                return Value(type, Words(words[first : first + width // 16]))
             pieces = range(0, width, 16)
             return Value(type, Words(_bits(ev, words, at + p, min(16, width - p), node) for p in pieces))
         case types.Struct():
             members = zip(types.offsets(type), type.types, strict=True)
             return Value(type, tuple(get(ev, words, at + o, inner, node, packed=packed) for o, inner in members))
         case types.Array(element=element):
-            step = 16 * types.words(element)
+            step = 8 * types.size(element)
             items = (get(ev, words, at + step * n, element, node, packed=packed) for n in range(type.count))
             return Value(type, [item.data for item in items])
         case types.Pointer():
@@ -176,7 +176,7 @@ def _scalar(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax
     if isinstance(type, types.Enum):
         return Value(type, _scalar(ev, words, at, type.underlying, node, packed).data)
     if type is types.BOOL:
-        return cast(ev, _bits(ev, words, at, 1 if packed else 16, node), type, node)
+        return cast(ev, _bits(ev, words, at, 1 if packed else 8, node), type, node)
     if isinstance(type, types.Int | types.Float):
         in_memory = type if packed else emit.stored(type)
         assert isinstance(in_memory, types.Int | types.Float)
@@ -200,6 +200,18 @@ def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.N
         done += 16 - shift
     assert result is not None
     return result
+
+
+def word_of_bytes(ev: Evaluator, parts: list[Value], node: syntax.Node) -> Value:
+    """The word of one or two bytes, the low one first."""
+    low, *high = [cast(ev, part, types.U16, node) for part in parts]
+    return _or(ev, low, _shifted(ev, "<<", high[0], 8, node), node) if high else low
+
+
+def bytes_of_word(ev: Evaluator, word: Value, count: int, node: syntax.Node) -> list[Value]:
+    """The first one or two bytes of a word."""
+    word = _as_word(ev, word, node)
+    return [cast(ev, _shifted(ev, ">>", word, 8 * number, node), types.U8, node) for number in range(count)]
 
 
 def _as_word(ev: Evaluator, word: Value, node: syntax.Node) -> Value:

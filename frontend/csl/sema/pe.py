@@ -38,7 +38,7 @@ from .packing import to_words
 from .recursion import Standing, in_place
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Value, is_ssa
+from .values import Address, Buffer, Callable, Column, Lanes, Value, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -241,7 +241,7 @@ class PeProgram:
             raise CslError([diagnostic])
         ev.check_format(type, node, source)
         symbol = self.unique(name)
-        element, count, words_each = buffer_shape(type)
+        element, count, unit = buffer_shape(type)
         numbers, late = [0] * max(count, 1), []
         if value is not None:
             numbers, late = self._initial(ev, symbol, type, value, node)
@@ -249,13 +249,13 @@ class PeProgram:
         initial = None
         if any(numbers) or any(isinstance(n, float) for n in numbers):
             initial = dense(buffer_type, numbers)
-        step = 4 if types.alignment(type) > 1 and types.words(stored(element)) == 1 else None
+        step = 4 if types.alignment(type) > types.size(stored(element)) else None
         op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
         self.add(op, source, node)
         for extra in late:
             extra.location = op.location
         self.late += late
-        return Address(Buffer(symbol, stored(element), count), 0, words_each)
+        return Address(Buffer(symbol, stored(element), count), 0, unit)
 
     def _initial(
         self, ev: Evaluator, symbol: str, type: Type, value: Value, node: syntax.Node
@@ -269,10 +269,11 @@ class PeProgram:
             for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
                 numbers.append(self._number(in_memory, item, symbol, position, late))
             return numbers, late
-        # A struct, a descriptor or what has 64 bits is kept as words.
-        numbers = [0] * types.words(type)
-        self._words(ev, type, value.data, 0, numbers, symbol, late, node)
-        return numbers, late
+        # A struct, a descriptor or what has 64 bits is kept as words, or as bytes if it may begin at any byte.
+        element, count, unit = buffer_shape(type)
+        image = _Image([0] * count, unit, self.state["lanes"])
+        self._put(ev, type, value.data, 0, image, symbol, node)
+        return [self._number(element, item, symbol, position, late) for position, item in enumerate(image.items)], late
 
     def _number(self, type: Type, item: Any, symbol: str, position: int, late: list[Operation]) -> Any:
         if isinstance(item, Address):
@@ -289,47 +290,38 @@ class PeProgram:
             return 0
         return item
 
-    def _words(
-        self,
-        ev: Evaluator,
-        type: Type,
-        data: Any,
-        start: int,
-        numbers: list[Any],
-        symbol: str,
-        late: list[Operation],
-        node: syntax.Node,
+    def _put(
+        self, ev: Evaluator, type: Type, data: Any, start: int, image: _Image, symbol: str, node: syntax.Node
     ) -> None:
+        """Put a value into the image of memory of a buffer, from byte `start` on."""
         match type:
             case types.Union() | types.Struct(layout="packed"):
                 with ev.at_compile_time():
                     words = to_words(ev, Value(type, data), node)
-                for position, word in enumerate(words, start=start):
-                    numbers[position] = self._number(types.U16, word.data, symbol, position, late)
+                for position, word in enumerate(words):
+                    image.put(start + 2 * position, min(2, types.size(type) - 2 * position), word.data)
             case types.Struct():
                 offsets, _ = types.layout(type)
                 for offset, member, inner in zip(offsets, data, type.types, strict=True):
-                    self._words(ev, inner, member.data, start + offset, numbers, symbol, late, node)
+                    self._put(ev, inner, member.data, start + offset, image, symbol, node)
             case types.Array():
-                step = types.words(type.element)
+                step = types.size(type.element)
                 for position, item in enumerate(data):
-                    self._words(ev, type.element, item, start + position * step, numbers, symbol, late, node)
+                    self._put(ev, type.element, item, start + position * step, image, symbol, node)
             case types.Descriptor():
                 self._descriptors[symbol, start] = data
                 for position, part in enumerate(data.parts()):
-                    numbers[start + position] = self._number(types.U16, part, symbol, start + position, late)
+                    image.put(start + 2 * position, 2, part)
             case _:
                 in_memory = stored(type)
-                if isinstance(data, Column):
-                    for position, word in enumerate(_words_of(in_memory, data)):
-                        numbers[start + position] = self._number(types.U16, word, symbol, start + position, late)
+                if isinstance(data, Address | Callable):
+                    image.put(start, 2, data)
                     return
-                if isinstance(data, Address):
-                    numbers[start] = self._number(in_memory, data, symbol, start, late)
-                    return
-                pattern = bits_of(in_memory, data)
-                for position in range(types.words(in_memory)):
-                    numbers[start + position] = (pattern >> (16 * position)) & 0xFFFF
+                words = _words_of(in_memory, data) if isinstance(data, Column) else None
+                pattern = 0 if words else bits_of(in_memory, data)
+                for position in range(0, types.size(in_memory), 2):
+                    item = words[position // 2] if words else pattern >> (8 * position) & 0xFFFF
+                    image.put(start + position, min(2, types.size(in_memory)), item)
 
     def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
         """Memory that holds a constant; equal ones share it."""
@@ -397,7 +389,7 @@ class PeProgram:
         mlir = scalar(type)
         if isinstance(type, types.Enum):
             return self.parameter(builder, type.underlying, data)
-        if types.words(type) > 2:
+        if types.size(type) > 4:
             from xdsl.dialects import arith
 
             total = builder.constant(type, 0)
@@ -565,26 +557,59 @@ def location(source: Source, node: syntax.Node) -> FileLineColLoc:
 
 
 def buffer_shape(type: Type) -> tuple[Type, int, int]:
-    """How a value lies in memory: the type of its elements, their number (0: one scalar), and words of each."""
+    """How a value is kept in memory: the type of its elements, their number (0: one scalar), and bytes of each."""
     if not _is_flat(type):
-        return types.U16, max(1, types.words(type)), 1
+        element = types.U8 if types.alignment(type) == 1 else types.U16
+        return element, max(1, types.size(type) // types.size(element)), types.size(element)
     if isinstance(type, types.Array):
-        return type.element, max(1, type.count), types.words(stored(type.element))
-    return type, 0, types.words(stored(type))
+        return type.element, max(1, type.count), types.size(stored(type.element))
+    return type, 0, types.size(stored(type))
 
 
 def _is_flat(type: Type) -> bool:
     """Whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
     element = type.element if isinstance(type, types.Array) else type
-    return has_one_register(element) and types.words(element) <= 2
+    return has_one_register(element) and types.size(element) <= 4
+
+
+class _Image:
+    """What a buffer holds at first, in `unit` bytes each: numbers, columns, addresses and functions."""
+
+    def __init__(self, items: list[Any], unit: int, lanes: Lanes) -> None:
+        self.items = items
+        self.unit = unit
+        self.lanes = lanes
+
+    def put(self, start: int, size: int, item: Any) -> None:
+        """Put one or two bytes at byte `start`, where there are zeros."""
+        if size == self.unit:
+            self.items[start // self.unit] = item
+        elif size > self.unit:
+            for byte in range(size):
+                self.items[start + byte] = self._combined(item, lambda number, at=8 * byte: number >> at & 0xFF)
+        else:
+            shift = 8 * (start % 2)
+            before = self.items[start // 2]
+            shifted = self._combined(item, lambda number: (number & 0xFF) << shift)
+            self.items[start // 2] = self._both(before, shifted)
+
+    def _combined(self, item: Any, change: Function[[Any], Any]) -> Any:
+        return Column(item.lanes, change(item.values.astype(np.int64))) if isinstance(item, Column) else change(item)
+
+    def _both(self, one: Any, other: Any) -> Any:
+        """The bits of two items, which have none in common."""
+        if not isinstance(one, Column) and not isinstance(other, Column):
+            return one | other
+        values = [self.lanes.spread(item) if isinstance(item, Column) else item for item in (one, other)]
+        return Column(self.lanes, values[0] | values[1])
 
 
 def _words_of(type: Type, column: Column) -> list[Column]:
-    """The words of each of a column's numbers, the low one first."""
+    """The words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
     patterns = [bits_of(type, number) for number in column.values.tolist()]
     return [
-        Column(column.lanes, np.array([pattern >> (16 * position) & 0xFFFF for pattern in patterns], np.int64))
-        for position in range(types.words(type))
+        Column(column.lanes, np.array([pattern >> (8 * position) & 0xFFFF for pattern in patterns], np.int64))
+        for position in range(0, types.size(type), 2)
     ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from math import gcd
 from typing import Any
 
 from xdsl.dialects import arith, memref
@@ -216,7 +218,7 @@ class Memory(Place):
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Memory:
         element = self.type.element if isinstance(self.type, types.Array) else self.type
-        return Memory(moved(ev, self.where, index, types.words(element)), element, self.const)
+        return Memory(moved(ev, self.where, index, types.size(element)), element, self.const)
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
         assert isinstance(self.type, types.Record)
@@ -234,7 +236,7 @@ class Memory(Place):
             return Value(self.type, self._load_scalar(ev))
         match self.type:
             case types.Union() | types.Struct(layout="packed"):
-                return packing.from_words(ev, self.type, self.words(ev, range(types.words_used(self.type))), node)
+                return packing.from_words(ev, self.type, self.words(ev, range(types.words_used(self.type)), node), node)
             case types.Struct():
                 members = (self.field(ev, n, node).load(ev, node) for n in range(len(self.type.types)))
                 return Value(self.type, tuple(members))
@@ -246,15 +248,32 @@ class Memory(Place):
             case _:
                 ev.fail(node, f"a '{self.type}' cannot be read at run time")
 
-    def words(self, ev: Evaluator, numbers: range) -> list[Value]:
-        """Some of the words here."""
-        places = (Memory(moved(ev, self.where, number, 1), types.U16, True) for number in numbers)
-        return [Value(types.U16, place._load_scalar(ev)) for place in places]
+    def words(self, ev: Evaluator, numbers: range, node: syntax.Node) -> list[Value]:
+        """Load some of the 16-bit words here; of what lies at any byte, byte by byte."""
+        if types.alignment(self.type) > 1:
+            places = (Memory(moved(ev, self.where, number, 2), types.U16, True) for number in numbers)
+            return [Value(types.U16, place._load_scalar(ev)) for place in places]
+        return [
+            packing.word_of_bytes(
+                ev, [Value(types.U8, place._load_scalar(ev)) for place in self._bytes(ev, number)], node
+            )
+            for number in numbers
+        ]
 
     def store_words(self, ev: Evaluator, words: list[Value], first: int, node: syntax.Node) -> None:
-        """Puts words here, from word `first` on."""
+        """Store words here, from word `first` on."""
         for number, word in enumerate(words, start=first):
-            Memory(moved(ev, self.where, number, 1), types.U16, False)._store_scalar(ev, ev.ssa(word, node))
+            if types.alignment(self.type) > 1:
+                Memory(moved(ev, self.where, number, 2), types.U16, False)._store_scalar(ev, ev.ssa(word, node))
+                continue
+            places = self._bytes(ev, number)
+            for place, byte in zip(places, packing.bytes_of_word(ev, word, len(places), node), strict=True):
+                place._store_scalar(ev, ev.ssa(byte, node))
+
+    def _bytes(self, ev: Evaluator, number: int) -> list[Memory]:
+        """The bytes of a word here: one, if what is here ends in its middle."""
+        numbers = range(2 * number, min(2 * number + 2, types.size(self.type)))
+        return [Memory(moved(ev, self.where, byte, 1), types.U8, False) for byte in numbers]
 
     def _load_descriptor(self, ev: Evaluator, node: syntax.Node) -> Any:
         assert ev.pe is not None
@@ -264,13 +283,13 @@ class Memory(Place):
             raise UnknownDescriptor(ev.error(node, message).diagnostics)
         parts: list[Any] = []
         for position, part in enumerate(template.parts()):
-            word = Memory(moved(ev, self.where, position, 1), types.U16, True)._load_scalar(ev)
+            word = Memory(moved(ev, self.where, position, 2), types.U16, True)._load_scalar(ev)
             parts.append(Address(None, 0, 1, word) if isinstance(part, Address) else word)
         return template.with_parts(parts)
 
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
-        if types.words(self.type) > 2:
-            halves = [Memory(moved(ev, self.where, half, 2), types.U32, True)._load_scalar(ev) for half in (0, 1)]
+        if types.size(self.type) > 4:
+            halves = [Memory(moved(ev, self.where, half, 4), types.U32, True)._load_scalar(ev) for half in (0, 1)]
             low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
             raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
             return ev.code.value(arith.OrIOp(low, raised))
@@ -278,10 +297,7 @@ class Memory(Place):
         in_memory = stored(self.type)
         word = ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[scalar(in_memory)]))
         if self.type is types.BOOL:
-            return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U16, 0), "ne"))
-        want = scalar(self.type)
-        if scalar(in_memory) != want:
-            return ev.code.value(arith.TruncIOp(word, want))  # pyright: ignore[reportArgumentType]
+            return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U8, 0), "ne"))
         return word
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
@@ -316,7 +332,7 @@ class Memory(Place):
                 self.element(ev, n, node).store(ev, Value(self.type.element, item), node)
         elif (
             has_one_register(self.type.element)
-            and types.words(self.type.element) <= 2
+            and types.size(self.type.element) <= 4
             and all(item == data[0] and not isinstance(item, Column | Address) for item in data)
         ):
             fill_array(ev, self.where, self.type, Value(self.type.element, data[0]), node)
@@ -338,26 +354,24 @@ class Memory(Place):
             )
         for position, part in enumerate(data.parts()):
             word = word_of(ev, part, node)
-            Memory(moved(ev, self.where, position, 1), types.U16, False)._store_scalar(ev, word)
+            Memory(moved(ev, self.where, position, 2), types.U16, False)._store_scalar(ev, word)
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
-        if types.words(self.type) > 2:
+        if types.size(self.type) > 4:
             high = ev.code.value(arith.ShRUIOp(word, ev.code.constant(self.type, 32)))
             for half, wide in enumerate((word, high)):
                 cut = ev.code.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
-                Memory(moved(ev, self.where, half, 2), types.U32, False)._store_scalar(ev, cut)
+                Memory(moved(ev, self.where, half, 4), types.U32, False)._store_scalar(ev, cut)
             return
-        in_memory = scalar(stored(self.type))
-        if word.type != in_memory:
-            signed = isinstance(self.type, types.Int) and self.type.signed
-            word = ev.code.value((arith.ExtSIOp if signed else arith.ExtUIOp)(word, in_memory))  # pyright: ignore
+        if self.type is types.BOOL:
+            word = ev.code.value(arith.ExtUIOp(word, scalar(types.U8)))  # pyright: ignore[reportArgumentType]
         array, indices = self._array(ev)
         ev.code(memref.StoreOp.create(operands=[word, array, *indices]))
 
     def _array(self, ev: Evaluator) -> tuple[SSAValue, list[SSAValue]]:
         """A memref with elements of the place's type, and the indices of the place in it."""
         builder = ev.code
-        unit = types.words(stored(self.type))
+        unit = types.size(stored(self.type))
         array, offset = array_at(ev, self.where, stored(self.type), unit)
         if not array.type.get_shape():  # pyright: ignore
             return array, []
@@ -391,14 +405,15 @@ class Bits(Place):
         if ev.builder is None:
             return self.whole.load(ev, node)
         ev.code.at(ev.source, node.start)
-        words = self.whole.words(ev, self._numbers())
+        words = self.whole.words(ev, self._numbers(), node)
         return packing.get(ev, words, self.first % 16, self.type, node, packed=True)
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
         if self.is_const or ev.builder is None:
             self.whole.store(ev, value, node)
         numbers = self._numbers()
-        new = packing.replaced(ev, lambda: self.whole.words(ev, numbers), len(numbers), self.first % 16, value, node)
+        words = partial(self.whole.words, ev, numbers, node)
+        new = packing.replaced(ev, words, len(numbers), self.first % 16, value, node)
         self.whole.store_words(ev, new, numbers.start, node)
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
@@ -449,10 +464,10 @@ class Part(Place):
 
 
 def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
-    """Memory at an address as a memref with elements of a type `unit` words wide, and the index of the address."""
+    """Memory at an address as a memref with elements of a type `unit` bytes wide, and the index of the address."""
     builder = ev.code
     buffer = where.buffer
-    offset = in_units(where, unit)
+    offset = in_units(ev, where, unit)
     if buffer is not None and offset is not None and scalar(stored(buffer.element)) == scalar(element):
         shape = (buffer.count,) if buffer.count else ()
         if (not shape and offset == 0) or shape:
@@ -461,9 +476,9 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
     if offset is not None and buffer is not None and is_ssa(offset):
         base: SSAValue = _address_of(ev, buffer)
     elif offset is not None and buffer is None:
-        base = base_word(ev, where)
+        base = base_address(ev, where)
     else:
-        base, offset = word_address(ev, where), 0
+        base, offset = byte_address(ev, where), 0
     type = array(scalar(element), (DYNAMIC_INDEX,))
     return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
 
@@ -472,18 +487,18 @@ def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
     return ev.code.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
 
 
-def in_units(where: Address, unit: int) -> Any:
-    """The offset of an address counted in units of so many words; None if it is no whole number of them."""
+def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
+    """The offset of an address counted in units of so many bytes; None if it is no whole number of them."""
     if where.unit == unit:
         return where.offset
     if is_ssa(where.offset):
-        return None
+        return None if where.unit % unit else scaled(ev, where.offset, where.unit // unit)
     total = where.offset * where.unit
     return total // unit if total % unit == 0 else None
 
 
-def base_word(ev: Evaluator, where: Address) -> SSAValue:
-    """The word address an address without a buffer starts from."""
+def base_address(ev: Evaluator, where: Address) -> SSAValue:
+    """The byte address an address without a buffer starts from."""
     base = where.base
     if is_ssa(base):
         return base
@@ -493,10 +508,10 @@ def base_word(ev: Evaluator, where: Address) -> SSAValue:
     return ev.code.constant(types.U16, base)
 
 
-def word_address(ev: Evaluator, where: Address) -> SSAValue:
-    """An address as one word, i16."""
+def byte_address(ev: Evaluator, where: Address) -> SSAValue:
+    """An address in bytes, i16."""
     builder = ev.code
-    word = base_word(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
+    word = base_address(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
     offset = where.offset
     if not is_ssa(offset):
         if offset == 0:
@@ -514,7 +529,7 @@ def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
     if isinstance(where, Callable):
         assert ev.pe is not None
         return ev.code.constant(types.U16, ev.pe.function_number(where))
-    return word_address(ev, where)
+    return byte_address(ev, where)
 
 
 def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
@@ -522,7 +537,7 @@ def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
     if is_ssa(part):
         return part
     if isinstance(part, Address):
-        return word_address(ev, part)
+        return byte_address(ev, part)
     if isinstance(part, Column):
         assert ev.pe is not None
         return ev.pe.parameter(ev.code, types.I16, part)
@@ -530,25 +545,30 @@ def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
 
 
 def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
-    """An address moved by `index` elements of `width` words; `index` is known or an i16."""
-    if not is_ssa(index) and index == 0 and not is_ssa(where.offset):
-        offset = in_units(where, width)
-        return where if offset is None else replace(where, offset=offset, unit=width)
-    offset = in_units(where, width)
-    if offset is None:
-        if not is_ssa(where.offset):
-            offset, step, width = where.offset * where.unit, scaled(ev, index, width), 1
-        elif where.unit != 1:
-            offset, step, width = scaled(ev, where.offset, where.unit), scaled(ev, index, width), 1
-        else:
-            offset, step, width = where.offset, scaled(ev, index, width), 1
+    """An address moved by `index` elements of `width` bytes; `index` is known or an i16."""
+    step = width if is_ssa(index) else index * width
+    if step == 0:
+        return where if width == 0 or is_ssa(where.offset) else _counted(where, where.offset * where.unit, width)
+    if is_ssa(where.offset):
+        unit = gcd(where.unit, step)
+        offset = scaled(ev, where.offset, where.unit // unit)
+    elif not is_ssa(index):
+        return _counted(where, where.offset * where.unit + step, width)
     else:
-        step = index
-    return replace(where, offset=plus(ev, offset, step), unit=width)
+        unit = gcd(where.offset * where.unit, step)
+        offset = where.offset * where.unit // unit
+    further = scaled(ev, index, step // unit) if is_ssa(index) else step // unit
+    return replace(where, offset=plus(ev, offset, further), unit=unit)
+
+
+def _counted(where: Address, total: int, width: int) -> Address:
+    """An address `total` bytes from its start, in units of `width` bytes if that is possible."""
+    unit = gcd(total, width)
+    return replace(where, offset=total // unit, unit=unit)
 
 
 def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
-    """`index * factor`, both in words."""
+    """`index * factor`, `index` known or an i16."""
     if not is_ssa(index):
         return index * factor
     if factor == 1:

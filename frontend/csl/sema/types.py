@@ -297,26 +297,30 @@ def is_float(type: Type) -> bool:
     return isinstance(type, Float) or type is COMPTIME_FLOAT
 
 
-def words(type: Type) -> int:
-    """How many 16-bit words a value takes in memory; 32-bit scalars stand on even addresses."""
+def size(type: Type) -> int:
+    """How many bytes a value takes in memory, a multiple of its alignment."""
     match type:
         case Int():
-            return max(1, type.carrier // 16)
+            return type.carrier // 8
         case Float(bits=bits):
-            return bits // 16
+            return bits // 8
         case Enum():
-            return words(type.underlying)
+            return size(type.underlying)
         case Array():
-            return type.count * words(type.element)
+            return type.count * size(type.element)
         case Record(layout="packed"):
-            bits = bit_width(type) or 0
-            return 1 if bits <= 16 else (bits + 31) // 32 * 2
+            return integer_size(bit_width(type) or 0)
         case Record():
             return layout(type)[1]
         case Descriptor():
-            return DESCRIPTOR_WORDS[type.name]
+            return 2 * DESCRIPTOR_WORDS[type.name]
         case _:
-            return 1
+            return 1 if type is BOOL else 2
+
+
+def integer_size(bits: int) -> int:
+    """Bytes of memory of an integer of so many bits: one that is wider than 64 takes words of 32 bits."""
+    return next((whole // 8 for whole in (8, 16, 32, 64) if bits <= whole), (bits + 31) // 32 * 4)
 
 
 DESCRIPTOR_WORDS = {"mem1d_dsd": 4, "mem4d_dsd": 10, "circbuf_dsd": 4, "fabin_dsd": 2, "fabout_dsd": 2, "fifo_dsd": 1}
@@ -324,20 +328,18 @@ DESCRIPTOR_WORDS = {"mem1d_dsd": 4, "mem4d_dsd": 10, "circbuf_dsd": 4, "fabin_ds
 
 
 def alignment(type: Type) -> int:
-    """Words an address of a value is a multiple of."""
+    """Bytes an address of a value is a multiple of; 64-bit scalars are aligned as 32-bit ones."""
     match type:
-        case Int(bits=bits) | Float(bits=bits):
-            return 2 if bits > 16 else 1
-        case Enum():
-            return alignment(type.underlying)
         case Array():
             return alignment(type.element)
         case Record(layout="packed"):
-            return 2 if words(type) > 1 else 1
+            return min(4, size(type))
         case Record():
             return max(map(alignment, type.types), default=1)
+        case Descriptor():
+            return 2
         case _:
-            return 1
+            return min(4, size(type))
 
 
 def bit_width(type: Type) -> int | None:
@@ -357,20 +359,18 @@ def bit_width(type: Type) -> int | None:
 
 
 def layout(type: Record) -> tuple[list[int], int]:
-    """The word offset of each field of a struct or union that is not packed, and its size in words."""
+    """The byte offset of each field of a struct or union that is not packed, and its size in bytes."""
+    step = alignment(type)
     if isinstance(type, Union):
-        step = alignment(type)
-        size = max(map(words, type.types), default=1)
-        return [0] * len(type.types), (size + step - 1) // step * step
+        widest = max(map(size, type.types), default=1)
+        return [0] * len(type.types), -(-widest // step) * step
     offsets: list[int] = []
     position = 0
     for member in type.types:
-        step = alignment(member)
-        position = (position + step - 1) // step * step
+        position = -(-position // alignment(member)) * alignment(member)
         offsets.append(position)
-        position += words(member)
-    step = alignment(type)
-    return offsets, (position + step - 1) // step * step
+        position += size(member)
+    return offsets, -(-position // step) * step
 
 
 def scalars(type: Type) -> Iterator[Type]:
@@ -387,7 +387,7 @@ def scalars(type: Type) -> Iterator[Type]:
 def offsets(type: Record) -> list[int]:
     """The bit each field begins at."""
     if type.layout != "packed":
-        return [16 * word for word in layout(type)[0]]
+        return [8 * byte for byte in layout(type)[0]]
     if isinstance(type, Union):
         return [0] * len(type.types)
     widths = [bit_width(member) or 0 for member in type.types]
@@ -395,8 +395,22 @@ def offsets(type: Record) -> list[int]:
 
 
 def words_used(type: Record) -> int:
-    """Words that hold something of a value; those that pad a packed one are not counted."""
-    return max(1, ((bit_width(type) or 0) + 15) // 16) if type.layout == "packed" else words(type)
+    """16-bit words that hold something of a value; those that pad a packed one are not counted."""
+    bits = bit_width(type) or 0 if type.layout == "packed" else 8 * size(type)
+    return max(1, (bits + 15) // 16)
+
+
+def dsd_words(type: Type) -> int | None:
+    """Words of an element that DSDs can walk over: one of 16 or 32 bits. None for other types."""
+    match type:
+        case Record(layout="packed"):
+            return {2: 1, 4: 2}.get(size(type))
+        case Record():
+            return None if alignment(type) == 1 else 1
+        case Int() | Float() | Enum():
+            return {2: 1, 4: 2}.get(size(type))
+        case _:
+            return None if type is BOOL else 1
 
 
 LARGEST = 1 << 16

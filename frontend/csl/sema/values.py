@@ -86,7 +86,7 @@ class Value:
 
 
 class Words(tuple[Value, ...]):
-    """A union's data: the words it takes in memory. `active` is the variant given last, if that is known."""
+    """A union's data: the 16-bit words it takes in memory. `active` is the variant given last, if that is known."""
 
     active: int | None = None
 
@@ -148,7 +148,7 @@ class Buffer:
 
 @dataclass
 class Address:
-    """Where a pointer points: `offset` units of `unit` words past `buffer`, or past the word address `base`."""
+    """Where a pointer points: `offset` units of `unit` bytes past `buffer`, or past the byte address `base`."""
 
     buffer: Buffer | None
     offset: Any = 0

@@ -7,7 +7,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     wse.buffer @s : memref<f32>
     wse.buffer @w : memref<i32>
     wse.buffer @pointer : memref<i16>
-    wse.initialize @pointer[0] = address_of @a + 4
+    wse.initialize @pointer[0] = address_of @a + 8
     wse.buffer @shown : memref<i16>
     wse.initialize @shown[0] = address_of @h
     wse.export @shown as "h" points_to memref<8xf16>

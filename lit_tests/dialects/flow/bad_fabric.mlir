@@ -106,10 +106,10 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: buffer @a cannot hold i8; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: buffer @a cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
-    flow.buffer @a at 0 : memref<4xi8>
+    flow.buffer @a at 0 : memref<4xi64>
   }
 }
 // -----
@@ -187,7 +187,7 @@ flow.fabric @p target "wse3" grid 2 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @a of memref<4xbf16> cannot be exported as unsigned; only i16 and i32 can{{$}}
+// CHECK: error: buffer @a of memref<4xbf16> cannot be exported as unsigned; only i8, i16 and i32 can{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xbf16>

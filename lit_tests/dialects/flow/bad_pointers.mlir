@@ -14,7 +14,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: memory cannot hold i8; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: memory cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -22,12 +22,12 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     flow.buffer @w at 9 : memref<2xi16>
     flow.param @c = dense<0.5> : tensor<f32>
     flow.func @main(%p: i16, %i: index) {
-      %a = flow.load %p[%i] : i8
+      %a = flow.load %p[%i] : i64
     }
   }
 }
 // -----
-// CHECK: error: memory cannot hold index; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: memory cannot hold index; use f16, bf16, f32, i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -77,7 +77,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @u holds f32, not numbers such as addresses; use i16 or i32{{$}}
+// CHECK: error: buffer @u holds f32, not numbers such as addresses; use i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -99,7 +99,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @u of memref<4xf32> is no pointer; points_to needs a memref<i16>, which holds a word address{{$}}
+// CHECK: error: buffer @u of memref<4xf32> is no pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -110,14 +110,14 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: memory cannot hold i8; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: memory cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
     flow.buffer @n at 8 : memref<i16>
     flow.buffer @w at 9 : memref<2xi16>
     flow.param @c = dense<0.5> : tensor<f32>
-    flow.export @n as "y" points_to memref<4xi8>
+    flow.export @n as "y" points_to memref<4xi64>
   }
 }
 // -----

@@ -15,7 +15,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: a buffer cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: a buffer cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xi64> = dense<0>

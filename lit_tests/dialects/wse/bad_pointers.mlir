@@ -53,7 +53,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: memory cannot hold i8; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: memory cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -61,7 +61,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     wse.buffer @w : memref<2xi16>
     wse.param @c : f32 = dense<0.5>
     wse.func @main(%p: i16, %f: f32) {
-      %m = wse.view %p : memref<?xi8>
+      %m = wse.view %p : memref<?xi64>
     }
   }
 }
@@ -110,7 +110,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @w of memref<2xi16> is no pointer; points_to needs a memref<i16>, which holds a word address{{$}}
+// CHECK: error: buffer @w of memref<2xi16> is no pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -132,7 +132,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @n of memref<4xf32> cannot be exported as unsigned; only i16 and i32 can{{$}}
+// CHECK: error: buffer @n of memref<4xf32> cannot be exported as unsigned; only i8, i16 and i32 can{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>

@@ -70,7 +70,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: a buffer cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: error: a buffer cannot hold i64; use f16, bf16, f32, i8, i16 or i32{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xi64>

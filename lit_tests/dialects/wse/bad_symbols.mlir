@@ -128,7 +128,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @u of memref<4xf32> cannot be exported as unsigned; only i16 and i32 can{{$}}
+// CHECK: error: buffer @u of memref<4xf32> cannot be exported as unsigned; only i8, i16 and i32 can{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>

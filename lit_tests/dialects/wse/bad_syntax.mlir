@@ -8,7 +8,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: i64 takes no initial value; use f16, bf16, f32, i16 or i32{{$}}
+// CHECK: i64 takes no initial value; use f16, bf16, f32, i8, i16 or i32{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xi64> = dense<0>

@@ -8,10 +8,10 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
     wse.buffer @p : memref<i16>
     wse.buffer @w : memref<2xi16>
     wse.param @c : i16 = dense<7>
-    // CHECK: flow.initialize @p[0] = 4
+    // CHECK: flow.initialize @p[0] = 8
     wse.initialize @p[0] = address_of @u
-    // CHECK-NEXT: flow.initialize @w[1] = 8
-    wse.initialize @w[1] = address_of @u + 4
+    // CHECK-NEXT: flow.initialize @w[1] = 16
+    wse.initialize @w[1] = address_of @u + 8
     // CHECK-NEXT: flow.initialize @w[0] = @c
     wse.initialize @w[0] = param @c
     // CHECK-NEXT: flow.export @p as "y" points_to memref<?xf32>
@@ -19,7 +19,7 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
 
     // CHECK: flow.func @access(%i: index, %k: i16) {
     wse.func @access(%i: index, %k: i16) {
-      // CHECK-NEXT: %a = arith.constant 4 : i16
+      // CHECK-NEXT: %a = arith.constant 8 : i16
       %a = wse.address_of @u : i16
       %v = wse.view %a : memref<?xf32>
       // CHECK-NEXT: %x = flow.load %a[%i] : f32
@@ -50,7 +50,7 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
     // CHECK: flow.func @based(%d: !flow.stream<f32>) {
     wse.func @based(%d: !dsd.mem1d<f32>) {
       %u = wse.get_buffer @u : memref<8xf32>
-      // CHECK-NEXT: %[[A:.*]] = arith.constant 4 : i16
+      // CHECK-NEXT: %[[A:.*]] = arith.constant 8 : i16
       // CHECK-NEXT: %e = flow.rebase %d, %[[A]] : !flow.stream<f32>
       %e = dsd.set_base %d, %u : !dsd.mem1d<f32>, memref<8xf32>
       wse.return

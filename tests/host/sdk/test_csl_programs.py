@@ -117,6 +117,68 @@ def test_launch_and_time(compiled: Path) -> None:
     assert_array_equal(debug_util(compiled).get_symbol(6, 1, "calls", np.int16), [110])
 
 
+BYTES_LAYOUT = """
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 2, .height = 1 });
+layout {
+  @set_rectangle(2, 1);
+  for (@range(i16, 2)) |x| {
+    @set_tile_code(x, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(x) });
+  }
+  @export_name("bytes", [*]u8, true);
+  @export_name("main", fn()void);
+}
+"""
+BYTES_PE = """
+param memcpy_params: comptime_struct;
+const sys_mod = @import_module("<memcpy/memcpy>", memcpy_params);
+const pair = packed struct { low: u4, high: u4 };
+var bytes = [8]u8{1, 2, 3, 4, 5, 6, 7, 8};
+var pointer: [*]u8 = &bytes;
+var flags = [3]bool{true, false, true};
+var pairs = [3]pair{pair{ .low = 1, .high = 2 }, pair{ .low = 3, .high = 4 }, pair{ .low = 5, .high = 6 }};
+fn main() void {
+  for (@range(i16, 8)) |i| {
+    bytes[i] += 1;
+  }
+  flags[1] = bytes[0] == 200;
+  pairs[1].high += 1;
+  sys_mod.unblock_cmd_stream();
+}
+comptime {
+  @export_symbol(pointer, "bytes");
+  @export_symbol(main);
+}
+"""
+
+
+def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies move the 16- and 32-bit words that bytes are in; the debugger sees each byte."""
+    monkeypatch.chdir(tmp_path)
+    Path("layout.csl").write_text(BYTES_LAYOUT)
+    Path("pe.csl").write_text(BYTES_PE)
+    assert loom.main(["cslc", "layout.csl", *FLAGS[:-1]]) == 0
+    runner = start(tmp_path / "out")
+    symbol = runner.get_id("bytes")
+    options = {"streaming": False, "order": MemcpyOrder.ROW_MAJOR, "nonblock": False}
+    words = {"data_type": MemcpyDataType.MEMCPY_32BIT, **options}
+    halves = {"data_type": MemcpyDataType.MEMCPY_16BIT, **options}
+    data = np.zeros(4, np.uint32)
+    runner.memcpy_d2h(data, symbol, 0, 0, 2, 1, 2, **words)
+    assert data.view(np.uint8).tolist() == [*range(1, 9)] * 2
+    runner.memcpy_h2d(symbol, np.array([0x0AC7, 0x0C0B], np.uint32), 1, 0, 1, 1, 2, **halves)
+    runner.launch("main", nonblock=False)
+    runner.memcpy_d2h(data, symbol, 0, 0, 2, 1, 2, **words)
+    assert data.view(np.uint8).tolist() == [*range(2, 10), 200, 11, 12, 13, 6, 7, 8, 9]
+    with pytest.raises(SdkError, match="5 elements of 16 bits does not fit 'bytes', which has 8 of 8 bits on each PE"):
+        runner.memcpy_d2h(np.zeros(5, np.uint32), symbol, 0, 0, 1, 1, 5, **halves)
+    runner.stop()
+    found = debug_util(tmp_path / "out")
+    assert_array_equal(found.get_symbol(5, 1, "bytes", np.uint8), [200, 11, 12, 13, 6, 7, 8, 9])
+    assert_array_equal(found.get_symbol(5, 1, "flags", np.bool_), [True, True, True])
+    assert_array_equal(found.get_symbol(4, 1, "flags", np.bool_), [True, False, True])
+    assert_array_equal(found.get_symbol(4, 1, "pairs", np.uint8), [0x21, 0x53, 0x65])
+
+
 def test_traces(compiled: Path) -> None:
     """HOST-082, HOST-083: what <debug> records, in its order."""
     runner = start(compiled)
