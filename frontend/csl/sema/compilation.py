@@ -37,7 +37,7 @@ from . import (
 from .classes import UnitClass, group
 from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes
 from .emit import Builder
-from .exports import Export, Name, agree
+from .exports import Export, Name, agree, host_element
 from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
@@ -333,12 +333,13 @@ class _Compiler:
         return pe, op
 
     def _check_exports(self, exports: list[tuple[PeProgram, Export]]) -> None:
-        """Every name the layout exports is exported by some PE."""
+        """Warns of names of the layout that no PE exports: the host has no use of them."""
         have = {export.name for _, export in exports}
         for name in self.session.exports.values():
             if name.name not in have:
                 message = f"no PE exports '{name.name}'; add @export_symbol to a comptime block of its code"
-                raise CslError([Diagnostic(name.source, name.node.start, name.node.end, message)])
+                at = name.source.location(name.node.start)
+                self.session.warnings.append(f"{at}: warning: {message}, or remove this")
 
 
 class _Bodies:
@@ -578,7 +579,5 @@ def _exported(name: Name) -> ExportedName:
     type = name.type
     if isinstance(type, types.Function):
         return ExportedName(name.name, "function", str(type), arguments=[str(p) for p in type.parameters])
-    element = type
-    if isinstance(type, types.Pointer):
-        element = type.target.element if isinstance(type.target, types.Array) else type.target
+    element = host_element(type) if isinstance(type, types.Pointer) else type
     return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)

@@ -21,7 +21,7 @@ from .pe import Export
 from .places import Held, Memory, Place, Temporary
 from .tasks import pe_of
 from .types import Type
-from .values import VOID, Address, Callable, Value, boolean
+from .values import VOID, Address, Buffer, Callable, Value, boolean
 
 PRIVATE = "loom."
 """What exported names of the libraries start with; the layout need not name them."""
@@ -64,7 +64,7 @@ def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
 
 
 def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -> None:
-    """Functions of scalars, scalars, and pointers to scalars or arrays of them; the rest means nothing to the host."""
+    """Functions of scalars, scalars, and pointers to what has a place in memory; the rest means nothing to the host."""
     if isinstance(type, types.Function):
         if type.is_task:
             ev.fail(node, f"'{name}' is exported as a task; the host calls functions")
@@ -74,10 +74,10 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
             if not _is_plain(inner):
                 ev.fail(node, f"'{name}' is exported as '{type}', but the host knows no '{inner}'; use numbers")
         return
-    target = type
     if isinstance(type, types.Pointer):
-        target = type.target.element if isinstance(type.target, types.Array) else type.target
-    if not _is_plain(target):
+        if types.is_comptime_only(type.target):
+            ev.fail(node, f"'{name}' is exported as '{type}', but a '{type.target}' exists at compile time only")
+    elif not _is_plain(type):
         ev.fail(node, f"'{name}' is exported as '{type}'; export a function, a number or a pointer such as [*]f32")
 
 
@@ -128,6 +128,19 @@ def _element(type: types.Pointer) -> Type:
     return type.target.element if isinstance(type.target, types.Array) else type.target
 
 
+def host_element(type: types.Pointer) -> Type:
+    """The type of what the host sees behind a pointer: of structs and the like, the words that they take."""
+    element = _element(type)
+    if isinstance(element, types.Enum):
+        return element.underlying
+    return element if _is_plain(element) else types.U16
+
+
+def _length(type: types.Pointer, buffer: Buffer) -> int:
+    """How many of what the host sees there are from the start of a buffer."""
+    return (buffer.count or 1) * types.words(buffer.element) // types.words(host_element(type))
+
+
 def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Place) -> None:
     """A symbol has the type and the mutability that the layout says."""
     note = ev.note(declared.node, "exported here", declared.source)
@@ -142,14 +155,14 @@ def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Pl
 def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax.Node, argument: syntax.Node) -> Export:
     assert ev.pe is not None
     if isinstance(type, types.Pointer):
-        element = _element(type)
+        element = host_element(type)
         if isinstance(target, GlobalVariable):
             # A variable: the host follows it wherever it points at the time.
             assert target.where.buffer is not None
             count = DYNAMIC_INDEX
             first = target.initial().data
             if isinstance(first, Address) and first.buffer is not None:
-                count = first.buffer.count or 1
+                count = _length(type, first.buffer)
             pointer = emit.memref(element, count)
             return Export(name, target.where.buffer.symbol, type, node, ev.source, pointer)
         assert not isinstance(target, GlobalVariable)
@@ -162,7 +175,7 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
             return Export(name, where.buffer.symbol, type, node, ev.source)
         memory = ev.pe.allocate(ev, f"{name}.pointer", type, Value(type, where), ev.source, node)
         assert memory.buffer is not None
-        count = (where.buffer.count or 1) if where.buffer is not None else DYNAMIC_INDEX
+        count = _length(type, where.buffer) if where.buffer is not None else DYNAMIC_INDEX
         pointer = emit.memref(element, count)
         return Export(name, memory.buffer.symbol, type, node, ev.source, pointer)
     if isinstance(target, Held) and _is_plain(type):
