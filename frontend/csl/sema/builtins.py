@@ -14,8 +14,8 @@ from ....dialects import wse
 from .. import syntax
 from . import control, types
 from .conversion import bitcast, cast, coerce, describe, equal, extremes
-from .core import Evaluator, Unchecked, builtin
-from .emit import Builder, stored
+from .core import Evaluator, Unchecked, builtin, suggestion
+from .emit import Builder, has_one_register, stored
 from .expressions import initializes_global, place
 from .late import warn as warn_of_late
 from .modules import INTERNAL, LIBRARIES, Module
@@ -100,9 +100,22 @@ def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = expect(ev, node, 1)
     type = _array_type(ev, argument)
     if not types.is_numeric(type.element):
+        if types.is_comptime_only(type.element) or not _has_zero(type.element):
+            ev.fail(argument, f"@zeros makes arrays of numbers, and there is no zero of type '{type.element}'")
         instead = "@constants(..., false)" if type.element is types.BOOL else "@constants"
         ev.warn(node, f"the SDK's compiler makes @zeros of numbers only, not of '{type.element}'; write {instead}")
     return Value(type, control.zero(type))
+
+
+def _has_zero(type: Type) -> bool:
+    """Whether a value whose words are all zero is one of the type."""
+    if isinstance(type, types.Enum):
+        return 0 in type.names
+    if isinstance(type, types.Array):
+        return _has_zero(type.element)
+    if isinstance(type, types.Struct):
+        return all(map(_has_zero, type.types))
+    return has_one_register(type) or isinstance(type, types.Union)
 
 
 @builtin("@constants")
@@ -450,9 +463,15 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     module.importer, module.imported_at = ev.frame.module, node
     for binding in bindings:
         declared = module.globals.get(binding)
-        if not module.is_library and (declared is None or not _is_param(declared.node)):
-            ev.warn(node, f"'{path.name}' has no param '{binding}'")
+        if declared is None or not _is_param(declared.node):
+            params = [name for name, found in module.globals.items() if _is_param(found.node)]
+            ev.warn(node, f"{_shown(name)} has no param '{binding}'{suggestion(binding, params) or '; remove it'}")
     return Value(types.MODULE, module)
+
+
+def _shown(name: str) -> str:
+    """How an error calls an imported module: a library in angled brackets, another by its file."""
+    return name if name.startswith("<") else f"'{Path(name).name}'"
 
 
 DEEPEST_IMPORT = 64

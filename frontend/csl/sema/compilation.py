@@ -35,7 +35,7 @@ from . import (
     types,
 )
 from .classes import UnitClass, group
-from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes
+from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .emit import Builder
 from .exports import Export, Name, agree, host_element
 from .frames import Frame
@@ -308,7 +308,9 @@ class _Compiler:
             found = module.globals.get(name)
             if found is None or not (isinstance(found.node, syntax.Variable) and found.node.kind == "param"):
                 at = effect.source.location(effect.node.start)
-                warning = f"{at}: warning: '{unit_class.path.name}' has no param '{name}'"
+                params = [n for n, g in module.globals.items() if getattr(g.node, "kind", "") == "param"]
+                advice = suggestion(name, params) or "; remove it"
+                warning = f"{at}: warning: '{unit_class.path.name}' has no param '{name}'{advice}"
                 if warning not in session.warnings:
                     session.warnings.append(warning)
         bodies = _Bodies(ev, pe)

@@ -129,16 +129,16 @@ def _element(type: types.Pointer) -> Type:
 
 
 def host_element(type: types.Pointer) -> Type:
-    """The type of what the host sees behind a pointer: of structs and the like, the words that they take."""
+    """The type of what the host sees behind a pointer: of structs and the like, the words or bytes that they take."""
     element = _element(type)
     if isinstance(element, types.Enum):
         return element.underlying
-    return element if _is_plain(element) else types.U16
+    return element if _is_plain(element) else types.U8 if types.size(element) % 2 else types.U16
 
 
 def _length(type: types.Pointer, buffer: Buffer) -> int:
     """How many of what the host sees there are from the start of a buffer."""
-    return (buffer.count or 1) * types.words(buffer.element) // types.words(host_element(type))
+    return (buffer.count or 1) * types.size(buffer.element) // types.size(host_element(type))
 
 
 def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Place) -> None:

@@ -66,6 +66,9 @@ def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     if min(size) < 1:
         ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it has at least one")
     fabric, offsets = ev.session.options.fabric, ev.session.options.offsets
+    wafer = ev.session.target.fabric
+    if fabric is None and any(side > limit for side, limit in zip(size, wafer, strict=True)):
+        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; the wafer has {wafer[0]} x {wafer[1]}")
     if fabric is not None:
         for have, need, offset, what in zip(fabric, size, offsets, ("width", "height"), strict=True):
             if offset + need > have:
@@ -89,12 +92,12 @@ def _coordinate(ev: Evaluator, node: syntax.Expression) -> Any:
 def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The coordinates of each lane, checked against the rectangle."""
     count = effect.lanes.count
-    columns, rows = (
-        effect.lanes.spread(axis).astype(np.int64) if isinstance(axis, Column) else np.full(count, axis, np.int64)
-        for axis in (x, y)
-    )
     assert ev.session.rectangle is not None
     width, height = ev.session.rectangle
+    # Coordinates beyond the numbers of numpy are outside too.
+    columns, rows = (
+        (effect.lanes.spread(axis) if isinstance(axis, Column) else np.array([axis] * count)) for axis in (x, y)
+    )
     outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
     if outside.any():
         lane = int(np.argmax(outside))
@@ -102,7 +105,7 @@ def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.i
             effect.node,
             f"PE ({columns[lane]}, {rows[lane]}) is outside the rectangle of {width} x {height} PEs",
         )
-    return columns, rows
+    return columns.astype(np.int64), rows.astype(np.int64)
 
 
 @builtin("@set_tile_code")

@@ -128,29 +128,41 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     where, unit = _base(ev, base, node)
     offset = fields.take("offset")
     if offset is not None:
-        where = moved(ev, where, index_word(ev, offset, node), 2 * unit)
+        where = moved(ev, where, word(ev, offset, node, "an offset", types.I16), 2 * unit)
     extent, stride = fields.need("extent"), fields.take("stride")
     if isinstance(extent.type, types.Struct):
-        extents = tuple(word(ev, item, node) for item in extent.data)
+        extents = tuple(word(ev, item, node, "an extent") for item in extent.data)
         if stride is None:
             strides: tuple[Any, ...] = (1,) * len(extents)
         elif isinstance(stride.type, types.Struct):
-            strides = tuple(word(ev, item, node) for item in stride.data)
+            strides = tuple(word(ev, item, node, "a stride", types.I16) for item in stride.data)
         else:
-            strides = (word(ev, stride, node),)
+            strides = (word(ev, stride, node, "a stride", types.I16),)
         if len(strides) != len(extents):
             ev.fail(node, f"{len(strides)} strides for {len(extents)} extents; give as many of each (DSD-053)")
     else:
-        extents = (word(ev, extent, node),)
-        strides = (1 if stride is None else word(ev, stride, node),)
+        extents = (word(ev, extent, node, "an extent"),)
+        strides = (1 if stride is None else word(ev, stride, node, "a stride", types.I16),)
     if type is types.MEM1D and len(extents) != 1:
         ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
     return MemoryDescriptor(where, strides, extents, unit, index_offset)
 
 
-def word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
-    """An integer field of a descriptor: a number, or an i16."""
-    return index_word(ev, value, node)
+def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
+    """An integer field of a descriptor: a number of a type (DSD-021, DSD-032), or an i16 at run time."""
+    number = index_word(ev, value, node, what)
+    if isinstance(number, int) and not type.holds(number):
+        ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}")
+    return number
+
+
+def _moved_by(ev: Evaluator, value: Value, node: syntax.Node, what: str) -> Any:
+    """How far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without."""
+    return word(ev, value, node, what, types.I16 if types.is_integer(value.type) and _is_negative(value) else types.U16)
+
+
+def _is_negative(value: Value) -> bool:
+    return isinstance(value.data, int) and value.data < 0
 
 
 def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
@@ -177,13 +189,13 @@ def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
 
 def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
     where, unit = _base(ev, fields.need("base_address"), node)
-    extent = word(ev, fields.need("extent"), node)
+    extent = word(ev, fields.need("extent"), node, "an extent")
     wraparound = fields.number("wraparound")
     return CircularDescriptor(where, extent, wraparound, unit)
 
 
 def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> FabricDescriptor:
-    extent = word(ev, fields.need("extent"), node)
+    extent = word(ev, fields.need("extent"), node, "an extent")
     color = fields.take("fabric_color")
     number = None
     if color is not None:
@@ -199,13 +211,11 @@ def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> F
             options.append((name, True))
     simd = fields.choice("simd_mode")
     if simd is not None:
-        options.append(("simd", simd))
-    priority = fields.choice("priority")
-    if priority is not None:
-        options.append(("priority", priority))
-    zero = fields.choice("zero")
-    if zero is not None:
-        options.append(("zero", zero))
+        options.append(("simd", _one_of(ev, dsd.SimdMode, simd, "simd_mode", node)))
+    for name, kind in (("priority", dsd.Priority), ("zero", dsd.ZeroedSource)):
+        choice = fields.choice(name)
+        if choice is not None:
+            options.append((name, _one_of(ev, kind, choice, name, node)))
     return FabricDescriptor(output, extent, queue, number, tuple(options))
 
 
@@ -230,7 +240,7 @@ def _memory_descriptor(ev: Evaluator, node: syntax.Expression) -> tuple[Value, M
 def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 3)
     value, descriptor = _memory_descriptor(ev, arguments[0])
-    amount = index_word(ev, ev.expr(arguments[1]), arguments[1])
+    amount = _moved_by(ev, ev.expr(arguments[1]), arguments[1], "an offset")
     unit = element_words(ev, ev.type_of(arguments[2]), arguments[2])
     where = moved(ev, descriptor.address, amount, 2 * unit)
     return Value(value.type, replace(descriptor, address=where))
@@ -252,7 +262,7 @@ def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _set_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = expect(ev, node, 2)
     value = ev.expr(arguments[0])
-    length = word(ev, ev.expr(arguments[1]), arguments[1])
+    length = word(ev, ev.expr(arguments[1]), arguments[1], "a length")
     data = value.data
     if isinstance(data, MemoryDescriptor):
         if len(data.extents) != 1:
@@ -269,7 +279,7 @@ def _set_stride(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
     value, descriptor = _memory_descriptor(ev, arguments[0])
     if len(descriptor.strides) != 1:
         ev.fail(arguments[0], "@set_dsd_stride takes a mem1d_dsd")
-    stride = word(ev, ev.expr(arguments[1]), arguments[1])
+    stride = word(ev, ev.expr(arguments[1]), arguments[1], "a stride", types.I16)
     return Value(value.type, replace(descriptor, strides=(stride,)))
 
 
@@ -375,7 +385,7 @@ def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
     length = coerce(ev, length, types.U16, arguments[1])
     ev.code.at(ev.source, node.start)
     side = "read" if node.name == "set_fifo_read_length" else "write"
-    ev.code(dsd.SetFifoLengthOp(fifo.data.symbol, side, _field(ev, word(ev, length, arguments[1]))))
+    ev.code(dsd.SetFifoLengthOp(fifo.data.symbol, side, _field(ev, word(ev, length, arguments[1], "a length"))))
     return VOID
 
 
@@ -563,7 +573,7 @@ def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncA
         unblock=_told(ev, unblock, node),
         on_control=None if control is None else _on_control(ev, control, node),
         ut=ut,
-        priority=None if priority is None else dsd.Priority(priority),
+        priority=None if priority is None else dsd.Priority(_one_of(ev, dsd.Priority, priority, "priority", node)),
     )
 
 
@@ -649,7 +659,7 @@ LONGEST = 0xFFFF
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:
-    amount = index_word(ev, value, node)
+    amount = _moved_by(ev, value, node, "'.index'")
     return amount if is_ssa(amount) else ev.code.constant(types.I16, amount)
 
 

@@ -589,19 +589,19 @@ def plus(ev: Evaluator, left: Any, right: Any) -> Any:
     return binary(ev.code, "+", types.I16, left, right)
 
 
-def index_word(ev: Evaluator, value: Value, node: syntax.Node) -> Any:
-    """An index: known, or an i16 at run time."""
+def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an index") -> Any:
+    """An index, or another integer that the error calls `what`: known, or an i16 at run time."""
     if isinstance(value.type, types.Enum):
-        ev.fail(node, "an index is an integer; convert the enum with @get_int")
+        ev.fail(node, f"{what} is an integer; convert the enum with @get_int")
     if not types.is_integer(value.type):
-        ev.fail(node, f"an index is an integer, not '{value.type}'")
+        ev.fail(node, f"{what} is an integer, not '{value.type}'")
     if is_ssa(value.data):
         assert isinstance(value.type, types.Int)
         return extend(ev, value.data, value.type, 16)
     if isinstance(value.data, Column) and ev.builder is not None:
         word = Value(types.I16, ev.fitted(types.I16, value.data))
         return ev.ssa(word, node)
-    return ev.data(value, node, "an index")
+    return ev.data(value, node, what)
 
 
 def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
