@@ -80,7 +80,7 @@ REFUSED = [
     (layout('@export_name("f", «fn([2]i16) void»);'), "the host knows no '[2]i16'"),
     (layout(f'@export_name("f", «fn({", ".join(["u16"] * 16)}) void»);'), "has at most 15"),
     (layout('@export_name(«7», i16, true);'), "the name of a symbol must be a string"),
-    (layout('@export_name("a", «[*]comptime_int», true);'), "but a 'comptime_int' exists at compile time only"),
+    (layout('@export_name("a", «*anyopaque», true);'), "but a 'anyopaque' exists at compile time only"),
     ("layout { «@get_rectangle()»; }", "the rectangle is not set yet"),
     ("«layout {}»", "the layout sets no rectangle"),
 ]  # fmt: skip
