@@ -101,10 +101,11 @@ def test_names_nobody_exports(csl: Csl) -> None:
 
 
 POINTERS = {
-    # What is exported, its type, and what the host sees of it: 16-bit words, of a structure in their order.
+    # What is exported, its type, and what the host sees of it: its 16-bit words, or bytes if they are an odd number.
     "structs": ("var v = [2]pair{ pair{ .a = 3, .b = 70000 }, pair{ .a = -1, .b = 2 } };", "[*]pair", [3, 0, 4464, 1, 65535, 0, 2, 0]),
     "a struct": ("var v = pair{ .a = 3, .b = 70000 };", "*pair", [3, 0, 4464, 1]),
     "packed": ("var v = [2]bits{ bits{ .low = 1, .high = 2 }, bits{ .low = 3, .high = 255 } };", "[*]bits", [513, 65283]),
+    "bytes": ("var v = [3]odd{ odd{ .a = 1, .b = 2, .c = 3 }, odd{ .a = 4, .b = 5, .c = 6 }, odd{ .a = 7, .b = 8, .c = 9 } };", "[*]odd", [1, 2, 3, 4, 5, 6, 7, 8, 9]),
     "enums": ("var v = [2]mode{ mode.busy, mode.idle };", "[*]mode", [5, 2]),
     "an array of structs": ("var v = [2]pair{ pair{ .a = 3, .b = 1 }, pair{ .a = 4, .b = 1 } };", "*[2]pair", [3, 0, 1, 0, 4, 0, 1, 0]),
 }  # fmt: skip
@@ -116,8 +117,9 @@ def test_pointers_to_what_is_no_number(csl: Csl, variable: str, type: str, words
     const pair = extern struct { a: i16, b: u32 };
     const bits = packed struct { low: u8, high: u8 };
     const mode = enum { idle = 2, busy = 5 };
+    const odd = extern struct { a: u8, b: u8, c: u8 };
     """
-    qualified = type.replace("pair", "types.pair").replace("bits", "types.bits").replace("mode", "types.mode")
+    qualified = re.sub("(pair|bits|mode|odd)", r"types.\1", type)
     layout = f"""
     const types = @import_module("types.csl");
     layout {{
@@ -131,13 +133,14 @@ def test_pointers_to_what_is_no_number(csl: Csl, variable: str, type: str, words
     const pair = types.pair;
     const bits = types.bits;
     const mode = types.mode;
+    const odd = types.odd;
     {variable}
     var pointer: {type} = &v;
     comptime {{ @export_symbol(pointer, "v"); }}
     """
     simulator = loomir.Simulator(loomir.compile(csl.layout(layout, pe, files={"types.csl": types}).module))
     found = simulator.get("v")[0, 0]
-    assert found.ravel().view(np.uint16).tolist() == words
+    assert found.ravel().view(np.uint8 if "odd" in type else np.uint16).tolist() == words
     simulator.set("v", np.zeros_like(found)[None, None])
     assert not simulator.get("v").any()
 
