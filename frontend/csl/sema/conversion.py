@@ -65,6 +65,13 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
             "use a wider type, or @as to keep the low bits",
         )
     if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
+        if not ev.session.widening_told:
+            ev.session.widening_told = True
+            ev.warn(
+                node,
+                f"'{source}' becomes '{type}' by itself, as in SDK 2.10 but not in SDK 1.4; write @as({type}, ...) for "
+                "both, here and wherever else an integer becomes wider",
+            )
         return Value(type, extend(ev, value.data, source, type.bits))
     return None
 

@@ -90,6 +90,8 @@ class Session:
         self.printed: set[tuple[str, str]] = set()
         """What @comptime_print has shown in code for run time, by place and text."""
         self.warnings: list[str] = []
+        self.widening_told = False
+        """Whether it has been reported that integers become wider by themselves."""
         self.sections_used: set[str] = set()
         """Link sections that variables are in."""
         self.imports_memcpy = False

@@ -147,3 +147,50 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_refused(csl: Csl, text: str, message: str) -> None:
     csl.refuses(text, message)
+
+
+def test_integers_become_wider_by_themselves(csl: Csl) -> None:
+    """As in SDK 2.10, with one warning for 1.4; known ones convert without, as in published programs."""
+    text = """
+    param x: u16;
+    var small: i8 = -3;
+    var plain: u8 = 200;
+    const known: i32 = 7;
+    fn main() void {
+      var sum: i32 = small;
+      sum += @as(i32, plain);
+      const wide: i16 = plain;
+      sum += wide;
+      const fits: u16 = known;
+    }
+    comptime { @export_symbol(main); }
+    """
+    layout = """
+    layout {
+      @set_rectangle(1, 1);
+      @set_tile_code(0, 0, "pe.csl", .{ .x = @as(i16, 4) });
+      @export_name("main", fn() void);
+    }
+    """
+    (warning,) = csl.layout(layout, text).warnings
+    assert "pe.csl:7:22: warning: 'i8' becomes 'i32' by itself, as in SDK 2.10 but not in SDK 1.4; write" in warning
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("i32", "i16"), ("i8", "u8"), ("i32", "u64"), ("u16", "i16"), ("u32", "u16"), ("u8", "i8")],
+)
+def test_conversions_that_may_lose_a_value(csl: Csl, source: str, target: str) -> None:
+    """Narrowing, and signed to unsigned, in the words of the manual."""
+    text = f"var from: {source} = 1; fn main() void {{ const to: {target} = «from»; }}"
+    text += " comptime { @export_symbol(main); }"
+    csl.refuses(text, f"expected '{target}', found '{source}'; convert it with @as({target}, ...)", layout=MAIN)
+
+
+def test_the_operation_comes_before_the_widening(csl: Csl) -> None:
+    """Of two meanings that of the manual: operands of one type have a result of that type, which then becomes wider."""
+    before = "var a: u16 = 60000; var b: u16 = 10000;"
+    assert csl.compute("const wide: u32 = a + b; out[0] = wide;", "u32", before=before) == 70000 - 65536
+
+
+MAIN = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }'
