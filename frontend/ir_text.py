@@ -19,7 +19,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
-from ..diagnostics import LoomError, from_parse_error, location_of, one_line
+from ..diagnostics import LoomError, deep_nesting, from_parse_error, location_of, one_line
 
 _QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
 """Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
@@ -53,6 +53,7 @@ class LocatingParser(Parser):
         line, column = self._line_and_column(position)
         return f"{self._name}:{line}:{column}"
 
+    @deep_nesting()
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
         try:

@@ -32,7 +32,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..diagnostics import LoomError, deep_nesting, location_of
 from ..dialects import context as context
 from ..dialects import flow, wse
 from ..dialects.traversal import walk
@@ -92,6 +92,7 @@ class Program:
         return targets.get(self.fabric.target.data)
 
 
+@deep_nesting()
 def compile(
     source: str | Path | ModuleOp,
     target: str | None = None,

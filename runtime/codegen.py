@@ -62,6 +62,13 @@ CALL_SIZE = 8
 """What a call adds to that, so that inlined calls do not stand deep inside one another."""
 
 
+MAX_LOOPS = 20
+"""Loops within each other in one function of Python, which its compiler takes no more of."""
+
+MAX_LEVELS = 90
+"""Levels of indentation in one function of Python; it knows 100."""
+
+
 class Functions:
     """The functions of a class of units, and which of them are small enough to stand where they are called."""
 
@@ -70,6 +77,8 @@ class Functions:
         self._owner = owner
         self._sizes: dict[str, int] = {}
         self._recursive: set[flow.CallOp] = set()
+        self._nesting: dict[Operation, tuple[int, int]] = {}
+        self._answers: dict[tuple[Operation, bool], bool] = {}
 
     def called(self, op: flow.CallOp) -> flow.FuncOp:
         """The function a call names. Raises LoomError if there is none."""
@@ -77,6 +86,41 @@ class Functions:
         if callee.sym_name.data not in self._sizes:
             self._measure(op)
         return callee
+
+    def is_flat(self, op: Operation) -> bool:
+        """Whether Python can nest an operation's code as deeply as the operation nests its own."""
+        loops, levels = self._depth(op)
+        return loops <= MAX_LOOPS and levels <= MAX_LEVELS
+
+    def _depth(self, op: Operation) -> tuple[int, int]:
+        """How many loops stand within each other in an operation, and how many levels of indentation they need."""
+        found = self._nesting.get(op)
+        if found is None:
+            kind = type(op)
+            if kind is flow.CallOp and not self.is_recursive(op) and self.is_inlined(op):
+                blocks = [self.called(op).body.block]
+            else:
+                blocks = [block for region in op.regions for block in region.blocks]
+            inside = [
+                self._depth(inner)
+                for block in blocks
+                for inner in block.ops
+                if inner.regions or type(inner) is flow.CallOp
+            ]
+            loops, levels = (max(depths, default=0) for depths in zip(*inside, strict=True)) if inside else (0, 0)
+            own = kind in _STRUCTURED
+            # What tests a loop's end stands a level deeper.
+            found = loops + (own and kind is not scf.IfOp), max(levels, 1) + 1 if own else levels
+            self._nesting[op] = found
+        return found
+
+    def can_generate(self, op: Operation, *, memory: bool) -> bool:
+        """What `can_generate` says of an operation, which is found once."""
+        key = op, memory
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self.is_flat(op) and _can_generate(op, self, memory=memory)
+        return found
 
     def is_recursive(self, op: flow.CallOp) -> bool:
         """Whether a call leads back to a function that has not returned yet: these cannot be run."""
@@ -142,7 +186,16 @@ class Inlined:
 
 
 def can_generate(op: Operation, functions: Functions, *, memory: bool = True) -> bool:
-    """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores."""
+    """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores.
+
+    What nests more deeply than Python can is left to instructions too, as far as it does.
+    """
+    if type(op) in _STRUCTURED or type(op) is flow.CallOp:
+        return functions.can_generate(op, memory=memory)
+    return _can_generate(op, functions, memory=memory)
+
+
+def _can_generate(op: Operation, functions: Functions, *, memory: bool) -> bool:
     # By exact type: this is asked several times of each operation.
     kind = type(op)
     if kind in _STRUCTURED:

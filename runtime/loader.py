@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics import LoomError, deep_nesting, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
 from ..dialects.source_names import source_name
@@ -65,6 +65,7 @@ class Loader:
     def __init__(self, machine: Machine):
         self.machine = machine
 
+    @deep_nesting()
     def load(self) -> None:
         """Read colors and routes, make the classes, compile their tasks, connect their queues."""
         shape = (self.machine.height, self.machine.width)

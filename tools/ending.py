@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ..diagnostics import report
+from ..diagnostics import deep_nesting, report
 
 
 class Interrupted(KeyboardInterrupt):
@@ -25,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
 def run_tool(run: Callable[[], None]) -> int:
     """Runs the whole of a tool; returns its exit status, having printed on stderr why if that is not 0."""
     try:
-        with _signals():
+        with _signals(), deep_nesting():
             run()
             sys.stdout.flush()
     except BrokenPipeError:

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from ... import targets
-from ...diagnostics import LoomError, location_of
+from ...diagnostics import LoomError, deep_nesting, location_of
 from ...dialects import dsd, flow, wse
 from ...frontend.csl import syntax
 from ...frontend.csl.printer import print_file
@@ -22,6 +22,7 @@ from .types import refuse
 LAYOUT_FILE = "layout.csl"
 
 
+@deep_nesting()
 def source_of(module: ModuleOp) -> dict[str, str]:
     """The text of each file of the program in `module`, the layout first; the module stays as it is.
 
