@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
-from ..diagnostics import LoomError
+from ..diagnostics import LoomError, deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.protocol import Behaviour
 from ..findings import Finding
@@ -158,6 +158,7 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
     return found
 
 
+@deep_nesting()
 def run(
     source: Path | str | ModuleOp,
     *,

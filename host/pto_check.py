@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics import LoomError, deep_nesting, location_of
 from ..dialects import context
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
@@ -72,6 +72,7 @@ def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
     return module
 
 
+@deep_nesting()
 def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[Finding]:
     """What is wrong with a program, or may go wrong, as far as its text tells, in the order of the text.
 
@@ -126,6 +127,7 @@ class PipeSlots:
     trades: list[Trade]
 
 
+@deep_nesting()
 def slots_of(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[PipeSlots]:
     """What numbers of slots of each pipe cost and gain; without `arch`, on the first chip the program is for.
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn, TypeAlias, TypeVar
 
+from ...diagnostics import deep_nesting
 from .lexer import (
     ASSIGNMENTS,
     BUILTIN,
@@ -78,8 +79,8 @@ from .syntax import (
     walk,
 )
 
-# One level of nesting takes at most four calls, so this stays well inside Python's limit of 1000, wherever called.
-DEEPEST_NESTING = 150
+# One level of nesting takes at most four calls, so this stays well inside what `deep_nesting` allows.
+DEEPEST_NESTING = 500
 # Above a statement stand a block, a declaration and the file.
 _HIGHEST = MAXIMUM_HEIGHT - 5
 MOST_ERRORS = 20
@@ -1613,6 +1614,7 @@ _SUFFIX_STARTS = frozenset((".", "(", "[", ".*", "{"))
 _NO_VALUE = frozenset((";", "=>", ",", ")", "]", "}", "else", END))
 
 
+@deep_nesting()
 def parse(text: str, path: str) -> File:
     """The tree of a CSL file's text; `path` is the file's name in messages.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...diagnostics import deep_nesting
 from .parser import ATTRIBUTES, COMPARISON, PRECEDENCE
 from .syntax import (
     Aggregate,
@@ -68,6 +69,7 @@ _SUFFIX = 11
 _BLOCK_LIKE = (Block, If, For, While, Switch)
 
 
+@deep_nesting()
 def print_file(file: File) -> str:
     """The text of a file, ending in a newline."""
     parts: list[str] = []

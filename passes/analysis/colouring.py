@@ -7,9 +7,11 @@ networkx takes as long to import as the rest of the compiler, so it is imported 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -21,6 +23,9 @@ Graph = Mapping[Node, Collection[Node]]
 
 SEARCH_LIMIT = 100_000
 """Steps of the exact search after which the machine is said to have run out."""
+
+MANY = 500
+"""Nodes from which the search is asked at once."""
 
 
 @dataclass
@@ -71,15 +76,49 @@ def colour(
         taken = {wished[other] for other in graph[node] if other in wished and other != node}
         if node not in wished and number in allowed[node] and number not in taken:
             wished[node] = number
+    found: dict[Node, int] = {}
     for start in (wished, numbers) if wished != numbers else (numbers,):
-        found = _first_choices(graph, allowed, start)
-        if found is None:
-            found = _by_saturation(graph, allowed, start)
-        if found is None and exact:
-            found = _by_search(graph, allowed, start)
-        if found is not None:
+        if (first := _first_choices(graph, allowed, start)) is not None:
+            return first
+        found.clear()
+        for part in _components(graph):
+            some = _coloured(part, allowed, {node: start[node] for node in part if node in start}, exact=exact)
+            if some is None:
+                break
+            found.update(some)
+        else:
             return {node: found[node] for node in graph}
     raise Exhausted(_competitors(graph, allowed, numbers))
+
+
+def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
+    """The parts of a graph that no edge joins: each can be coloured by itself."""
+    order = {node: position for position, node in enumerate(graph)}
+    seen: set[Node] = set()
+    for first in graph:
+        if first in seen:
+            continue
+        part, pending = {first}, [first]
+        while pending:
+            for other in graph[pending.pop()]:
+                if other not in part:
+                    part.add(other)
+                    pending.append(other)
+        seen |= part
+        yield {node: graph[node] for node in sorted(part, key=order.__getitem__)}
+
+
+def _coloured(
+    graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int], *, exact: bool
+) -> dict[Node, int] | None:
+    """Numbers for all nodes of a connected graph, or None if none are found."""
+    found = _first_choices(graph, allowed, start)
+    # networkx takes time that grows with the square of the nodes.
+    if found is None and (len(graph) <= MANY or not exact):
+        found = _by_saturation(graph, allowed, start)
+    if found is None and exact:
+        found = _by_search(graph, allowed, start)
+    return found
 
 
 def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
@@ -156,32 +195,79 @@ def _by_search(
     group = _mutual_neighbours(graph)
     if len(group) > len({number for node in group for number in (*allowed[node], start.get(node, -1))} - {-1}):
         return None
-    numbers = dict(start)
-    open_nodes = [node for node in graph if node not in numbers]
-    steps = 0
+    search = _Search(graph, allowed, start)
+    return search.numbers if search.succeeds() else None
 
-    def choices(node: Node) -> list[int]:
-        taken = {numbers[other] for other in graph[node] if other in numbers and other != node}
-        return [number for number in allowed[node] if number not in taken]
 
-    def place() -> bool:
-        nonlocal steps
-        steps += 1
-        if not open_nodes:
-            return True
-        if steps > SEARCH_LIMIT:
-            return False
-        node = min(open_nodes, key=lambda n: (len(choices(n)), -len(graph[n])))
-        open_nodes.remove(node)
-        for number in choices(node):
-            numbers[node] = number
-            if place():
+class _Search(Generic[Node]):
+    """A depth-first search that keeps its place itself, since it goes as deep as there are nodes."""
+
+    def __init__(self, graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]) -> None:
+        self._graph, self._allowed = graph, allowed
+        self.numbers: dict[Node, int] = dict(start)
+        self._order = {node: position for position, node in enumerate(graph)}
+        self._nodes = list(graph)
+        self._taken: dict[Node, Counter[int]] = {node: Counter() for node in graph if node not in start}
+        """How many neighbors of each node that is open at first have each number."""
+        for node in self._taken:
+            self._taken[node].update(start[other] for other in graph[node] if other in start)
+        self._heap = [self._urgency(node) for node in self._taken]
+        heapify(self._heap)
+
+    def succeeds(self) -> bool:
+        """Give every node a number; False if that is impossible or takes too long."""
+        trail: list[tuple[Node, Iterator[int]]] = []
+        for _ in range(SEARCH_LIMIT):
+            node = self._most_constrained()
+            if node is None:
                 return True
-            del numbers[node]
-        open_nodes.append(node)
+            trail.append((node, iter(self._choices(node))))
+            while trail:
+                node, rest = trail[-1]
+                self._free(node)
+                number = next(rest, None)
+                if number is not None:
+                    self._give(node, number)
+                    break
+                trail.pop()
+            else:
+                return False
         return False
 
-    return numbers if place() else None
+    def _choices(self, node: Node) -> list[int]:
+        taken = self._taken[node]
+        return [number for number in self._allowed[node] if not taken[number]]
+
+    def _urgency(self, node: Node) -> tuple[int, int, int]:
+        return len(self._choices(node)), -len(self._graph[node]), self._order[node]
+
+    def _most_constrained(self) -> Node | None:
+        """Return the open node with the fewest choices, and of these one with the most neighbors."""
+        while self._heap:
+            entry = heappop(self._heap)
+            node = self._nodes[entry[2]]
+            # What a node has come to since stands in another entry.
+            if node not in self.numbers and entry == self._urgency(node):
+                return node
+        return None
+
+    def _give(self, node: Node, number: int) -> None:
+        self.numbers[node] = number
+        self._tell(node, number, 1)
+
+    def _free(self, node: Node) -> None:
+        """Take a node's number away, if it has one."""
+        number = self.numbers.pop(node, None)
+        if number is not None:
+            self._tell(node, number, -1)
+        heappush(self._heap, self._urgency(node))
+
+    def _tell(self, node: Node, number: int, change: int) -> None:
+        for other in self._graph[node]:
+            if other != node and other in self._taken:
+                self._taken[other][number] += change
+                if other not in self.numbers:
+                    heappush(self._heap, self._urgency(other))
 
 
 def _competitors(
@@ -206,12 +292,13 @@ def _competitors(
 def _mutual_neighbours(graph: Graph[Node]) -> list[Node]:
     """A large group of nodes that are all neighbours of each other: grown from each node in turn, by degree."""
     by_degree = sorted(graph, key=lambda node: -len(graph[node]))
+    rank = {node: position for position, node in enumerate(by_degree)}
     largest: list[Node] = []
     for start in by_degree:
         if len(graph[start]) < len(largest):
             break
         group = [start]
-        for node in by_degree:
+        for node in sorted(graph[start], key=rank.__getitem__):
             if node != start and all(node in graph[member] for member in group):
                 group.append(node)
         if len(group) > len(largest):

@@ -83,3 +83,33 @@ def test_a_large_crowd_is_refused_at_once() -> None:
     # A search would try all orders of the first eight.
     with pytest.raises(Exhausted):
         colour(crowd(30), dict.fromkeys(range(30), range(8)))
+
+
+def test_many_graphs_in_one() -> None:
+    # Four nodes for which the greedy order finds nothing, so that the search has to, and many copies of them.
+    nodes, copies = 4, 1250
+    edges, allowed = [(0, 1), (0, 2), (0, 3), (1, 2)], {0: [0, 1], 1: [0, 2], 2: [0, 2], 3: [1, 2]}
+    g = graph(nodes * copies, *((nodes * k + a, nodes * k + b) for k in range(copies) for a, b in edges))
+    found = colour(g, {node: allowed[node % nodes] for node in g})
+    assert list(found) == list(g)
+    assert all(found[node] in allowed[node % nodes] for node in g)
+    assert all(found[a] != found[b] for a in g for b in g[a])
+
+
+@pytest.mark.parametrize("numbers", [(3, 4), (0, 1, 2)])
+def test_a_graph_of_many_nodes(numbers: tuple[int, ...]) -> None:
+    count = 5000
+    ring = graph(count, *((k, (k + 1) % count) for k in range(count)))
+    found = colour(ring, dict.fromkeys(ring, numbers), {0: numbers[1]}, {7: numbers[0]})
+    assert found[0] == numbers[1]
+    assert set(found.values()) <= set(numbers)
+    assert all(found[k] != found[(k + 1) % count] for k in range(count))
+
+
+def test_many_nodes_without_a_colouring() -> None:
+    # A ring of odd length takes three numbers.
+    count = 4999
+    ring = graph(count, *((k, (k + 1) % count) for k in range(count)))
+    with pytest.raises(Exhausted) as error:
+        colour(ring, dict.fromkeys(ring, range(2)))
+    assert len(error.value.competitors) == 2

@@ -62,6 +62,11 @@ def _jumps(node: syntax.Node) -> frozenset[type[syntax.Node]]:
     return frozenset(type(inner) for inner in syntax.walk(node) if isinstance(inner, kinds))
 
 
+def _labels_left(node: syntax.Node) -> frozenset[str]:
+    jumps = (inner for inner in syntax.walk(node) if isinstance(inner, syntax.Break | syntax.Continue))
+    return frozenset(jump.label for jump in jumps if jump.label is not None)
+
+
 def _is_plain(node: syntax.Node) -> bool:
     harmless = (syntax.Binary, syntax.Unary, syntax.Name, syntax.Field, syntax.Integer, syntax.Float)
     return all(
@@ -125,6 +130,8 @@ class Facts:
         """Names of variables that are assigned to somewhere in a loop."""
         self.jumps = Fact(_jumps)
         """The kinds of jumps in a loop."""
+        self.labels_left = Fact(_labels_left)
+        """The labels that jumps in a loop name."""
         self.is_plain = Fact(_is_plain)
         """Whether evaluating an expression can do no harm and nothing else than give a value."""
         self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))

@@ -45,7 +45,11 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
             found.append(result)
         found += [local for loop in recursion.loops(ev) for local in loop.carried()]
     if syntax.Break in jumps or syntax.Continue in jumps:
+        labels = ev.session.facts.labels_left(node)
         for target in ev.frame.targets:
+            if target is not ev.frame.targets[-1] and target.label not in labels:
+                # A jump without a label stays within the innermost loop.
+                continue
             if target.broken not in extra:
                 found.append(target.broken)
             result = target.result

@@ -1,6 +1,7 @@
 """No text makes the parser fail otherwise than by an error of its own: cut off, damaged, nested or long."""
 
 import time
+from bisect import bisect_left
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -177,7 +178,8 @@ def test_deep_nesting_is_an_error(frame: str, opening: str, core: str, closing: 
     assert len(deep.diagnostics) == 1
     assert deep.message == f"nesting too deep: more than {DEEPEST_NESTING} levels; split this up"
     # Whatever is still accepted can be walked, printed and read again by recursion.
-    deepest = max(depth for depth in range(8, 160) if isinstance(outcome(nested(depth)), syntax.File))
+    refused = range(8, DEEPEST_NESTING + 10)
+    deepest = refused[bisect_left(refused, True, key=lambda depth: isinstance(outcome(nested(depth)), CslError)) - 1]
     file = outcome(nested(deepest))
     assert isinstance(file, syntax.File)
     assert height(file) <= syntax.MAXIMUM_HEIGHT
