@@ -15,6 +15,14 @@ from ..targets import Target
 from .elements import verify_element_type, verify_memory_type
 
 
+def rectangle_problem(width: int, height: int, target: Target) -> str | None:
+    """Return what is wrong with a rectangle that the machine does not have room for; None if it fits."""
+    columns, rows = target.fabric
+    if width <= columns and height <= rows:
+        return None
+    return f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"
+
+
 def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
     """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`.
 

@@ -86,6 +86,15 @@ class LocatingParser(Parser):
             case _:
                 return error.msg
 
+    def parse_integer(self, allow_boolean: bool = True, allow_negative: bool = True, context_msg: str = "") -> int:
+        """As xDSL's, but what the attribute that holds it would wrap around is an error."""
+        position = self.pos
+        number = super().parse_integer(allow_boolean, allow_negative, context_msg)
+        if not -(1 << 63) <= number < 1 << 63:
+            message = f"the number {number} does not fit in 64 bits; write a smaller one"
+            raise LoomError(message, self.location_at(position))
+        return number
+
     def parse_operation(self) -> Operation:
         position = self.pos
         try:

@@ -18,7 +18,7 @@ def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
         raise LoomError(f"{what} is no array: {error}") from error
     if array.dtype == object and array.size and all(isinstance(element, int) for element in array.flat):
         raise LoomError(f"{what} holds an integer of more than 64 bits")
-    if array.dtype == object or array.dtype.kind in "SUMm":
+    if array.dtype == object or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
         raise LoomError(f"{what} holds {array.dtype}, not numbers")
     return array
 

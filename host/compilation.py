@@ -35,6 +35,7 @@ from .. import targets
 from ..diagnostics import LoomError, deep_nesting, location_of
 from ..dialects import context as context
 from ..dialects import flow, wse
+from ..dialects.machine_rules import rectangle_problem
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, text_of
 from ..verification import located, verify
@@ -267,11 +268,9 @@ def _sides(rectangle: object) -> tuple[int, int]:
 
 
 def _check_rectangle(program: wse.ProgramOp | flow.FabricOp, width: int, height: int) -> None:
-    target = targets.get(program.target.data)
-    columns, rows = target.fabric
-    if width > columns or height > rows:
-        message = f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"
-        raise LoomError(message, location_of(program))
+    problem = rectangle_problem(width, height, targets.get(program.target.data))
+    if problem is not None:
+        raise LoomError(problem, location_of(program))
 
 
 def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None, verify_each: bool) -> None:

@@ -33,6 +33,7 @@ from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
 from ..dialects.elements import memory_bytes
+from ..dialects.machine_rules import rectangle_problem
 from ..dialects.region import indices_text, region_list_text
 from ..dialects.region_overlap import first_overlap
 from ..dialects.source_names import set_source_name, source_name
@@ -100,6 +101,8 @@ class _ProgramLowering:
 
     def lower(self) -> flow.FabricOp:
         width, height = self.program.rectangle
+        if (problem := rectangle_problem(width, height, self.target)) is not None:
+            raise _refuse(self.program, problem)
         fabric = flow.FabricOp(self.program.sym_name.data, self.target.name, width, height)
         fabric.location = self.program.location
         self._check_placement()

@@ -6,13 +6,16 @@ import argparse
 import atexit
 import gc
 import json
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from math import prod
+from stat import S_ISREG
+from typing import IO, TYPE_CHECKING, Any
 
 from ..diagnostics import LoomError
 from .arguments import Parser, assignment, number, positive
@@ -139,17 +142,44 @@ def _rectangle(text: str) -> tuple[int, int]:
 def read_array(path: str) -> NDArray[Any]:
     """The array in a .npy file; raises LoomError if there is none."""
     import numpy as np
+    from numpy.lib import format as npy
 
     try:
         with open(path, "rb") as stream:
             if stream.read(6) != b"\x93NUMPY":
                 raise LoomError("is no .npy file; write it with numpy.save", path)
             stream.seek(0)
+            # The header is looked at first: reading believes it, and asks for as much memory as it says.
+            version = npy.read_magic(stream)
+            read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = read_header(stream)
+            if dtype.hasobject or dtype.names is not None or dtype.subdtype is not None:
+                raise LoomError(f"holds elements of type {dtype}; write an array of numbers with numpy.save", path)
+            if any(not isinstance(extent, int) or extent < 0 for extent in shape) or len(shape) > MAX_DIMENSIONS:
+                raise LoomError(f"has a header of shape {shape}, which no array has; write it again", path)
+            needed, have = prod(shape) * dtype.itemsize, _rest(stream)
+            if have is not None and needed > have:
+                message = f"has a header of {needed} bytes of elements, but {have} follow; write it again"
+                raise LoomError(message, path)
+            stream.seek(0)
             return np.load(stream, allow_pickle=False)
     except OSError as error:
         raise LoomError(f"cannot be read: {error.strerror or error}", path) from error
-    except (ValueError, EOFError) as error:
-        raise LoomError(f"cannot be read as a .npy file: {' '.join(str(error).split())}", path) from error
+    except LoomError:
+        raise
+    except Exception as error:
+        # The header is a Python literal, and what is wrong with it comes as whatever its parser runs into.
+        raise LoomError(f"cannot be read as a .npy file: {' '.join(str(error).split())[:200]}", path) from error
+
+
+MAX_DIMENSIONS = 32
+"""Of an array of every version of numpy."""
+
+
+def _rest(stream: IO[bytes]) -> int | None:
+    """The bytes that follow in a file; None for a pipe, which has no end yet."""
+    status = os.fstat(stream.fileno())
+    return status.st_size - stream.tell() if S_ISREG(status.st_mode) else None
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from ... import targets
 from ...diagnostics import LoomError, deep_nesting, location_of
 from ...dialects import dsd, flow, wse
+from ...dialects.machine_rules import rectangle_problem
 from ...frontend.csl import syntax
 from ...frontend.csl.printer import print_file
 from ...passes.analysis.numbering import number
@@ -34,8 +35,11 @@ def source_of(module: ModuleOp) -> dict[str, str]:
 def files_of(module: ModuleOp) -> dict[str, syntax.File]:
     """The tree of each file; as `source_of`."""
     _check_one_program(module)
-    program = _with_queues(module)
+    (program,) = (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
     target = targets.get(program.target.data)
+    if (problem := rectangle_problem(*program.rectangle, target)) is not None:
+        raise refuse(program, problem)
+    program = _with_queues(module)
     _keep_clear_of_memcpy(program, target)
     colors = _number_colors(program, target)
     files = Names()

@@ -166,7 +166,7 @@ class InitializeOp(SymbolUser):
     def parse(cls, parser: Parser) -> InitializeOp:
         buffer = parser.parse_symbol_name().data
         with parser.in_square_brackets():
-            element = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            element = parser.parse_integer(allow_boolean=False)
         parser.parse_punctuation("=")
         param = parser.parse_optional_symbol_name()
         op = cls(buffer, element, parser.parse_integer(allow_boolean=False) if param is None else param.data)
@@ -190,7 +190,8 @@ class InitializeOp(SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         buffer = scope.buffer(self.buffer)
         name, type = buffer.sym_name.data, buffer.element_type
-        if not 0 <= (element := self.element.value.data) < (count := prod(buffer.type.get_shape())):
+        element, count = self.element.value.data, prod(buffer.type.get_shape())
+        if not 0 <= element < count:
             raise VerifyException(f"buffer @{name} has no element {element}; choose one from 0 to {count - 1}")
         if self.param is not None:
             param = scope.param(self.param)
@@ -201,6 +202,12 @@ class InitializeOp(SymbolUser):
                 )
         elif type not in (i8, i16, i32):
             raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i8, i16 or i32")
+        elif self.number is not None:
+            bits, number = type.width.data, self.number.value.data
+            if not -(1 << bits - 1) <= number < 1 << bits:
+                raise VerifyException(
+                    f"buffer @{name} holds {type}, in which {number} does not fit; use another number"
+                )
 
 
 @irdl_op_definition

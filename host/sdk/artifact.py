@@ -22,8 +22,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ...diagnostics import LoomError
+from ...diagnostics import LoomError, shown
 from ...output_files import uninterrupted
+from ...targets import TARGETS
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ TABLE = "program.flow.json"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
 
-FORMAT = 2
+FORMAT = 3
 """Of loom.json; artifacts of another format have to be compiled again."""
 
 TRACE_PREFIX = "loom.trace."
@@ -164,6 +165,7 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
         "classes": [asdict(found) for found in classes_of(program.fabric)],
         "digests": {name: _digest(files[name]) for name in (FLOW, TABLE)},
     }
+    description["digest"] = _digest_of(description)
     files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
     files[OUT_JSON] = out_json(layout)
     write_files(directory, files)
@@ -218,6 +220,12 @@ def _digest(content: str | bytes) -> str:
     from hashlib import sha256
 
     return sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def _digest_of(description: Mapping[str, Any]) -> str:
+    """Return the digest of all of a description but its own."""
+    rest = {name: value for name, value in description.items() if name != "digest"}
+    return _digest(json.dumps(rest, sort_keys=True))
 
 
 def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:
@@ -305,36 +313,125 @@ def read(directory: Path | str) -> Artifact:
         raise LoomError(f"{missing}; give the output directory of loom cslc", str(directory))
     try:
         description = json.loads((path / LOOM_JSON).read_text(encoding="utf-8"))
-        if description["format"] != FORMAT:
+        if not isinstance(description, dict):
+            raise ValueError("it is not an object")
+        if description.get("format") != FORMAT:
             raise LoomError("was compiled by another version of loom cslc; compile the program again", str(directory))
-        return Artifact(
-            path,
-            description["arch"],
-            _pair(description["rectangle"]),
-            _placement(description["placement"]),
-            tuple(Export(**{**export, "arguments": tuple(export["arguments"])}) for export in description["exports"]),
-            description["colors"],
-            tuple(_class(found) for found in description["classes"]),
-            {name: description["digests"][name] for name in (FLOW, TABLE)},
-        )
+        read = _artifact(path, description)
+        if description.get("digest") != _digest_of(description):
+            raise ValueError("it was changed")
+        return read
     except FileNotFoundError:
         raise LoomError("holds no compiled program; give the output directory of loom cslc", str(directory)) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LoomError(f"{LOOM_JSON} cannot be read ({error}); compile the program again", str(directory)) from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise LoomError(f"{LOOM_JSON} cannot be read ({reason}); compile the program again", str(directory)) from error
 
 
-def _pair(values: Sequence[int]) -> tuple[int, int]:
-    first, second = values
+MAX_NUMBER = 1 << 40
+"""Of any count, address or coordinate in a description."""
+
+
+def _artifact(path: Path, found: dict[str, Any]) -> Artifact:
+    """Return what a description says; raises ValueError for a field that is missing or of another kind."""
+    arch = _text(found, "arch")
+    if arch not in TARGETS:
+        raise ValueError(f"'arch' is '{shown(arch)[:40]}'")
+    placement = _object(found, "placement")
+    digests = _object(found, "digests")
+    return Artifact(
+        path,
+        arch,
+        _pair(found, "rectangle", 1),
+        FabricPlacement(
+            _pair(placement, "fabric", 1),
+            _pair(placement, "offsets", 0),
+            _truth(placement, "memcpy"),
+            *(_number(placement, name) for name in ("channels", "west_buffer", "east_buffer")),
+        ),
+        tuple(map(_export, _objects(found, "exports"))),
+        {name: _number(_object(found, "colors"), name) for name in _object(found, "colors")},
+        tuple(map(_class, _objects(found, "classes"))),
+        {name: _text(digests, name) for name in (FLOW, TABLE)},
+    )
+
+
+def _field(found: Mapping[str, Any], name: str) -> Any:
+    if name not in found:
+        raise ValueError(f"'{name}' is missing")
+    return found[name]
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    if not isinstance(value := _field(found, name), str):
+        raise ValueError(f"'{name}' is not a string")
+    return value
+
+
+def _truth(found: Mapping[str, Any], name: str) -> bool:
+    if not isinstance(value := _field(found, name), bool):
+        raise ValueError(f"'{name}' is neither true nor false")
+    return value
+
+
+def _number(found: Mapping[str, Any], name: str) -> int:
+    return _numbers([_field(found, name)], 1, name)[0]
+
+
+def _numbers(values: Any, count: int | None, name: str, least: int = 0) -> tuple[int, ...]:
+    """Return whole numbers of a list, `count` of them unless that is None."""
+    if not isinstance(values, list) or (count is not None and len(values) != count):
+        raise ValueError(f"'{shown(name)[:40]}' is not a list of {'' if count is None else f'{count} '}numbers")
+    for value in values:
+        if type(value) is not int or not least <= value <= MAX_NUMBER:
+            raise ValueError(f"'{shown(name)[:40]}' is not a whole number from {least} to {MAX_NUMBER}")
+    return tuple(values)
+
+
+def _pair(found: Mapping[str, Any], name: str, least: int) -> tuple[int, int]:
+    first, second = _numbers(_field(found, name), 2, name, least)
     return first, second
 
 
-def _placement(found: dict[str, Any]) -> FabricPlacement:
-    return FabricPlacement(**{**found, "fabric": _pair(found["fabric"]), "offsets": _pair(found["offsets"])})
+def _object(found: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if not isinstance(value := _field(found, name), dict):
+        raise ValueError(f"'{name}' is not an object")
+    return value
+
+
+def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = _field(found, name)
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError(f"'{name}' is not a list of objects")
+    return value
+
+
+def _export(found: dict[str, Any]) -> Export:
+    kind = _text(found, "kind")
+    if kind not in ("buffer", "function"):
+        raise ValueError(f"'kind' is '{shown(kind)[:40]}'")
+    element, arguments = _field(found, "element"), _field(found, "arguments")
+    if element is not None:
+        element = _text(found, "element")
+    if not isinstance(arguments, list) or not all(isinstance(argument, str) for argument in arguments):
+        raise ValueError("'arguments' is not a list of strings")
+    return Export(_text(found, "name"), kind, _text(found, "type"), element, _truth(found, "mutable"), tuple(arguments))
 
 
 def _class(found: dict[str, Any]) -> PeClass:
+    places = _object(found, "buffers")
     buffers = {
-        name: BufferPlace(place["address"], place["element"], tuple(place["shape"]))
-        for name, place in found["buffers"].items()
+        name: BufferPlace(
+            _number(_object(places, name), "address"),
+            _text(places[name], "element"),
+            _numbers(_field(places[name], "shape"), None, "shape"),
+        )
+        for name in places
     }
-    return PeClass(found["name"], tuple(tuple(region) for region in found["regions"]), buffers)
+    regions = _field(found, "regions")
+    if not isinstance(regions, list):
+        raise ValueError("'regions' is not a list")
+    bounds = [_numbers(region, 6, "regions") for region in regions]
+    if any(x_step < 1 or y_step < 1 for _, _, x_step, _, _, y_step in bounds):
+        raise ValueError("'regions' has a step of 0")
+    return PeClass(_text(found, "name"), tuple(bounds), buffers)

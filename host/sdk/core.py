@@ -165,10 +165,15 @@ def find(artifact: artifacts.Artifact) -> Core:
                 name = str(file[f"name_{number}"])
                 words[name] = file[f"words_{number}"]
                 positions[name] = _numbered(file[f"positions_{number}"])
+            if {found.name for found in artifact.classes} != words.keys():
+                raise ValueError("it is of another program")
+            if any(part.dtype != np.uint16 or part.ndim != 2 for part in words.values()):
+                raise ValueError("it does not hold words")
             return Core(artifact, words, positions)
     except FileNotFoundError:
         raise SdkError(
             "holds no core; run the program and call stop() before looking at its memory", str(artifact.directory)
         ) from None
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:
+        # Of a file that is damaged, the libraries that read it raise whatever they run into.
         raise SdkError(f"the core cannot be read ({error}); run the program again", str(artifact.core)) from error

@@ -37,3 +37,11 @@ def test_quotation_marks_that_begin_no_string() -> None:
 
 def test_byte_order_marks_are_no_part_of_the_text() -> None:
     assert decode_text('\ufeff"test.op"() : () -> ()'.encode(), "text.mlir") == '"test.op"() : () -> ()'
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "-9223372036854775809", "0x8000000000000000", "9" * 30])
+def test_numbers_that_would_wrap_around(number: str) -> None:
+    """What an attribute of 64 bits does not hold is an error where it stands, not another number."""
+    text = f'wse.program @p target "wse3" rectangle {number} x 1 {{\n}}\n'
+    with pytest.raises(LoomError, match=rf"^p.mlir:1:40: error: the number {int(number, 0)} does not fit in 64 bits"):
+        parse_ir(context(), text, "p.mlir")

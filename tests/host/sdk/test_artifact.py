@@ -136,3 +136,129 @@ def test_fabric(placement: FabricPlacement, message: str | None) -> None:
         return
     with pytest.raises(LoomError, match=f"give at least {message}$"):
         placement.check((3, 2))
+
+
+# What was edited
+
+
+def reseal(grid: Path, found: object) -> None:
+    """Writes loom.json with the digest that it would have, had it been written so."""
+    if isinstance(found, dict) and "digest" in found:
+        found["digest"] = artifact._digest_of(found)  # pyright: ignore[reportPrivateUsage]
+    (grid / "loom.json").write_text(json.dumps(found))
+
+
+VALUES = [None, True, -1, 0, 1 << 70, 2.5, float("nan"), float("inf"), "\x1b[31m", [[]], {}]
+
+
+def places(found: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """Where there is something in a description, outermost first; of a list or a table the first two."""
+    items = list(found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ())
+    if isinstance(found, list) or path[-1:] == ("buffers",):
+        items = items[:2]
+    inner = [place for key, value in items for place in places(value, (*path, key))]
+    return [path, *inner] if path else inner
+
+
+def refused(grid: Path) -> bool:
+    """Whether the description is refused; an error is one line that says what to do."""
+    try:
+        artifact.read(grid)
+    except LoomError as error:
+        assert "compile the program again" in error.message and str(error).isprintable(), str(error)
+        return True
+    return False
+
+
+def test_edited_descriptions(grid: Path) -> None:
+    """Every field missing, and of every other kind: refused, with a digest that fits or without."""
+    good = json.loads((grid / "loom.json").read_text())
+    accepted: list[str] = []
+    for path in [path for path in places(good) if path != ("digest",)]:
+        for value in [KeyError, *VALUES]:
+            found = json.loads(json.dumps(good))
+            holder = found
+            for key in path[:-1]:
+                holder = holder[key]  # pyright: ignore
+            if holder[path[-1]] == value and type(holder[path[-1]]) is type(value):  # pyright: ignore
+                continue
+            if value is KeyError:
+                del holder[path[-1]]  # pyright: ignore
+            else:
+                holder[path[-1]] = value  # pyright: ignore
+            (grid / "loom.json").write_text(json.dumps(found))
+            assert refused(grid), (path, value)
+            reseal(grid, found)
+            if not refused(grid):
+                accepted.append(f"{'.'.join(map(str, path))} = {value!r}")
+    # Only what is of the right kind passes, where the digest says that it was meant so.
+    assert not [line for line in accepted if line.endswith(("nan", "inf", "2.5", str(1 << 70), "-1", "[[]]"))]
+    assert not [line for line in accepted if line.startswith(("rectangle", "arch", "format", "digests ="))]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "it is nested too deeply"),
+        ('{"a":' * 100_000, "it is nested too deeply"),
+        ("[]", "it is not an object"),
+        ("", "Expecting value"),
+        ("\0", "Expecting value"),
+        ("9" * 5000, "Exceeds the limit"),
+    ],
+)
+def test_descriptions_that_are_none(grid: Path, text: str, message: str) -> None:
+    (grid / "loom.json").write_text(text)
+    with pytest.raises(LoomError, match=rf"loom.json cannot be read \(.*{message}.*\); compile the program again"):
+        artifact.read(grid)
+
+
+def test_bytes_that_are_no_text(grid: Path) -> None:
+    (grid / "loom.json").write_bytes(b"\xff\xfe{")
+    with pytest.raises(LoomError, match=r"loom\.json cannot be read"):
+        artifact.read(grid)
+
+
+def test_a_field_is_named(grid: Path) -> None:
+    for change, message in (
+        ({"rectangle": [3, 2, 1]}, "'rectangle' is not a list of 2 numbers"),
+        ({"rectangle": [3, 0]}, "'rectangle' is not a whole number from 1 to"),
+        ({"arch": "../../x"}, "'arch' is '../../x'"),
+        ({"placement": 3}, "'placement' is not an object"),
+        ({"digests": {}}, "'program.flow.mlir' is missing"),
+        ({"exports": [{"kind": "task"}]}, "'kind' is 'task'"),
+        ({"rectangle": [4, 2]}, "it was changed"),
+    ):
+        good = json.loads((grid / "loom.json").read_text())
+        (grid / "loom.json").write_text(json.dumps(good | change))
+        with pytest.raises(LoomError) as caught:
+            artifact.read(grid)
+        assert caught.value.message == f"loom.json cannot be read ({message}); compile the program again" or (
+            message in caught.value.message
+        )
+        (grid / "loom.json").write_text(json.dumps(good))
+
+
+def test_a_directory_of_the_name_of_a_file(grid: Path) -> None:
+    """Nothing is put in place where not all of it can be."""
+    before = (grid / "loom.json").read_bytes()
+    (grid / "out.json").unlink()
+    (grid / "out.json").mkdir()
+    with pytest.raises(LoomError, match=r"out.json: error: is in the way: it is a directory; remove it"):
+        write_grid(grid)
+    assert (grid / "loom.json").read_bytes() == before and not list(grid.parent.glob(".loom-*"))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY", None])
+def test_a_core_that_is_damaged(grid: Path, content: bytes | None) -> None:
+    import numpy as np
+
+    from loomir.host.sdk import core
+
+    path = grid / "core.npz"
+    if content is None:
+        np.savez(path, name_0=np.array("other"), words_0=np.zeros((1, 4)), positions_0=np.zeros((1, 2), int))
+    else:
+        path.write_bytes(content)
+    with pytest.raises(LoomError, match=r"core.npz: error: the core cannot be read \(.*\); run the program again"):
+        core.find(artifact.read(grid))
