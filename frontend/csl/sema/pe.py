@@ -24,8 +24,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects import flow, wse
+from ....dialects import wse
 from ....dialects.building import integer
+from ....dialects.elements import memory_bytes
 from .. import syntax
 from ..errors import CslError
 from ..source import Diagnostic, Note, Source
@@ -209,12 +210,13 @@ class PeProgram:
         for section, start in ev.session.options.sections.items():
             end = start
             for _, _, op in sorted(self.sections.get(section, ()), key=lambda entry: entry[:2]):
-                width = 2 * flow.element_words(op.type.element_type)
+                width = memory_bytes(op.type.element_type)
                 step = max(width, 2 if op.alignment is None else op.alignment.value.data)
                 # The section itself is where it was asked to be, and that is judged later.
                 end = end if end == start else -(-end // step) * step
                 op.address = integer(end)
                 end += width * op.element_count
+                end += end % 2
 
     def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
         """Takes note of an exported variable; raises CslError if another has its symbol."""

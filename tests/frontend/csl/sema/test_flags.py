@@ -131,6 +131,15 @@ def test_addresses_of_link_sections(csl: Csl) -> None:
     assert len(taken) == len(set(taken)) and max(found["before"], found["after"]) < 64
 
 
+def test_bytes_in_link_sections(csl: Csl) -> None:
+    """An array of bytes takes as many, and what follows starts at a word."""
+    text = SECTIONS.replace("[3]u16{", "[3]u8{").replace("var before = @zeros([4]u16);", "var before = @zeros([4]u8);")
+    found = addresses(
+        csl, text.replace("var wide: u32", "var wide: u16").replace("var after: u32", "var after: u16"), table=400
+    )
+    assert (found["table"], found["wide"]) == (400, 404)
+
+
 def test_link_sections_without_addresses(csl: Csl) -> None:
     assert max(addresses(csl, SECTIONS).values()) < 64
 
