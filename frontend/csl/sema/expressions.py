@@ -18,7 +18,7 @@ from .frames import Break, Continue, Frame, Return
 from .late import check_untaken
 from .late import warn as warn_of_late
 from .modules import Global, Module
-from .places import Held, HeldAddress, Memory, Place, Temporary, index_word, linear, moved
+from .places import Held, HeldAddress, Memory, Overlay, Place, Temporary, index_word, linear, moved
 from .types import Type
 from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, kept_of, known, string, struct
 
@@ -252,7 +252,10 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
                 ev.fail(node, f"'{type}' takes one index, not {len(indices)}")
             where = base.load(ev, node.base).data
             if isinstance(where, HeldAddress):
-                return _held(ev, where, node).element(ev, indices[0], node)
+                held = _held(ev, where, type, node)
+                if isinstance(held, Held) and isinstance(held.type, types.Array):
+                    return held.element(ev, linear(ev, held.type, indices, node.indices), node)
+                return held.element(ev, indices[0], node)
             return _pointed(ev, moved(ev, _as_address(where), indices[0], types.size(type.target)), type)
         if isinstance(type.target, types.Array):
             base = _pointee(ev, base.load(ev, node.base).data, type, node)
@@ -298,14 +301,23 @@ def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
 def _pointee(ev: Evaluator, data: Any, type: types.Pointer, node: syntax.Node) -> Place:
     """What a pointer points to."""
     if isinstance(data, HeldAddress):
-        return _held(ev, data, node)
+        return _held(ev, data, type, node)
     return Memory(_as_address(data), type.target, type.const)
 
 
-def _held(ev: Evaluator, where: HeldAddress, node: syntax.Node) -> Held:
-    if where.place is None or where.offset != 0:
+def _held(ev: Evaluator, where: HeldAddress, type: types.Pointer, node: syntax.Node) -> Place:
+    """What a pointer of a type points to at compile time: the variable, or its bytes as a value of another type."""
+    held = where.place
+    if held is None or where.offset != 0:
         ev.fail(node, "this pointer leaves the variable it was made from, which exists at compile time only")
-    return where.place
+    if type.many:
+        same = isinstance(held.type, types.Array) and len(held.type.dims) == 1 and held.type.element == type.target
+    else:
+        same = held.type == type.target
+    if same and isinstance(held, Held):
+        return held
+    whole, offset = held.beginning() if isinstance(held, Held) else (held.whole, held.offset)
+    return Overlay(whole, offset, type.target)
 
 
 def _field(ev: Evaluator, node: syntax.Field) -> Place:

@@ -71,6 +71,7 @@ _ZERO = Value(types.U16, 0)
 
 def put(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.Node, *, packed: bool) -> None:
     """Puts a value into words that are zero there, from bit `at` on."""
+    packed = packed or _is_packed(value.type)
     match value.type:
         case types.Union():
             width = (types.bit_width(value.type) or 0) if packed else 8 * types.size(value.type)
@@ -92,6 +93,10 @@ def put(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.N
                 bits = _bits_of(ev, value, node, packed)
                 width = types.bit_width(value.type) if packed else None
                 _put_bits(ev, words, at, bits, width or 8 * types.size(value.type), node)
+
+
+def _is_packed(type: Type) -> bool:
+    return isinstance(type, types.Record) and type.layout == "packed"
 
 
 def _put_pointer(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.Node) -> None:
@@ -148,6 +153,7 @@ def replaced(
 
 def get(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax.Node, *, packed: bool) -> Value:
     """The value of a type that begins at bit `at`."""
+    packed = packed or _is_packed(type)
     match type:
         case types.Union():
             width = (types.bit_width(type) or 0) if packed else 8 * types.size(type)
@@ -200,6 +206,28 @@ def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.N
         done += 16 - shift
     assert result is not None
     return result
+
+
+def read_bytes(ev: Evaluator, whole: Value, offset: int, type: Type, node: syntax.Node) -> Value:
+    """The value of a type that the bytes of another value are, from byte `offset` on."""
+    return get(ev, _image(ev, whole, node), 8 * offset, type, node, packed=False)
+
+
+def with_bytes(ev: Evaluator, whole: Value, offset: int, value: Value, node: syntax.Node) -> Value:
+    """A value with the bytes from `offset` on replaced by those of another value."""
+    words = _image(ev, whole, node)
+    for byte in range(offset, offset + types.size(value.type)):
+        kept = Value(types.U16, 0xFF00 if byte % 2 == 0 else 0x00FF)
+        words[byte // 2] = _apply(ev, "&", _as_word(ev, words[byte // 2], node), kept, node)
+    put(ev, words, 8 * offset, value, node, packed=False)
+    return get(ev, words, 0, whole.type, node, packed=False)
+
+
+def _image(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
+    """The words of memory that a value of any type takes."""
+    words = [_ZERO] * ((types.size(value.type) + 1) // 2)
+    put(ev, words, 0, value, node, packed=False)
+    return words
 
 
 def word_of_bytes(ev: Evaluator, parts: list[Value], node: syntax.Node) -> Value:

@@ -144,6 +144,7 @@ class PeProgram:
     _owners: dict[str, int] = field(default_factory=dict)
     """The identity of the function whose local variable is in a memory, by symbol."""
     _constants: dict[Any, Address] = field(default_factory=dict)
+    _constant_values: dict[str, Value] = field(default_factory=dict)
     _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
     location: Attribute | None = None
 
@@ -332,9 +333,17 @@ class PeProgram:
         found = self._constants.get(key)
         if found is None:
             found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
+            assert found.buffer is not None
+            self._constant_values[found.buffer.symbol] = value
             if isinstance(key, int):
                 self.state.setdefault("kept", []).append(value)
         return found
+
+    def constant_at(self, where: Address) -> Value | None:
+        """The whole constant that an address known at compile time points into; None if it is no constant's."""
+        if where.buffer is None or is_ssa(where.offset):
+            return None
+        return self._constant_values.get(where.buffer.symbol)
 
     def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
         """The memory of a local variable whose address is taken, or that is an array.

@@ -179,6 +179,21 @@ class Held(Place):
             return self.holder.memory
         return ev.pe.constant(ev, self._value(), node)
 
+    def beginning(self) -> tuple[Held, int]:
+        """The whole variable and the byte of it that this begins at; this itself if its bytes are not known."""
+        value = self.holder.value
+        assert value is not None
+        if types.is_comptime_only(value.type):
+            return self, 0
+        type, offset = value.type, 0
+        for step in self.path:
+            if isinstance(type, types.Array):
+                type, offset = type.element, offset + step * types.size(type.element)
+            else:
+                assert isinstance(type, types.Record)
+                type, offset = type.types[step], offset + types.layout(type)[0][step]
+        return Held(self.holder, value.type), offset
+
     @property
     def _name(self) -> str:
         return self.holder.name if isinstance(self.holder, Local) else self.holder.node.name
@@ -195,10 +210,73 @@ class Held(Place):
 class HeldAddress(Address):
     """What a pointer holds while a function is evaluated at compile time: the variable itself."""
 
-    place: Held | None = None
+    place: Held | Overlay | None = None
 
     def is_known(self) -> bool:
         return True
+
+
+class Overlay(Place):
+    """Bytes of what is known at compile time, from byte `offset` of `whole` on, as a value of a type."""
+
+    def __init__(self, whole: Place, offset: int, type: Type) -> None:
+        self.whole = whole
+        self.offset = offset
+        self.type = type
+
+    @property
+    def is_const(self) -> bool:
+        return self.whole.is_const
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        _, part, offset = self._part(ev, node)
+        if offset == 0 and part.type == self.type:
+            return part
+        if isinstance(part.type, types.Array) and part.type.element == self.type and part.type.count == 1:
+            return Value(self.type, part.data[0])
+        return packing.read_bytes(ev, part, offset, self.type, node)
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        elements, part, offset = self._part(ev, node)
+        changed = packing.with_bytes(ev, part, offset, value, node)
+        if elements is None:
+            self.whole.store(ev, changed, node)
+            return
+        assert isinstance(changed.type, types.Array)
+        for index, item in zip(elements, changed.data, strict=True):
+            self.whole.element(ev, index, node).store(ev, Value(changed.type.element, item), node)
+
+    def _part(self, ev: Evaluator, node: syntax.Node) -> tuple[range | None, Value, int]:
+        """The elements of an array that the bytes are in, their value, and where in it; None: all that is no array."""
+        whole = self.whole.type
+        for type in (whole, self.type):
+            if types.is_comptime_only(type) or isinstance(type, types.Descriptor):
+                ev.fail(node, f"a '{type}' is no bytes that a pointer of another type can reach")
+        size, end = types.size(whole), self.offset + types.size(self.type)
+        if self.offset < 0 or end > size:
+            ev.fail(node, f"this reaches bytes {self.offset} to {end - 1} of a variable that has {size}")
+        value = self.whole.load(ev, node)
+        if not isinstance(whole, types.Array) or end == self.offset:
+            return None, value, self.offset
+        step = types.size(whole.element)
+        elements = range(self.offset // step, -(-end // step))
+        part = types.Array((len(elements),), whole.element)
+        return elements, Value(part, value.data[elements.start : elements.stop]), self.offset - elements.start * step
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        element = self.type.element if isinstance(self.type, types.Array) else self.type
+        if is_ssa(index):
+            ev.fail(node, "this points to a variable that exists at compile time only; so must the index be known")
+        return Overlay(self.whole, self.offset + index * types.size(element), element)
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        assert isinstance(self.type, types.Record)
+        if self.type.layout == "packed":
+            return Part(self, position)
+        return Overlay(self.whole, self.offset + types.layout(self.type)[0][position], self.type.types[position])
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        return HeldAddress(None, place=self)
 
 
 class Memory(Place):
@@ -229,7 +307,10 @@ class Memory(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         if ev.builder is None:
-            ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
+            value = None if ev.pe is None else ev.pe.constant_at(self.where)
+            if value is None:
+                ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
+            return Overlay(Temporary(value), self.where.offset * self.where.unit, self.type).load(ev, node)
         ev.check_format(self.type, node)
         ev.code.at(ev.source, node.start)
         if has_one_register(self.type):

@@ -213,6 +213,49 @@ def test_exported_bytes(csl: Csl) -> None:
     assert simulator.get("signed")[0, 0].tolist() == [-1, -2, -128]
 
 
+AT_COMPILE_TIME = [
+    ("const w = [2]u32{0x44332211, 0x88776655}; const p = @ptrcast([*]const u8, &w);", "p[3], p[4]", "68, 85"),
+    ("var w = [2]u32{0x44332211, 0x88776655}; const p = @ptrcast([*]u8, &w); p[3] = 9;", "w[0], w[1]",
+     f"{0x09332211}, {0x88776655}"),
+    ("var b = [4]u8{1, 2, 3, 4}; @ptrcast(*u16, &b[2]).* += 0x100;", "b[1], b[2], b[3]", "2, 3, 5"),
+    ("var w: u32 = 5; @ptrcast(*i32, &w).* = -1;", "w", "4294967295"),
+    ("var f: f32 = 1.0;", "@ptrcast(*u32, &f).*, @ptrcast(*[2]u16, &f).*[1]", f"{0x3F800000}, {0x3F80}"),
+    ("var w = [4]u16{1, 2, 3, 4}; const q = @ptrcast([*]u16, &w[2]); q[1] = 7;", "q[0], w[3]", "3, 7"),
+    ("var s = S{ .a = 1, .b = 0x302, .c = 1.0 }; const p = @ptrcast([*]u8, &s); p[2] = 9;", "p[3], p[7], s.b",
+     f"3, 63, {0x309}"),
+    ("var s = S{ .a = 1, .b = 0x302, .c = 1.0 }; @ptrcast(*u32, &s.c).* = 0x40000000;", "s.c, s.a", "2.0, 1"),
+    ("var w: u32 = 0x1234;", "first(&w)", "52"),
+    ("var b = [3]u8{0x1f, 0x2e, 3}; const p = @ptrcast([*]P, &b); p[2].a = -8;", "p[1].a, p[0].b, b[2]", "-2, 1, 8"),
+    ("const u = U{ .s = P{ .a = -1, .b = 2 } };", "u.v", "47"),
+]  # fmt: skip
+TYPES = """
+const S = extern struct { a: u8, b: u16, c: f32 };
+const P = packed struct { a: i4, b: u4 };
+const U = extern union { s: P, v: u8 };
+fn first(p: *anyopaque) u8 { return @ptrcast(*u8, p).*; }
+"""
+
+
+@pytest.mark.parametrize(("statements", "values", "shown"), AT_COMPILE_TIME)
+def test_other_widths_at_compile_time(csl: Csl, statements: str, values: str, shown: str) -> None:
+    """A pointer of another type sees the bytes of a variable that exists at compile time only."""
+    assert csl.comptime(f"{statements} @comptime_print({values});", TYPES) == [shown]
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("var w = [2]u32{1, 2}; const p: [*]u32 = &w; @comptime_print(p[«2»]);", "index 2 is outside the array"),
+        (
+            "var w: u16 = 1; const p = @ptrcast(*u32, &w); @comptime_print(«p.*»);",
+            "this reaches bytes 0 to 3 of a variable that has 2",
+        ),
+    ],
+)
+def test_beyond_a_variable_at_compile_time(csl: Csl, statements: str, message: str) -> None:
+    csl.refuses(f"comptime {{ {statements} }}", message)
+
+
 REFUSED = [
     ("var a: [4]u8;", "but 'u8' has 8"),
     ("var a: [4]bool;", "but 'bool' has 8"),
