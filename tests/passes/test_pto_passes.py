@@ -143,7 +143,7 @@ _WANTED = re.compile(r"((?:T(?:ALLOC|PUSH|POP|FREE)<)?TPipe<\d+, Direction::\w+,
 _CALLS = {"pto.talloc": "TALLOC", "pto.tpush": "TPUSH", "pto.tpop": "TPOP", "pto.tfree": "TFREE"}
 _WAYS = {protocol.C2V: "C2V", protocol.V2C: "V2C", protocol.BOTH: "BOTH"}
 _DEFAULT_LOCAL_SLOTS = 2
-"""PTO-013."""
+"""Of the public compiler's type, where it is not given; our text has no such default."""
 
 
 def public_files() -> list[Path]:

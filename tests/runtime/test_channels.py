@@ -233,7 +233,9 @@ def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None
     completes = model.run()
     machine, buffer = load(case, block_rows=block_rows, prompt=prompt)
     if not completes:
-        with pytest.raises(Deadlock):
+        with pytest.raises(
+            Deadlock, match=r"waits (to pop entry \d+ of|for a free slot to push entry \d+ to) channel @c"
+        ):
             launch(machine, case, buffer)
     else:
         launch(machine, case, buffer)

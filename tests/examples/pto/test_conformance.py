@@ -61,9 +61,8 @@ NPU, 48 cases of a2a3 and 39 of a5
 The document's own three examples (PTO-033 to PTO-035) are c2v_of_the_document, v2c_of_the_document_{f32,f16} and
 slot_of_the_document.
 
-Rules these prove: PTO-001, PTO-006, PTO-007, PTO-008, PTO-009, PTO-010, PTO-011 (what a push does, slot after slot, and
-slots that are tensors), PTO-020 (one pipe for both directions), PTO-025 to PTO-027 (splits), PTO-028 and PTO-029
-(waiting is sparse, telling is not).
+Rules that all cases prove: PTO-010, PTO-011 (slots that are tensors), PTO-020 (one pipe for both directions), PTO-025
+to PTO-027 (splits), PTO-029 (each push tells its consumer).
 """
 
 from __future__ import annotations
@@ -76,7 +75,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir import pto
-from loomir.dialects import context
+from loomir.diagnostics import LoomError
+from loomir.dialects import context, flow
 from loomir.frontend.ir_text import parse_ir
 from loomir.host.pto_check import check
 from loomir.passes import get_all_passes
@@ -173,13 +173,50 @@ def test_case(name: str, chip: Chip) -> None:
         assert arch == "a5" or run.result.findings == []
 
 
-def test_sizes_of_the_document() -> None:
-    """PTO-033, PTO-034: 128 x 128 numbers to a slot, two slots, whole tiles."""
-    texts = {name: CASES[name].text("a5") for name in ("c2v_of_the_document", "v2c_of_the_document_f16")}
-    for (direction, size), text in zip(((1, 65536), (2, 32768)), texts.values(), strict=True):
-        assert f"{{id = 0, dir_mask = {direction}, slot_size = {size}, slot_num = 2}}" in text
-        assert f"size = {2 * size}, location" in text
-        assert "split = 0" in text and "split = 1" not in text
+DOCUMENT = [
+    ("c2v_of_the_document", 65536, np.float32),
+    ("v2c_of_the_document_f32", 65536, np.float32),
+    ("v2c_of_the_document_f16", 32768, np.float16),
+]
+
+
+@pytest.mark.parametrize(("name", "slot", "dtype"), DOCUMENT, ids=[name for name, _, _ in DOCUMENT])
+def test_slots_of_the_document(name: str, slot: int, dtype: type) -> None:
+    """PTO-007, PTO-009, PTO-033, PTO-034: 128 x 128 numbers to a slot, whole; push n fills slot n mod 2."""
+    case = CASES[name]
+    program = read(case, "a3")
+    channel = next(op for op in pto.Program(program, arch="a2a3").module.walk() if isinstance(op, flow.ChannelOp))
+    assert (channel.depth.value.data, channel.period.value.data) == (2, 2)
+    result = Run(case, "a2a3", "a3", program=program).result
+    ring = result.arrays["gm_slot_buffer"].view(np.uint8)
+    given = case.arrays(np.random.default_rng(0), "a3")
+    if name.startswith("c2v"):
+        tiles = given["cube_in"].reshape(3, 128, 128).astype(np.float64) @ given["matrix"].reshape(128, 128)
+    else:
+        tiles = given["vector_in"].reshape(3, 128, 128)
+    for number, tile in ((2, tiles[2]), (1, tiles[1])):
+        place = number % 2 * slot
+        found = ring[place : place + slot].view(dtype).reshape(128, 128)
+        np.testing.assert_array_equal(found, tile.astype(dtype))
+    assert tiles[1].any() and not ring[2 * slot :].any()
+
+
+@pytest.mark.parametrize("taken", [1, 65535])
+def test_a_slot_of_the_document_holds_its_tile(taken: int) -> None:
+    """PTO-022, PTO-033: no byte less."""
+    text = CASES["c2v_of_the_document"].text("a3").replace("slot_size = 65536", f"slot_size = {65536 - taken}")
+    with pytest.raises(LoomError, match=f"slot.*{65536 - taken}"):
+        pto.Program(parse_ir(context(), text, "a3.pto"), arch="a2a3")
+
+
+def test_a_pop_waits_until_the_push_tells_it() -> None:
+    """PTO-001, PTO-008: a tile goes from one core to the other by a push; without it, nothing is ready."""
+    case = CASES["c2v_of_the_document"]
+    silent = "\n".join(line for line in case.text("a3").splitlines() if "tpush_to_aiv" not in line)
+    message = r"AIV1: @main waits to pop entry 0 of channel @c2v_0, which nobody has pushed .*: 0 pushed, 0 popped"
+    with pytest.raises(Deadlock, match=message):
+        Run(replace(case, text=lambda _: silent), "a2a3", "a3")
+    Run(case, "a2a3", "a3").check()
 
 
 BLOCKED = (
@@ -234,7 +271,7 @@ def test_entry_is_there_when_both_lanes_have_pushed() -> None:
     only_first = text.replace(push, "\n".join([zero, first, "scf.if %first {", push, "}"]))
     assert "%h0 = pto.get_subblock_idx" in only_first
     half = replace(exact_exchange(exchange), text=lambda _: only_first)
-    with pytest.raises(Deadlock):
+    with pytest.raises(Deadlock, match=r"AIC: .* waits to pop entry 0 of channel @v2c_0, which lane 1 has not pushed"):
         Run(half, "a5", "a5")
     Run(exact_exchange(exchange), "a5", "a5").check()
 
@@ -244,7 +281,9 @@ def test_pop_waits_for_its_own_direction(split: int) -> None:
     """PTO-020: an entry that goes the other way does not satisfy a pop."""
     exchange = Exchange("pop free push", "push pop free", split, 16, 64, 64)
     silent = "\n".join(line for line in exchange.text("a5").splitlines() if "tpush_to_aiv" not in line)
-    with pytest.raises(Deadlock):
+    with pytest.raises(
+        Deadlock, match=r"AIV0 to block 0 AIV1: .* waits to pop entry 0 of channel @c2v_0, which nobody"
+    ):
         Run(replace(exact_exchange(exchange), text=lambda _: silent), "a5", "a5")
 
 

@@ -199,6 +199,20 @@ def test_run_ends_with_who_waits_for_whom(name: str, arch: Arch) -> None:
     assert lost == (name == "h3_frees_lost")
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_run_reports_a_slot_that_is_written_after_its_push(when: str, tmp_path: Path) -> None:
+    text = (HAZARDS / "h3_frees_lost.pto").read_text(encoding="utf-8")
+    push = "      pto.tpush_to_aiv(%entry : !slot) {id = 0, split = 0}\n"
+    late = "      pto.tstore ins(%square : !acc) outs(%entry_part : !part)\n"
+    program = tmp_path / "late.pto"
+    program.write_text(text.replace(push, push + late if when == "after" else late + push), encoding="utf-8")
+    found = list(pto.run(program, arch="ideal", arguments=RING).findings)
+    line = text[: text.index(push)].count("\n") + 2
+    expected = [("error", "store-after-push", f"{program}:{line}:7")] if when == "after" else []
+    assert [(finding.severity, finding.code, finding.location) for finding in found] == expected
+    assert when == "before" or "entry 0 of channel @c2v_0 is written after it has been pushed" in found[0].message
+
+
 RING = {"slots": np.zeros(16 * 256, np.float32)}
 """Slots in global memory, more than any program here has."""
 

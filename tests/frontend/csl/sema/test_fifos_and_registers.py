@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import StringAttr
 
 from loomir.diagnostics import LoomError
+from loomir.dialects import wse
 
 from .harness import Csl
 
@@ -109,12 +111,27 @@ def test_configurations_that_are_refused(csl: Csl, arch: str, configuration: str
     csl.refuses(text + use, message, arch=arch)
 
 
-def test_priority_and_simd_mode(csl: Csl) -> None:
-    """DSD-227, DSD-243."""
-    for arch, field in (("wse3", ".priority = .{ .low = true }"), ("wse2", ".simd_mode = .{ .simd_64 = true }")):
-        text = ROOM.replace("@allocate_fifo(room)", f"@allocate_fifo(room, .{{ {field} }})")
-        result = csl.run(text + "fn main() void { @mov16(queue, all); }", {"room": "i16"}, arch=arch)
-        assert result["room"].tolist() == [0] * 32
+@pytest.mark.parametrize(
+    ("arch", "field", "kept"),
+    [
+        ("wse3", ".priority = .{ .low = true }", {"priority": "low"}),
+        ("wse3", ".priority = .{ .high = true }", {"priority": "high"}),
+        ("wse2", ".simd_mode = .{ .simd_64 = true }", {"simd": "simd_64"}),
+        ("wse2", ".simd_mode = .{ .simd_32 = true }", {"simd": "simd_32"}),
+    ],
+)
+def test_priority_and_simd_mode(csl: Csl, arch: str, field: str, kept: dict[str, str]) -> None:
+    """DSD-227, DSD-243: the FIFO has it in IR, and works as without it."""
+    text = ROOM.replace("@allocate_fifo(room)", f"@allocate_fifo(room, .{{ {field} }})")
+    body = "fn main() void { for (@range(i16, 12)) |i| { given[i] = i + 1; } @mov16(queue, three); }"
+    result = csl.run(text + body, {"room": "i16"}, arch=arch)
+    assert result["room"].tolist() == [1, 2, 3] + [0] * 29
+    layout = """
+    layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); @export_name("main", fn() void); }
+    """
+    module = csl.layout(layout, f"{text}{body}comptime {{ @export_symbol(main); }}", arch).module
+    (fifo,) = (op for op in module.walk() if isinstance(op, wse.FifoOp))
+    assert {name: value.data for name, value in fifo.options.items() if isinstance(value, StringAttr)} == kept
 
 
 @pytest.mark.parametrize("arch", ARCHES)
