@@ -193,6 +193,10 @@ def test_slots_of_pipes_as_values() -> None:
     assert kinds(program(take + WRITE + give)) == []
     assert kinds(program(give)) == ["not-a-slot"]
     assert kinds(program(take + give)) == ["unwritten-slot"]
+    # The slot of another pipe is none of this one.
+    other = made.replace("%p", "%q")
+    swapped = program(other + take + WRITE + give.replace("%p", "%q"))
+    assert "not-a-slot" in kinds(swapped)
 
 
 def test_tiles_are_not_used_after_they_are_freed() -> None:

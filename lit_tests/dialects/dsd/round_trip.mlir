@@ -19,7 +19,7 @@ func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16
   // DSD-062: strides innermost first, extents outermost first.
   // CHECK-NEXT: %q = dsd.mem4d %A at 2 strides [1, -2] extents [2, 4] : memref<4x5xf32>
   %q = dsd.mem4d %A at 2 strides [1, -2] extents [2, 4] : memref<4x5xf32>
-  // DSD-048, DSD-051: the offset can be a run-time value, the strides can be left out.
+  // DSD-048: the offset can be a run-time value, the strides can be left out.
   // CHECK-NEXT: %r = dsd.mem4d %A at %n extents [2, 3, 1, 0] {wavelet_index_offset} : memref<4x5xf32>
   %r = dsd.mem4d %A at %n extents [2, 3, 1, 0] {wavelet_index_offset} : memref<4x5xf32>
   // CHECK-NEXT: %c = dsd.circbuf %h extent 20 : memref<10xf16>

@@ -24,12 +24,12 @@
 %o = "test.op"() : () -> !dsd.fabout<f32>
 %r = dsr.load %o : !dsd.fabout<f32> -> !dsr.src1<f32>
 // -----
-// DSR-043
+// DSR-005, DSR-043
 // CHECK: error: a mem4d does not fit a register alone; give dsr.load an xdsr and stride registers for it{{$}}
 %q = "test.op"() : () -> !dsd.mem4d<f32>
 %r = dsr.load %q : !dsd.mem4d<f32> -> !dsr.src0<f32>
 // -----
-// DSR-044
+// DSR-005, DSR-044
 // CHECK: error: a circbuf does not fit a register alone; give dsr.load an xdsr for it{{$}}
 %c = "test.op"() : () -> !dsd.circbuf<f32>
 %r = dsr.load %c : !dsd.circbuf<f32> -> !dsr.src0<f32>

@@ -18,7 +18,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       %b = dsd.mem1d %A extent 7 : memref<8x16xf32>
       // CHECK-NEXT: flow.stream @A at 2 strides [1, -3] extents [2, 4] : !flow.stream<f32>
       %c = dsd.mem4d %A at 2 strides [1, -3] extents [2, 4] : memref<8x16xf32>
-      // The default strides visit consecutive elements.
+      // DSD-051: the default strides visit consecutive elements.
       // CHECK-NEXT: flow.stream @A at 0 strides [1, 1] extents [2, 3] : !flow.stream<f32>
       %d = dsd.mem4d %A extents [2, 3] : memref<8x16xf32>
       // Four rounds of five elements: element k of the walk is element k mod 5 of the buffer.
@@ -64,7 +64,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       %a = dsd.mem1d %A at 2 stride 3 extent 5 : memref<8x16xf32>
       // CHECK-NEXT: %[[B:.*]] = flow.stream @B
       %b = dsd.mem1d %B extent 5 : memref<40xi16>
-      // A stream moves by 16-bit words: two for each f32.
+      // DSD-168: a stream moves by 16-bit words: two for each f32.
       // CHECK-NEXT: %[[C0:.*]] = arith.constant -20 : i16
       // CHECK-NEXT: flow.advance %[[A]], %[[C0]] : !flow.stream<f32>
       %c = dsd.increment_offset %a, -10 : !dsd.mem1d<f32>

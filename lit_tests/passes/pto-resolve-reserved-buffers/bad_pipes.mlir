@@ -47,7 +47,7 @@ func.func @g() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
 
 // -----
 
-// PTO-022: slots of different size.
+// PTO-012, PTO-022: slots of different size.
 func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %a = pto.import_reserved_buffer {name = "a", peer_func = @g} -> i32
   // CHECK: bad_pipes.mlir:[[# @LINE + 1]]:{{[0-9]+}}: error: 'pto.initialize_l2l_pipe' op requires peer pipe init ops to agree on direction and pipe shape

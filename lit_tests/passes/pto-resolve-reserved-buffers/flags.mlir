@@ -1,5 +1,5 @@
 // RUN: loom-opt -p pto-resolve-reserved-buffers --split-input-file %s | filecheck %s
-// Pipes take the first even flags that are free at both their ends; buffers become addresses (PTO-012).
+// Pipes take the first even flags that are free at both their ends; buffers become addresses.
 
 // In the order of the least number a pipe has in its kernels, not of the text; two flags, four for both directions.
 // CHECK-LABEL: func.func @cube(

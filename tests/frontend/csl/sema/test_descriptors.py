@@ -167,6 +167,31 @@ def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
     assert out[: len(numbers)] == numbers
 
 
+@pytest.mark.parametrize(("counted_in", "words"), [("f16", 1), ("i16", 1), ("u32", 2), ("f32", 2)])
+@pytest.mark.parametrize("elements", [2, -1])
+def test_offsets_count_elements_of_the_type_named(csl: Csl, counted_in: str, words: int, elements: int) -> None:
+    """DSD-168: the type converts a count into words; the DSD's own elements and its walk stay as they are."""
+    text = f"""
+    var b = @zeros([16]i16);
+    var out = @zeros([3]i16);
+    const to = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{3}} -> out[i] }});
+    const from = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{3}} -> b[2 * i + 4] }});
+    fn main() void {{
+      for (@range(i16, 16)) |i| {{ b[i] = i; }}
+      var step: i16 = {elements};
+      @mov16(to, @increment_dsd_offset(from, step, {counted_in}));
+    }}
+    """
+    start = 4 + elements * words
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [start, start + 2, start + 4]
+    # Elements of two words.
+    wide = text.replace("i16);\n    var out = @zeros([3]i16)", "u32);\n    var out = @zeros([3]u32)")
+    wide = wide.replace("b[i] = i", "b[i] = @as(u32, i)").replace("@mov16", "@mov32")
+    if words == 2:
+        start = 4 + elements
+        assert csl.run(wide, {"out": "u32"})["out"].tolist() == [start, start + 2, start + 4]
+
+
 ONES = [
     # An access, its offset and its strides: the manual's vectors with extents of 1, and what has extents of 0 and 1 only.
     ("|i, j, k, l|{1, 2, 1, 4} -> t[i, j, 1 + k, l]", "4, {1, 1, 9, 9}"),

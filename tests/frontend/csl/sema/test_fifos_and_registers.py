@@ -7,7 +7,7 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 
 from loomir.diagnostics import LoomError
-from loomir.dialects import wse
+from loomir.dialects import dsr, wse
 
 from .harness import Csl
 
@@ -218,6 +218,28 @@ def test_extended_registers(csl: Csl, arch: str) -> None:
     table = np.add.outer(10 * np.arange(3), np.arange(4)).T.ravel()
     expected = table + np.tile(np.arange(4), 3)
     assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == expected.tolist()
+
+
+def test_the_numbers_of_extended_registers(csl: Csl) -> None:
+    """DSR-026, DSR-029, DSR-053: each names one physical register; the tuple keeps its order."""
+    text = """
+    var cube = @zeros([2, 3, 4]i16);
+    const turned = @get_dsd(mem4d_dsd, .{ .tensor_access = |i,j,k|{4,3,2} -> cube[k, j, i] });
+    comptime {
+      @load_to_dsr_xdsr_sr(@get_dsr(dsr_src1, 5), @get_xdsr(2), .{ @get_sr(3), @get_sr(1) }, turned);
+      @export_symbol(main);
+    }
+    fn main() void {}
+    """
+    layout = """
+    layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); @export_name("main", fn() void); }
+    """
+    module = csl.layout(layout, text, "wse3").module
+    (load,) = (op for op in module.walk() if isinstance(op, dsr.LoadOp))
+    assert load.xdsr is not None
+    assert str(load.xdsr.type) == "!dsr.xdsr<2>"
+    assert [str(register.type) for register in load.srs] == ["!dsr.sr<3>", "!dsr.sr<1>"]
+    assert str(load.results[0].type) == "!dsr.src1<i16, 5>"
 
 
 def test_an_operation_in_the_background(csl: Csl) -> None:
