@@ -29,6 +29,7 @@ from . import (
     functional,  # noqa: F401
     linkage,
     loops,  # noqa: F401
+    packing,
     registers,  # noqa: F401
     reserved,
     statements,
@@ -498,10 +499,17 @@ class _Bodies:
 
     def _body(self, function: Any, arguments: list[types.Type]) -> Block:
         ev = self.ev
-        block = Block(arg_types=[emit.scalar(type) for type in arguments])
+        # A packed struct comes as the integer of its bits.
+        given = [_backing_integer(type) for type in arguments]
+        block = Block(arg_types=[emit.scalar(type) for type in given])
         ev.builder = Builder(block)
         try:
-            values = [Value(type, value) for type, value in zip(arguments, block.args, strict=True)]
+            values = [Value(type, value) for type, value in zip(given, block.args, strict=True)]
+            with ev.framed(Frame(function.module, comptime=True)):
+                values = [
+                    value if value.type == type else packing.reinterpret(ev, value, type, function.node)
+                    for type, value in zip(arguments, values, strict=True)
+                ]
             calls.emit_function(ev, function, values)
             ev.code(wse.ReturnOp())
         finally:
@@ -531,6 +539,10 @@ class _Bodies:
         )
         op.location = location(binding.task.module.file.source, binding.task.node)
         self.emitted.append(op)
+
+
+def _backing_integer(type: types.Type) -> types.Type:
+    return types.Int(types.bit_width(type) or 0, False) if isinstance(type, types.Record) else type
 
 
 def _is_import(found: Global) -> bool:

@@ -250,10 +250,12 @@ def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
     with ev.at_compile_time(), ev.framed(Frame(binding.task.module, comptime=True)):
         for parameter in binding.task.node.parameters:
             type = ev.type_of(parameter.type)
-            if not isinstance(type, types.Int | types.Float) or type.bits not in (16, 32):
-                ev.fail(parameter, f"a task is given numbers of 16 or 32 bits, not '{type}'")
+            packed = isinstance(type, types.Record) and type.layout == "packed"
+            whole = isinstance(type, types.Int | types.Float | types.Enum) or packed
+            if not whole or types.bit_width(type) not in (16, 32):
+                ev.fail(parameter, f"a task is given numbers or packed structs of 16 or 32 bits, not '{type}'")
             result.append(type)
-        bits = sum(type.bits for type in result if isinstance(type, types.Int | types.Float))
+        bits = sum(types.bit_width(type) or 0 for type in result)
         if bits > 32:
             task = binding.task.node
             ev.fail(task, f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32")

@@ -360,3 +360,59 @@ def test_random_structs(csl: Csl) -> None:
         """
         zeros = bytes(len(expected))
         assert csl.compute(code, "u8", 3 * len(expected), before=text).tobytes() == zeros + expected + zeros, fields
+
+
+SENT = """
+const P = packed struct { a: u16, b: i16 };
+const H = packed struct { low: u8, high: i8 };
+const W = packed union { whole: u32, p: P };
+const mode = enum(u16) { idle, busy = 7 };
+const c: color = @get_color(1);
+const q = @get_input_queue(2);
+const o = @get_output_queue(3);
+var out = @zeros([8]i32);
+var many = [3]H{ H{ .low = 1, .high = 2 }, H{ .low = 3, .high = 4 }, H{ .low = 5, .high = 6 } };
+task pair(p: P) void { out[0] = p.a; out[1] = p.b; }
+task half(h: H) void { out[0] = h.low; out[1] = h.high; many[1] = h; }
+task either(w: W) void { out[0] = w.p.a; out[1] = w.p.b; }
+task two(h: H, m: mode) void { out[0] = h.low; out[1] = h.high; out[2] = if (m == mode.busy) 1 else 0; }
+fn main() void {
+  const to = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = c, .output_queue = o });
+  @mov32(to, @as(u32, 0x0007fe05));
+}
+comptime {
+  @bind_data_task(NAME, TASK_ID);
+  @initialize_queue(q, .{ .color = c });
+  @initialize_queue(o, .{ .color = c });
+}
+"""
+ROUTE = """
+  @set_color_config(0, 0, @get_color(1), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [("pair", [0xFE05, 7, 0]), ("half", [5, -2, 0]), ("either", [0xFE05, 7, 0]), ("two", [5, -2, 1])],
+)
+def test_packed_structs_as_parameters_of_tasks(csl: Csl, task: str, expected: list[int], arch: str) -> None:
+    """They come as the integers of their bits do (Types, packed struct)."""
+    text = SENT.replace("NAME", task).replace("TASK_ID", f"@get_data_task_id({'c' if arch == 'wse2' else 'q'})")
+    if arch == "wse2":
+        text = text.replace("@initialize_queue(o, .{ .color = c });", "").replace(
+            "@initialize_queue(q, .{ .color = c });", ""
+        )
+    out = csl.run(text, {"out": "i32"}, arch=arch, layout=ROUTE)["out"]
+    assert out[:3].tolist() == expected
+
+
+@pytest.mark.parametrize("type", ["packed struct { a: u4, b: u4 }", "packed struct { a: u32, b: u16 }", "u8", "u64"])
+def test_what_a_wavelet_does_not_carry(csl: Csl, type: str) -> None:
+    text = f"""
+    const T = {type};
+    const q = @get_input_queue(2);
+    task t(«p: T») void {{}}
+    comptime {{ @bind_data_task(t, @get_data_task_id(q)); }}
+    """
+    csl.refuses(text, "a task is given numbers or packed structs of 16 or 32 bits, not '", arch="wse3")

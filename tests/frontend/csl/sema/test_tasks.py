@@ -272,8 +272,14 @@ def test_refuses_in_code_for_run_time(csl: Csl, statement: str, message: str) ->
 
 def test_parameters_of_tasks(csl: Csl) -> None:
     bind = "comptime { @bind_data_task(receive, @get_data_task_id(@get_color(3))); }"
-    csl.refuses(f"task receive(«x: u8») void {{}}\n{bind}", "a task is given numbers of 16 or 32 bits, not 'u8'")
-    csl.refuses(f"task receive(«x: bool») void {{}}\n{bind}", "a task is given numbers of 16 or 32 bits, not 'bool'")
+    csl.refuses(
+        f"task receive(«x: u8») void {{}}\n{bind}",
+        "a task is given numbers or packed structs of 16 or 32 bits, not 'u8'",
+    )
+    csl.refuses(
+        f"task receive(«x: bool») void {{}}\n{bind}",
+        "a task is given numbers or packed structs of 16 or 32 bits, not 'bool'",
+    )
 
 
 @pytest.mark.parametrize("configuration", ["", ", .{}"])
