@@ -297,7 +297,7 @@ def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
     """Whether an array of one type has elements of another of its width: the same, integers, or bits as they are."""
     if not given.isnative:
         return False
-    as_they_are = given.kind == "u" or given.type is np.void
+    as_they_are = given.kind == "u" or (given.type is np.void and given.names is None)
     return given == pointed or as_they_are or (given.kind in "bi" and pointed.kind in "iu")
 
 

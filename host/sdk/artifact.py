@@ -431,7 +431,11 @@ def _class(found: dict[str, Any]) -> PeClass:
     regions = _field(found, "regions")
     if not isinstance(regions, list):
         raise ValueError("'regions' is not a list")
-    bounds = [_numbers(region, 6, "regions") for region in regions]
-    if any(x_step < 1 or y_step < 1 for _, _, x_step, _, _, y_step in bounds):
+    return PeClass(_text(found, "name"), tuple(map(_region, regions)), buffers)
+
+
+def _region(found: Any) -> tuple[int, int, int, int, int, int]:
+    x, x_end, x_step, y, y_end, y_step = _numbers(found, 6, "regions")
+    if x_step < 1 or y_step < 1:
         raise ValueError("'regions' has a step of 0")
-    return PeClass(_text(found, "name"), tuple(bounds), buffers)
+    return x, x_end, x_step, y, y_end, y_step

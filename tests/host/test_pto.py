@@ -113,6 +113,7 @@ def test_larger_arrays_are_left_alone_behind(double: Path) -> None:
             "argument 'source' points to f32, and the bits of an array of int32 mean something else; convert it",
         ),
         ({"scale": 1, "source": np.ones(32, ">f4")}, "the bits of an array of >f4 mean something else"),
+        ({"scale": 1, "source": np.ones(32, [("a", "f4")])}, "the bits of an array of .* mean something else"),
         (
             {"scale": 1, "source": np.ones(31, np.float32)},
             "argument 'source' has 124 bytes, but the kernels use 128; give a larger array",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from .harness import ONE_TILE, Csl, pes
 SHOW = "comptime { @comptime_print(m.n); }"
 
 
-def shown(csl: Csl, name: str, **options: object) -> list[str]:
+def shown(csl: Csl, name: str, **options: Any) -> list[str]:
     """What the module of a name says of itself."""
     csl.pe(f'const m = @import_module("{name}");\n{SHOW}', **options)
     return csl.printed
@@ -64,7 +65,7 @@ def test_order(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     csl.write({f"{place}/lib.csl": f"const n = {number};" for number, place in enumerate(places)})
     csl.write({"code/pe.csl": f'const m = @import_module("lib.csl");\n{SHOW}'})
     monkeypatch.setenv("CSL_IMPORT_PATH", f"{csl.directory}/third:{csl.directory / 'fourth'}")
-    options = {"import_paths": (csl.directory / "first", csl.directory / "second")}
+    options: dict[str, Any] = {"import_paths": (csl.directory / "first", csl.directory / "second")}
     layout = ONE_TILE.replace('"pe.csl"', '"code/pe.csl"')
     for number, place in enumerate(places):
         compiled = csl.layout(layout, **options)
