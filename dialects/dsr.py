@@ -502,7 +502,7 @@ class LoadOp(SymbolUser):
                 raise VerifyException(f"a {kind} needs no stride register; only a mem4d does, so remove srs")
             return
         needed = needed_stride_registers(self.descriptor)
-        if len(self.srs) != needed:
+        if len(self.srs) not in (needed, MAX_STRIDE_REGISTERS):
             raise VerifyException(
                 f"the mem4d needs {needed} stride registers, not {len(self.srs)}; give that many in srs"
             )

@@ -752,7 +752,9 @@ class _BodyLowering:
                 strides = [self._number(op, op.stride)]
                 extents = [self._number(op, op.extent, unsigned=True)]
             case dsd.Mem4dOp():
-                offset, strides, extents = self._number(op, op.offset), op.strides, op.extents
+                offset = self._number(op, op.offset)
+                strides = [self._number(op, stride) for stride in op.strides]
+                extents = [self._number(op, extent, unsigned=True) for extent in op.extents]
             case dsd.CircbufOp():
                 offset, (strides, extents) = 0, _circular_walk(op)
             case _:

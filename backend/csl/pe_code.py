@@ -296,8 +296,8 @@ class PeCode(Code):
                 if op.offset != 0:
                     fields["offset"] = self._signed(op.offset)
                 if op.strides_attr is not None:
-                    fields["stride"] = tree.sequence(map(tree.integer, op.strides))
-                fields["extent"] = tree.sequence(map(tree.integer, op.extents))
+                    fields["stride"] = tree.sequence(map(self._signed, op.strides))
+                fields["extent"] = tree.sequence(map(self._unsigned, op.extents))
             case dsd.CircbufOp():
                 fields = {"base_address": self._address(op, base), "extent": tree.integer(op.extent)}
                 if op.wraparound_attr is not None:

@@ -241,6 +241,7 @@ def strides_if_constant(descriptor: SSAValue) -> tuple[int, ...] | None:
         if isinstance(owner, _FieldOp) and constant_value(owner.value) is None:
             return None
         owner = owner.descriptor.owner
-    if isinstance(owner, Mem4dOp) and constant_value(owner.offset) is not None:
-        return owner.strides
-    return None
+    if not isinstance(owner, Mem4dOp) or any(constant_value(field) is None for field in (owner.offset, *owner.extents)):
+        return None
+    strides = tuple(number for stride in owner.strides if (number := constant_value(stride)) is not None)
+    return strides if len(strides) == len(owner.strides) else None

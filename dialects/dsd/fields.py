@@ -6,6 +6,8 @@ Nothing here knows which descriptor has which field.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import SSAValue
@@ -56,6 +58,45 @@ def print_integer(printer: Printer, value: Integer) -> None:
 def parse_integers(parser: Parser) -> list[int]:
     """Parse numbers in square brackets."""
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
+
+
+DYNAMIC = -(1 << 63)
+"""Stands in a list of numbers for a field that is a value."""
+
+
+def parse_fields(parser: Parser) -> list[Integer]:
+    """Parse numbers and operands of type i16 in square brackets."""
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_integer(parser))
+
+
+def print_fields(printer: Printer, values: Sequence[Integer]) -> None:
+    """Print what `parse_fields` reads."""
+    printer.print_string("[")
+    printer.print_list(values, lambda value: print_integer(printer, value))
+    printer.print_string("]")
+
+
+def static_parts(values: Sequence[Integer]) -> tuple[int, ...]:
+    """Return the numbers among fields, `DYNAMIC` in the place of each that is a value."""
+    return tuple(value if isinstance(value, int) else DYNAMIC for value in values)
+
+
+def joined_fields(static: Sequence[int], dynamic: Sequence[SSAValue]) -> tuple[Integer, ...]:
+    """Return the fields that have these numbers and these values."""
+    if not dynamic:
+        return tuple(static)
+    values = iter(dynamic)
+    return tuple(next(values) if number == DYNAMIC else number for number in static)
+
+
+def verify_fields(name: str, static: Sequence[int], dynamic: Sequence[SSAValue], allowed: range) -> None:
+    """Raise VerifyException unless every number is in range and every other place has a value."""
+    missing = sum(number == DYNAMIC for number in static)
+    if missing != len(dynamic):
+        raise VerifyException(f"{missing} of the {name}s are values, but {len(dynamic)} are given; give one for each")
+    for number in static:
+        if number != DYNAMIC:
+            verify_range(name, number, allowed)
 
 
 def static_part(value: Integer | None) -> IntegerAttr | None:

@@ -5,14 +5,14 @@ Nothing here looks at the operations that use a descriptor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from .derived import DerivedDescriptorOp, IncrementOffsetOp, SetBaseOp, SetLengthOp, SetStrideOp
 from .fabric import FabinOp, FaboutOp
-from .fields import EXTENTS, MEM1D_STRIDES, OFFSETS, Integer, constant_extent, constant_value
+from .fields import EXTENTS, MEM1D_STRIDES, MEM4D_STRIDES, OFFSETS, Integer, constant_extent, constant_value
 from .memory import CircbufOp, Mem1dOp, Mem4dOp, TensorAccessOp
 
 
@@ -35,6 +35,19 @@ class FoldConstantFields(RewritePattern):
             return
         offset = _number(op.offset_value, constant_value, OFFSETS)
         stride = extent = None
+        if isinstance(op, Mem4dOp):
+            strides = _numbers(op.strides, constant_value, MEM4D_STRIDES)
+            extents = _numbers(op.extents, constant_extent, EXTENTS)
+            if offset is not None or strides != op.strides or extents != op.extents:
+                new = Mem4dOp(
+                    op.base,
+                    extents,
+                    strides=None if op.strides_attr is None else strides,
+                    offset=op.offset if offset is None else offset,
+                    wavelet_index_offset=op.wavelet_index_offset is not None,
+                )
+                _replace(rewriter, op, new, op)
+            return
         if isinstance(op, Mem1dOp):
             stride = _number(op.stride_value, constant_value, MEM1D_STRIDES)
             extent = _number(op.extent_value, constant_extent, EXTENTS)
@@ -45,6 +58,12 @@ class FoldConstantFields(RewritePattern):
 def _number(value: SSAValue | None, known: Callable[[Integer], int | None], allowed: range) -> int | None:
     number = None if value is None else known(value)
     return number if number is not None and number in allowed else None
+
+
+def _numbers(values: Sequence[Integer], known: Callable[[Integer], int | None], allowed: range) -> tuple[Integer, ...]:
+    """Fields with a number wherever it is known and fits."""
+    numbers = [_number(value, known, allowed) if isinstance(value, SSAValue) else value for value in values]
+    return tuple(value if number is None else number for value, number in zip(values, numbers, strict=True))
 
 
 class FoldDerivedDescriptor(RewritePattern):

@@ -22,6 +22,7 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -40,12 +41,17 @@ from .fields import (
     FoldsConstantFields,
     Integer,
     dynamic_part,
+    joined_fields,
     joined_parts,
+    parse_fields,
     parse_integer,
     parse_integers,
+    print_fields,
     print_integer,
     static_part,
+    static_parts,
     verify_field,
+    verify_fields,
     verify_range,
 )
 from .options import parse_options, print_options, verify_options
@@ -322,13 +328,15 @@ class Mem4dOp(MemoryDescriptorOp):
     ```
     %d = dsd.mem4d %A at 2 strides [1, -3] extents [2, 4] : memref<4x5xf32>
     %e = dsd.mem4d %A at %start extents [2, 3] : memref<4x5xf32>
+    %f = dsd.mem4d %A strides [1, %s] extents [%n, 3] : memref<4x5xf32>
     ```
 
     Strides are innermost first, extents outermost first (DSD-062). A stride is the change of address when
     its walk advances, faster walks having run to their ends (DSD-061); all ones, the default (DSD-051), visit
-    consecutive elements. The offset may be a value of type i16 and is 0 if not given (DSD-049). Refused are: a
-    number of dimensions outside 1 to 4, strides and extents of different number (DSD-053), a stride or
-    offset outside i16 (DSD-048, DSD-050), an extent outside 0 to 65535 (DSD-052).
+    consecutive elements. The offset is 0 if not given (DSD-049). Fields may be values of type i16; a descriptor
+    that has such takes three stride registers (AMB-06). Refused are: a number of dimensions outside 1 to 4, strides and
+    extents of different number (DSD-053), a stride or offset outside i16 (DSD-048, DSD-050), an extent outside 0 to
+    65535 (DSD-052).
     """
 
     name = "dsd.mem4d"
@@ -337,31 +345,37 @@ class Mem4dOp(MemoryDescriptorOp):
     offset_attr = opt_prop_def(IntegerAttr, prop_name="offset")
     strides_attr = opt_prop_def(DenseArrayBase.constr(i64), prop_name="strides")
     extents_attr = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
+    stride_values = var_operand_def(i16)
+    extent_values = var_operand_def(i16)
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem4dType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(FoldsConstantFields())
 
     def __init__(
         self,
         base: SSAValue,
-        extents: Sequence[int],
+        extents: Sequence[Integer],
         *,
-        strides: Sequence[int] | None = None,
+        strides: Sequence[Integer] | None = None,
         offset: Integer = 0,
         wavelet_index_offset: bool = False,
     ):
         type = cast(MemRefType, base.type)
-        at = dynamic_part(offset)
+        groups = [
+            [field for field in group if isinstance(field, SSAValue)] for group in ([offset], strides or (), extents)
+        ]
         build(
             self,
-            [base] if at is None else [base, at],
+            [base, *(value for group in groups for value in group)],
             [of_elements(Mem4dType, type.get_element_type())],
             {
                 "offset": None if offset == 0 else static_part(offset),
-                "strides": None if strides is None else integers(tuple(strides)),
-                "extents": integers(tuple(extents)),
+                "strides": None if strides is None else integers(static_parts(strides)),
+                "extents": integers(static_parts(extents)),
                 "wavelet_index_offset": UnitAttr() if wavelet_index_offset else None,
             },
+            (1, *map(len, groups)),
         )
 
     @property
@@ -370,16 +384,16 @@ class Mem4dOp(MemoryDescriptorOp):
         return joined_parts(self.offset_value, self.offset_attr, 0)
 
     @property
-    def strides(self) -> tuple[int, ...]:
+    def strides(self) -> tuple[Integer, ...]:
         """Change of address when each walk advances, innermost first, in elements."""
         if self.strides_attr is None:
-            return (1,) * len(self.extents)
-        return self.strides_attr.get_values()
+            return (1,) * len(self.extents_attr)
+        return joined_fields(self.strides_attr.get_values(), self.stride_values)
 
     @property
-    def extents(self) -> tuple[int, ...]:
+    def extents(self) -> tuple[Integer, ...]:
         """Iterations of each walk, outermost first."""
-        return self.extents_attr.get_values()
+        return joined_fields(self.extents_attr.get_values(), self.extent_values)
 
     @classmethod
     def parse(cls, parser: Parser) -> Mem4dOp:
@@ -387,9 +401,9 @@ class Mem4dOp(MemoryDescriptorOp):
         offset: Integer = 0
         if parser.parse_optional_keyword("at") is not None:
             offset = parse_integer(parser)
-        strides = parse_integers(parser) if parser.parse_optional_keyword("strides") is not None else None
+        strides = parse_fields(parser) if parser.parse_optional_keyword("strides") is not None else None
         parser.parse_keyword("extents")
-        extents = parse_integers(parser)
+        extents = parse_fields(parser)
         properties, attributes = parse_options(parser, cls)
         parser.parse_punctuation(":")
         op = cls(parser.resolve_operand(base, parse_memref(parser)), extents, strides=strides, offset=offset)
@@ -404,25 +418,26 @@ class Mem4dOp(MemoryDescriptorOp):
             printer.print_string(" at ")
             print_integer(printer, self.offset)
         if self.strides_attr is not None:
-            printer.print_string(f" strides {list(self.strides)}")
-        printer.print_string(f" extents {list(self.extents)}")
+            printer.print_string(" strides ")
+            print_fields(printer, self.strides)
+        printer.print_string(" extents ")
+        print_fields(printer, self.extents)
         print_options(printer, self)
         printer.print_string(" : ")
         printer.print_attribute(self.base.type)
 
     def verify_fields(self) -> None:
         verify_field("offset", self.offset_value, self.offset_attr, OFFSETS)
-        dimensions = len(self.extents)
+        dimensions, strides = len(self.extents_attr), self.strides_attr
         if not 1 <= dimensions <= MAX_DIMENSIONS:
             raise VerifyException(f"a mem4d has one to four dimensions, not {dimensions}; split the walk")
-        if len(self.strides) != dimensions:
+        if strides is not None and len(strides) != dimensions:
             raise VerifyException(
-                f"{len(self.strides)} strides do not fit {dimensions} extents; give one stride for each extent"
+                f"{len(strides)} strides do not fit {dimensions} extents; give one stride for each extent"
             )
-        for stride in self.strides:
-            verify_range("stride", stride, MEM4D_STRIDES)
-        for extent in self.extents:
-            verify_range("extent", extent, EXTENTS)
+        numbers = () if strides is None else strides.get_values()
+        verify_fields("stride", numbers, self.stride_values, MEM4D_STRIDES)
+        verify_fields("extent", self.extents_attr.get_values(), self.extent_values, EXTENTS)
 
 
 @irdl_op_definition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ....dialects.dsd.fields import MAX_DIMENSIONS
 from . import types
 from .values import Address, is_ssa
 
@@ -26,23 +27,35 @@ class MemoryDescriptor:
     extents: tuple[Any, ...]
     unit: int
     wavelet_index_offset: bool = False
+    multidimensional: bool = False
+    """A mem4d DSD, whose number of dimensions may change at run time."""
 
     def is_known(self) -> bool:
         return _known(self.address.offset, self.address.base, *self.strides, *self.extents)
 
     def parts(self) -> list[Any]:
-        """The fields that may change at run time: all i16."""
-        return [self.address, *self.strides, *self.extents]
+        """The fields that may change at run time, all i16; those of a mem4d DSD as if it had all its dimensions."""
+        missing = MAX_DIMENSIONS - len(self.strides) if self.multidimensional else 0
+        # A dimension that never advances; its stride is where an operation leaves off (DSR-067).
+        return [self.address, *self.strides, *self.strides[-1:] * missing, *(1,) * missing, *self.extents]
 
     def with_parts(self, parts: list[Any]) -> MemoryDescriptor:
-        count = len(self.strides)
-        return replace(self, address=parts[0], strides=tuple(parts[1 : 1 + count]), extents=tuple(parts[1 + count :]))
+        count = (len(parts) - 1) // 2
+        strides, extents = tuple(parts[1 : 1 + count]), tuple(parts[1 + count :])
+        own = len(self.strides)
+        missing = count - own
+        if all(not is_ssa(extent) and extent == 1 for extent in extents[:missing]) and all(
+            stride is strides[own - 1] or (_known(stride, strides[own - 1]) and stride == strides[own - 1])
+            for stride in strides[own:]
+        ):
+            strides, extents = strides[:own], extents[missing:]
+        return replace(self, address=parts[0], strides=strides, extents=extents)
 
     def like(self, other: object) -> bool:
         """Whether the fields that cannot change at run time are the same."""
         return (
             isinstance(other, MemoryDescriptor)
-            and len(self.strides) == len(other.strides)
+            and self.multidimensional == other.multidimensional
             and self.unit == other.unit
             and self.wavelet_index_offset == other.wavelet_index_offset
         )

@@ -114,7 +114,7 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
             continue
         total: Any = 1
         for extent in extents:
-            total = scaled(ev, extent, total) if not is_ssa(total) else total
+            total = _times(ev, total, extent)
         if is_ssa(total):
             unknown.append(total)
         else:
@@ -138,21 +138,21 @@ def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> 
     # Innermost first: split the position into one index per dimension.
     offset: Any = 0
     rest = position
-    walked = 0
+    walked: Any = 0
     for stride, extent in zip(data.strides, reversed(data.extents), strict=True):
-        size = ev.code.constant(types.I16, extent)
+        size = extent if is_ssa(extent) else ev.code.constant(types.I16, extent)
         index = emit.binary(ev.code, "%", types.U16, rest, size)
         rest = emit.binary(ev.code, "/", types.U16, rest, size)
-        step = stride + walked
-        offset = plus(ev, offset, scaled(ev, index, step))
-        walked += step * (extent - 1)
+        step = plus(ev, stride, walked)
+        offset = plus(ev, offset, _times(ev, index, step))
+        walked = plus(ev, walked, _times(ev, step, plus(ev, extent, -1)))
     return Memory(moved(ev, where, offset, width), type, const=False)
 
 
 def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
-    if is_ssa(stride):
+    if is_ssa(stride) and is_ssa(position):
         return emit.binary(ev.code, "*", types.I16, position, stride)
-    return scaled(ev, position, stride)
+    return scaled(ev, stride, position) if is_ssa(stride) else scaled(ev, position, stride)
 
 
 def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:

@@ -145,7 +145,7 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
         strides = (1 if stride is None else word(ev, stride, node, "a stride", types.I16),)
     if type is types.MEM1D and len(extents) != 1:
         ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
-    return MemoryDescriptor(where, strides, extents, unit, index_offset)
+    return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D)
 
 
 def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
@@ -412,8 +412,6 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
                     base, extents[0], offset=offset, stride=strides[0], wavelet_index_offset=data.wavelet_index_offset
                 )
             )
-        if any(is_ssa(item) for item in (*extents, *strides)):
-            ev.fail(node, "the strides and extents of a mem4d_dsd must be known at compile time here")
         return builder.value(
             dsd.Mem4dOp(base, extents, offset=offset, strides=strides, wavelet_index_offset=data.wavelet_index_offset)
         )

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import dsd, dsd_table, dsr
 from .. import syntax
-from . import emit, types
+from . import emit, late, types
 from .core import Evaluator, builtin
 from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .operations import Fields, asynchronous, expect, materialize
@@ -118,9 +118,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         builder = ev.code
         builder.at(ev.source, node.start)
         if node.name == "load_to_dsr_xdsr_sr":
-            needed = dsr.needed_stride_registers(value)
-            if len(srs) != needed:
-                ev.fail(node, f"this DSD needs {needed} stride registers, not {len(srs)}; give that many (DSR-062)")
+            _check_stride_registers(ev, dsr.needed_stride_registers(value), len(srs), arguments[3], node)
         builder(
             dsr.LoadOp(
                 value,
@@ -139,6 +137,25 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         # Tasks may be bound and queues be given their colors further down.
         ev.pe.initial_loads.append((ev.frame.module, load))
     return VOID
+
+
+def _check_stride_registers(
+    ev: Evaluator, needed: int, given: int, descriptor: syntax.Expression, node: syntax.Node
+) -> None:
+    """Check how many stride registers a mem4d DSD is loaded with (DSR-061 to DSR-064)."""
+    most = dsr.MAX_STRIDE_REGISTERS
+    unknown = late.reason(ev, descriptor) if ev.builder is not None else None
+    if unknown is not None and given == most:
+        return
+    if given != needed:
+        needed = needed if unknown is None else most
+        ev.fail(node, f"this DSD needs {needed} stride registers, not {given}; give that many (DSR-062, DSR-064)")
+    if unknown is not None:
+        ev.warn(
+            node,
+            f"the SDK's compiler does not know this DSD at compile time and wants {most} stride registers (DSR-064): "
+            f"{unknown}",
+        )
 
 
 def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int | None, list[int]]:

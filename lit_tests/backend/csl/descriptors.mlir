@@ -36,6 +36,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       dsd.fadds %s, %v, %f : memref<f32>, f32, !dsd.mem4d<f32>
       dsd.mov32 %w, %f : memref<i32>, !dsd.mem4d<f32>
       dsd.mov32 %f, %v : !dsd.mem4d<f32>, f32
+      %k = dsd.mem4d %a strides [1, %n] extents [%n, 2] : memref<4x5xf32>
+      dsd.fmovs %k, %v : !dsd.mem4d<f32>, f32
       wse.return
     }
     // CHECK:      fn memory(n: i16, v: f32) void {
@@ -57,6 +59,11 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     // CHECK-NEXT:   @fadds(&s, v, f);
     // CHECK-NEXT:   @mov32(&w, f);
     // CHECK-NEXT:   @mov32(f, @bitcast(i32, v));
+    // CHECK-NEXT:   const k: mem4d_dsd = @get_dsd(
+    // CHECK-NEXT:     mem4d_dsd,
+    // CHECK-NEXT:     .{ .base_address = &a, .stride = .{ 1, n }, .extent = .{ @bitcast(u16, n), 2 } },
+    // CHECK-NEXT:   );
+    // CHECK-NEXT:   @fmovs(k, v);
     // CHECK-NEXT: }
 
     wse.func @changed(%n: i16) {

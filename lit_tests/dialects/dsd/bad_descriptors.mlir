@@ -214,3 +214,7 @@
 // CHECK: error: dsd.set_stride makes a !dsd.mem1d<f16> of a !dsd.mem1d<f32>; both have the same type{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %e = "dsd.set_stride"(%d) <{value = 1 : i64}> : (!dsd.mem1d<f32>) -> !dsd.mem1d<f16>
+// -----
+// CHECK: error: 1 of the extents are values, but 2 are given; give one for each{{$}}
+%A, %n = "test.op"() : () -> (memref<8xf32>, i16)
+%d = "dsd.mem4d"(%A, %n, %n) <{extents = array<i64: -9223372036854775808, 2>, operandSegmentSizes = array<i32: 1, 0, 0, 2>}> : (memref<8xf32>, i16, i16) -> !dsd.mem4d<f32>

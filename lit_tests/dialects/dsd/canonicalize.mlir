@@ -15,6 +15,19 @@ func.func @increment_offset(%A: memref<64xf32>) {
   func.return
 }
 
+// Of the fields of a mem4d those that are constants become numbers, an extent without its sign.
+// CHECK-LABEL: @fields_of_a_mem4d
+func.func @fields_of_a_mem4d(%A: memref<64xf32>, %n: i16) {
+  %three = arith.constant 3 : i16
+  %most = arith.constant -1 : i16
+  // CHECK-NEXT: %d = dsd.mem4d %A at 3 strides [%n, -1] extents [65535, %n] {wavelet_index_offset} : memref<64xf32>
+  %d = dsd.mem4d %A at %three strides [%n, %most] extents [%most, %n] {wavelet_index_offset} : memref<64xf32>
+  // CHECK-NEXT: %e = dsd.mem4d %A extents [3, %n] : memref<64xf32>
+  %e = dsd.mem4d %A extents [%three, %n] : memref<64xf32>
+  "test.op"(%d, %e) : (!dsd.mem4d<f32>, !dsd.mem4d<f32>) -> ()
+  func.return
+}
+
 // The sum would not fit an offset, so the machine has to add.
 // CHECK-LABEL: @increment_out_of_range
 func.func @increment_out_of_range(%A: memref<64xf32>) {

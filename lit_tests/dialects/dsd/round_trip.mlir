@@ -22,6 +22,8 @@ func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16
   // DSD-048: the offset can be a run-time value, the strides can be left out.
   // CHECK-NEXT: %r = dsd.mem4d %A at %n extents [2, 3, 1, 0] {wavelet_index_offset} : memref<4x5xf32>
   %r = dsd.mem4d %A at %n extents [2, 3, 1, 0] {wavelet_index_offset} : memref<4x5xf32>
+  // CHECK-NEXT: %s = dsd.mem4d %A at %n strides [%n, 1, %n] extents [2, %n, 5] : memref<4x5xf32>
+  %s = dsd.mem4d %A at %n strides [%n, 1, %n] extents [2, %n, 5] : memref<4x5xf32>
   // CHECK-NEXT: %c = dsd.circbuf %h extent 20 : memref<10xf16>
   %c = dsd.circbuf %h extent 20 : memref<10xf16>
   // DSD-090: an element pointer is a base if the wraparound is given.

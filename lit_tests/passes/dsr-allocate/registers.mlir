@@ -129,6 +129,13 @@ wse.program @extended target "wse3" rectangle 1 x 1 {
       // CHECK: dsr.load %moved xdsr {{%[0-9]+}} srs [{{%[0-9]+, %[0-9]+, %[0-9]+}}] : !dsd.mem4d<f32>, !dsr.xdsr<3>, !dsr.sr<3>, !dsr.sr<4>, !dsr.sr<5> -> !dsr.dest<f32, 3>
       %moved = dsd.mem4d %A at %start extents [2] : memref<64xf32>
       dsd.fmovs %moved, %s : !dsd.mem4d<f32>, f32
+      // AMB-06: a stride or extent known at run time only takes all three, too.
+      // CHECK: dsr.load %strided xdsr {{%[0-9]+}} srs [{{%[0-9]+, %[0-9]+, %[0-9]+}}] : !dsd.mem4d<f32>, !dsr.xdsr<4>, !dsr.sr<6>, !dsr.sr<7>, !dsr.sr<8> -> !dsr.dest<f32, 4>
+      %strided = dsd.mem4d %A strides [1, %start] extents [2, 3] : memref<64xf32>
+      dsd.fmovs %strided, %s : !dsd.mem4d<f32>, f32
+      // CHECK: dsr.load %long xdsr {{%[0-9]+}} srs [{{%[0-9]+, %[0-9]+, %[0-9]+}}] : !dsd.mem4d<f32>, !dsr.xdsr<5>, !dsr.sr<9>, !dsr.sr<10>, !dsr.sr<11> -> !dsr.dest<f32, 5>
+      %long = dsd.mem4d %A strides [1, 5] extents [%start, 3] : memref<64xf32>
+      dsd.fmovs %long, %s : !dsd.mem4d<f32>, f32
       wse.return
     }
   }

@@ -36,6 +36,9 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       %a = dsd.mem1d %A at %start stride %by extent %n : memref<8x16xf32>
       // CHECK-NEXT: flow.stream @A at %start strides [1, 2] extents [3, 4] : !flow.stream<f32>
       %b = dsd.mem4d %A at %start strides [1, 2] extents [3, 4] : memref<8x16xf32>
+      // CHECK-NEXT: flow.stream @A at 0 strides [1, %by] extents [%n, 65535] : !flow.stream<f32>
+      %last = arith.constant -1 : i16
+      %d = dsd.mem4d %A strides [1, %by] extents [%n, %last] : memref<8x16xf32>
       // Constants become literals, and are not computed: an extent is unsigned, an offset signed.
       // CHECK-NEXT: flow.stream @A at -1 strides [1] extents [65535] : !flow.stream<f32>
       %m = arith.constant -1 : i16
