@@ -34,7 +34,6 @@ class FoldConstantFields(RewritePattern):
                 _replace(rewriter, op, new, op)
             return
         offset = _number(op.offset_value, constant_value, OFFSETS)
-        stride = extent = None
         if isinstance(op, Mem4dOp):
             strides = _numbers(op.strides, constant_value, MEM4D_STRIDES)
             extents = _numbers(op.extents, constant_extent, EXTENTS)
@@ -48,9 +47,8 @@ class FoldConstantFields(RewritePattern):
                 )
                 _replace(rewriter, op, new, op)
             return
-        if isinstance(op, Mem1dOp):
-            stride = _number(op.stride_value, constant_value, MEM1D_STRIDES)
-            extent = _number(op.extent_value, constant_extent, EXTENTS)
+        stride = _number(op.stride_value, constant_value, MEM1D_STRIDES)
+        extent = _number(op.extent_value, constant_extent, EXTENTS)
         if offset is not None or stride is not None or extent is not None:
             _replace(rewriter, op, _with_fields(op, offset=offset, stride=stride, extent=extent), op)
 
