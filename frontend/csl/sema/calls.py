@@ -170,7 +170,8 @@ def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> N
 def fail_deep(ev: Evaluator, function: Callable, node: syntax.Node) -> NoReturn:
     """Raise CslError for calls that are nested too deeply."""
     deepest = ev.session.options.call_depth
-    ev.fail(node, f"calls are nested more than {deepest} deep; does '{function.name}' call itself for ever?")
+    question = f"does '{function.name}' call itself for ever? If not, allow more with --comptime-func-depth-limit=N"
+    ev.fail(node, f"calls are nested more than {deepest} deep; {question}")
 
 
 def _is_tail(ev: Evaluator, caller: Frame, result: Type | None, node: syntax.Node) -> bool:
