@@ -96,6 +96,10 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         arguments = given
         result_type = _result_type(ev, declaration)
         frame.result_type = result_type
+        if ev.builder is not None and declaration.inlining != "inline":
+            ev.frame = caller
+            late.warn_of_call(ev, function, arguments, result_type, node)
+            ev.frame = frame
         if ev.builder is not None and result_type is not None and types.is_comptime_only(result_type):
             with ev.at_compile_time():
                 result = _known(ev, declaration)

@@ -95,6 +95,9 @@ def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Nod
     """Known numbers as `comptime_int` and `comptime_float`, structs as `comptime_struct`."""
     if type is types.COMPTIME_STRUCT:
         return value if isinstance(value.type, types.Struct) else None
+    kinds = (types.COMPTIME_INT, types.COMPTIME_FLOAT)
+    if type in kinds and isinstance(value.type, types.Int | types.Float) and not ev.frame.module.is_library:
+        ev.warn(node, f"the SDK's compiler does not make '{type}' of a '{value.type}' by itself; use @as({type}, ...)")
     wide = types.Int if type is types.COMPTIME_INT else types.Float if type is types.COMPTIME_FLOAT else ()
     return Value(type, value.data) if isinstance(value.type, wide) and not is_ssa(value.data) else None
 
@@ -231,6 +234,8 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
             return b
         for value, type in ((right, a), (left, b)):
             if not is_ssa(value.data) and all(map(type.holds, extremes(value.data))):
+                rule = f"the SDK's compiler does not bring '{a}' and '{b}' together, whatever the numbers are"
+                ev.warn(node, f"{rule}; convert one of them with @as")
                 return type
     elif types.is_float(a) and types.is_float(b):
         if a is types.COMPTIME_FLOAT or b is types.COMPTIME_FLOAT:
@@ -381,6 +386,8 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
         ev.fail(node, f"'{value.type}' has no bits; give the value a type of known width with @as")
     _check_width(ev, value.type, type, node)
     if isinstance(value.type, types.Pointer):
+        if not ev.frame.module.is_library:
+            ev.warn(node, "the SDK's compiler takes @bitcast of numbers, not of pointers; keep the address in one")
         return Value(type, ev.ssa(value, node))
     if not is_ssa(value.data):
         source = value.type

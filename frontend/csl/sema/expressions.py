@@ -258,6 +258,7 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
                 return held.element(ev, indices[0], node)
             return _pointed(ev, moved(ev, _as_address(where), indices[0], types.size(type.target)), type)
         if isinstance(type.target, types.Array):
+            _warn_of_pointer(ev, node, type, "[i]")
             base = _pointee(ev, base.load(ev, node.base).data, type, node)
             type = type.target
     if isinstance(type, types.Struct) and type.names is None:
@@ -270,6 +271,11 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
     if len(indices) != len(type.dims):
         ev.fail(node, f"'{type}' has {len(type.dims)} dimensions, but there are {len(indices)} indices")
     return base.element(ev, linear(ev, type, indices, node.indices), node)
+
+
+def _warn_of_pointer(ev: Evaluator, node: syntax.Node, type: types.Pointer, part: str) -> None:
+    """Warn of a part taken of a pointer to one value, which the manual only lets be dereferenced (Types)."""
+    ev.warn(node, f"the SDK's compiler does nothing but dereference a '{type}'; write '.*{part}'")
 
 
 def _as_address(data: Any) -> Address:
@@ -338,6 +344,7 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
         base = Temporary(base.load(ev, node))
         type = base.type
     if isinstance(type, types.Pointer) and isinstance(type.target, types.Record) and not type.many:
+        _warn_of_pointer(ev, node, type, f".{name}")
         base = _pointee(ev, base.load(ev, node).data, type, node)
         type = type.target
     if type is types.TYPE:

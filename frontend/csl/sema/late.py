@@ -90,6 +90,22 @@ def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
         ev.warn(node, f"the SDK's compiler does not know this at compile time: {text}")
 
 
+def warn_of_call(
+    ev: Evaluator, function: Callable, arguments: list[Value], result: Type | None, node: syntax.Node
+) -> None:
+    """Warn of a call for run time of a function with a type in its declaration that exists at compile time only."""
+    if ev.frame.module.is_library or function.module.is_library:
+        return
+    odd = result if result is not None and types.is_comptime_only(result) else None
+    for parameter, value in zip(function.node.parameters, arguments, strict=True):
+        is_declared = not parameter.is_comptime and not isinstance(parameter.type, syntax.AnyType)
+        if is_declared and types.is_comptime_only(value.type):
+            odd = value.type
+    if odd is not None:
+        advice = f"write 'comptime {function.name}(...)'"
+        ev.warn(node, f"the SDK's compiler evaluates functions with a '{odd}' at compile time only; {advice}")
+
+
 def mark_parameter(local: Local, parameter: syntax.Parameter, function: syntax.Function) -> None:
     """Mark what a function emitted for run time is given for a parameter."""
     if not (parameter.is_comptime or types.is_comptime_only(local.type)):

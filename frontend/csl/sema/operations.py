@@ -188,9 +188,16 @@ def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
 
 
 def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
-    where, unit = _base(ev, fields.need("base_address"), node)
+    base = fields.need("base_address")
+    where, unit = _base(ev, base, node)
     extent = word(ev, fields.need("extent"), node, "an extent")
     wraparound = fields.number("wraparound")
+    buffer = base.type.target if isinstance(base.type, types.Pointer) and not base.type.many else None
+    if not isinstance(buffer, types.Array):
+        if wraparound is None:
+            ev.fail(node, f"a circbuf_dsd over a '{base.type}' needs '.wraparound'; only an array gives its own")
+    elif wraparound is not None and wraparound > buffer.count:
+        ev.fail(node, f"'.wraparound' is {wraparound}, but the buffer has {buffer.count} elements")
     return CircularDescriptor(where, extent, wraparound, unit)
 
 
@@ -580,6 +587,8 @@ def _on_control(ev: Evaluator, value: Value, node: syntax.Node) -> dsd.OnControl
     terminate = fields.flag("terminate")
     activate, unblock = fields.take("activate"), fields.take("unblock")
     fields.end()
+    if (activate is not None) + (unblock is not None) + bool(terminate) > 1:
+        ev.fail(node, "'.on_control' says one of '.terminate', '.activate' and '.unblock', not several")
     if activate is not None:
         return dsd.OnControlAttr.get(dsd.ControlAction.ACTIVATE, _told(ev, activate, node))
     if unblock is not None:
@@ -614,6 +623,9 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
         for n, argument in enumerate(arguments[1:count])
     ]
+    if len(sources) == 2 and row.name not in SCALARS_ALONE and not any(map(_is_descriptor, sources)):
+        rule = f"the SDK's compiler wants a DSD or DSR among the sources of @{node.name}"
+        ev.warn(node, f"{rule}; compute the number first and move it")
     ev.code.at(ev.source, node.start)
     registers = any(value.type.name.startswith("dsr.") for value in (destination, *sources))
     if registers:
@@ -628,6 +640,14 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         op = dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings, with_result=asked)
         ev.code(op)
     return boolean(True if op.result is None else op.result)
+
+
+SCALARS_ALONE = frozenset(("fscaleh", "fscales"))
+"""Operations with two sources that the manual gives scalars only."""
+
+
+def _is_descriptor(value: SSAValue) -> bool:
+    return value.type.name.startswith(("dsd.", "dsr."))
 
 
 def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:

@@ -12,6 +12,7 @@ FUNCTIONS = """
 fn add(a: i32, b: i32) i32 { return a + b; }
 inline fn added(a: i32, b: i32) i32 { return a + b; }
 fn text(b: bool) comptime_string { return if (b) "yes" else "no"; }
+fn counted(n: comptime_int) comptime_int { return n + 1; }
 fn sized(n: u16) void { var a: [n]i16; a[0] = 1; }
 fn sized_by(comptime n: u16) void { var a: [n]i16; a[0] = 1; }
 inline fn sized_inline(n: u16) void { var a: [n]i16; a[0] = 1; }
@@ -56,13 +57,23 @@ def test_late_values_used_as_known_are_warned_of(csl: Csl, statements: str, advi
     assert advice in warning
 
 
+@pytest.mark.parametrize(("call", "type"), [("counted(3)", "comptime_int"), ("text(true)", "comptime_string")])
+def test_functions_of_types_for_compile_time_are_called_then(csl: Csl, call: str, type: str) -> None:
+    """Comptime, Types Whose Values are Required to be Comptime."""
+    (warning,) = csl.pe(FUNCTIONS + TASK.format(f"const x = {call}; @comptime_print(x);")).warnings
+    name = call.split("(")[0]
+    assert f"evaluates functions with a '{type}' at compile time only; write 'comptime {name}(...)'" in warning
+
+
 KNOWN = [
     "const x = comptime add(1, 2); var a: [x]i16; a[0] = 1; @comptime_assert(x == 3);",
     "if (added(1200, 34) != 1234) { @comptime_assert(false); }",
     "if (comptime add(1200, 34) != 1234) { @comptime_assert(false); }",
     "const x: u16 = 4; var a: [x]i16; a[0] = 1; sized_by(x); sized_inline(x);",
     "comptime var x: u16 = 4; x += 1; @comptime_assert(x == 5);",
-    '@comptime_assert(text(true) == "yes");',
+    '@comptime_assert(comptime text(true) == "yes");',
+    "comptime { @comptime_assert(counted(3) == 4); }",
+    "const x = comptime counted(3); @comptime_assert(x == 4);",
     "var n: u16 = 4; @comptime_assert(@is_same_type(@type_of(n), u16) and @is_same_type(@type_of(add(1, 2)), i32));",
     "comptime { @comptime_assert(add(1, 2) == 3); }",
     "down(5);",  # Ends; what its condition rules out is not followed.
