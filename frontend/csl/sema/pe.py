@@ -106,6 +106,8 @@ class PeProgram:
     queue_names: dict[tuple[bool, int], str] = field(default_factory=dict)
     """What the code calls queues, by (is output, id)."""
     initialized: set[tuple[bool, int]] = field(default_factory=set)
+    reported_queues: set[tuple[bool, int]] = field(default_factory=set)
+    """Queues that a warning says have no color."""
     active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
     """Tasks active from the start, and where that is said."""
     blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
@@ -455,7 +457,8 @@ class PeProgram:
             bound = self.queue_colors.get((output, id))
             if color is None:
                 color = bound
-                if color is None:
+                if color is None and (output, id) not in self.reported_queues:
+                    self.reported_queues.add((output, id))
                     ev.warn(
                         node,
                         f"{kind} queue {id} has no color here; give it one with @initialize_queue in a comptime block "

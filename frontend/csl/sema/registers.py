@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.ir import SSAValue
@@ -110,11 +111,11 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             save_address, single_step = fields.flag("save_address"), fields.flag("single_step")
             settings = asynchronous(ev, fields, where)
             fields.end()
-        _check_queue(ev, data, arguments[1 + extensions])
+        loaded = _with_own_color(ev, data, arguments[1 + extensions])
         # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
         width = data.unit if not isinstance(data, FabricDescriptor) else 2
         element = types.F32 if width == 2 else types.I16
-        value = materialize(ev, data, element, node, in_register=True)
+        value = materialize(ev, loaded, element, node, in_register=True)
         builder = ev.code
         builder.at(ev.source, node.start)
         if node.name == "load_to_dsr_xdsr_sr":
@@ -198,18 +199,23 @@ def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) 
     ev.fail(argument, f"@{node.name} does not take a value of type '{value.type}'; {hint}")
 
 
-def _check_queue(ev: Evaluator, data: Any, node: syntax.Node) -> None:
-    """Queues used through registers are given their colors explicitly."""
+def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:
+    """Return what a register is loaded with: its queue has the color that @initialize_queue gives it, or none.
+
+    The run reports what is sent or awaited on a queue without a color (AMB-34).
+    """
     assert ev.pe is not None
     if not isinstance(data, FabricDescriptor) or data.queue is None or (data.output, data.queue) in ev.pe.initialized:
-        return
+        return data
     if data.output and not ev.session.target.queues_keep_color:
-        return
+        return data
     way, rule = ("output", "DSR-047") if data.output else ("input", "DSR-046")
-    ev.fail(
+    ev.pe.reported_queues.add((data.output, data.queue))
+    ev.warn(
         node,
         f"{way} queue {data.queue} is used through a DSR, and so must be given its color by @initialize_queue ({rule})",
     )
+    return replace(data, color=None)
 
 
 def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node: syntax.Node) -> SSAValue:

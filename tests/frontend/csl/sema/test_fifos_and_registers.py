@@ -303,7 +303,6 @@ REFUSED = [
     ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, «ring»);", "load it with @load_to_dsr_xdsr (DSR-044)"),
     ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), «src», columns);", "given as a tuple of what @get_sr makes"),
     ("«@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, columns)»;", "needs 1 stride registers, not 0; give that many"),
-    ("@load_to_dsr(src, «from»);", "input queue 1 is used through a DSR, and so must be given its color"),
     ("@load_to_dsr(dest, chunk, «.{ .activate = 3 }»);", "need '.async = true'"),
     ("@set_fifo_read_length(«chunk», 3);", "of a FIFO known at compile time, not of a 'mem1d_dsd' (DSD-152)"),
     ("@set_fifo_write_length(queue, «1.5»);", "expected 'u16', found 'comptime_float'"),
@@ -319,11 +318,31 @@ def test_refuses(csl: Csl, statement: str, message: str) -> None:
     csl.refuses(DECLARATIONS + run, message)
 
 
-def test_output_queues_through_registers(csl: Csl) -> None:
-    """DSR-047: on WSE-3 they too must be given their colors."""
-    message = "output queue 2 is used through a DSR, and so must be given its color by @initialize_queue (DSR-047)"
-    csl.refuses(DECLARATIONS + "comptime { @load_to_dsr(dest, «wire»); }", message, arch="wse3")
-    csl.pe(DECLARATIONS + "comptime { @load_to_dsr(dest, wire); }", arch="wse2")
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize(
+    ("name", "register", "used", "message"),
+    [
+        ("from", "src", "@mov16(to, src)", "receives from input queue 1, which has no color on PE"),
+        ("wire", "dest", "@mov16(dest, chunk)", "sends on output queue 2, which has no color on PE"),
+    ],
+)
+def test_queues_through_registers_are_initialized(
+    csl: Csl, arch: str, name: str, register: str, used: str, message: str
+) -> None:
+    """DSR-046, DSR-047, AMB-34: a warning, and an error where something is sent or awaited; WSE-2 asks for inputs."""
+    load = f"\ncomptime {{ @load_to_dsr({register}, {name}); }}"
+    way, number, rule = ("input", 1, "DSR-046") if name == "from" else ("output", 2, "DSR-047")
+    warnings = csl.pe(DECLARATIONS + load, arch).warnings
+    if arch == "wse2" and name == "wire":
+        assert not any("DSR-047" in warning for warning in warnings)
+        return
+    told = f"{way} queue {number} is used through a DSR, and so must be given its color by @initialize_queue ({rule})"
+    (warning,) = warnings
+    assert told in warning
+    idle = csl.run(DECLARATIONS + load + "fn main() void {}", {"out": "i16"}, arch=arch, layout=LOOP_BACK)
+    assert idle["out"].tolist() == [0] * 12
+    with pytest.raises(LoomError, match=message):
+        csl.run(DECLARATIONS + load + f"fn main() void {{ {used}; }}", {"out": "i16"}, arch=arch, layout=LOOP_BACK)
 
 
 def test_lengths_are_set_at_run_time(csl: Csl) -> None:
