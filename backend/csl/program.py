@@ -136,9 +136,16 @@ def _kept_queues(way: type[wse.QueueOp], target: Target) -> tuple[int, ...]:
     return target.memcpy.input_queues if way is wse.InputQueueOp else target.memcpy.output_queues
 
 
+def _kept(what: str, number: int | None) -> str:
+    return f"{what} {number}, which the memcpy library of the printed program keeps for itself; choose another"
+
+
 def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:
     colors = [op for op in program.body.block.ops if isinstance(op, wse.ColorOp)]
     wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in colors}
+    for op in colors:
+        if wanted[op.sym_name.data] in target.memcpy.colors:
+            raise refuse(op, f"color @{op.sym_name.data} has {_kept('id', wanted[op.sym_name.data])}")
     avoid = set(target.memcpy.colors)
     if target.data_tasks_by_color:
         avoid |= {
@@ -166,6 +173,13 @@ def _spare(program: wse.ProgramOp, target: Target, colors: Mapping[str, int]) ->
 
 def _number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> dict[str, int]:
     """An id for each local task."""
+    for op in pe.body.block.ops:
+        kept = {
+            wse.TaskKind.LOCAL: target.memcpy.local_task_ids,
+            wse.TaskKind.CONTROL: target.memcpy.control_task_ids,
+        }
+        if isinstance(op, wse.TaskOp) and op.task_id is not None and op.task_id in kept.get(op.task_kind, ()):
+            raise refuse(op, f"{op.task_kind.value} task @{op.sym_name.data} has {_kept('id', op.task_id)}")
     tasks = [op for op in pe.body.block.ops if isinstance(op, wse.TaskOp) and op.task_kind is wse.TaskKind.LOCAL]
     wanted = {op.sym_name.data: op.task_id for op in tasks}
     avoid = {*target.reserved_local_task_ids, *target.memcpy.local_task_ids}

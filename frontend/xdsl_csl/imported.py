@@ -52,7 +52,9 @@ def import_modules(
                 import_paths=(directory,),
             )
         except LoomError as error:
-            error.message = error.message.replace(written, str(directory))
+            # The files written here are nobody's; those of the user are in the directory.
+            both = f"{written} (beside this file), {directory} (--import-path)"
+            error.message = error.message.replace(both, str(directory)).replace(written, str(directory))
             raise origins.error(error) from None
     for op in compiled.module.walk():
         op.location = cast(Any, origins.location(op.location))

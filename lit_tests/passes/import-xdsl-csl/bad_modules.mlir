@@ -23,7 +23,7 @@
 
 // -----
 
-// CHECK: bad_modules.mlir:[[# @LINE + 2]]:3: error: csl.import_module cannot be imported: there is no file 'missing.csl' in .;
+// CHECK: bad_modules.mlir:[[# @LINE + 2]]:3: error: csl.import_module cannot be imported: there is no file 'missing.csl' in . or . (where cslc was started);
 "csl.module"() <{kind = #csl<module_kind program>}> ({
   %m = "csl.import_module"() <{module = "missing.csl"}> : () -> !csl.imported_module
   "csl.member_call"(%m) <{field = "start"}> : (!csl.imported_module) -> ()
