@@ -146,11 +146,12 @@ class Held(Place):
             return part
         assert whole is not None
         step, *rest = path
-        if isinstance(whole.type, types.Array):
-            changed = self._replaced(element_of(whole.type, whole.data[step]), tuple(rest), part, own=False)
+        type = whole.type
+        if isinstance(type, types.Array):
+            changed = self._replaced(element_of(type, whole.data[step]), tuple(rest), part, own=False)
             if not own:
-                whole = Value(whole.type, list(whole.data))
-            whole.data[step] = kept_of(whole.type, changed)
+                whole = Value(type, list(whole.data))
+            whole.data[step] = kept_of(type, changed)
             return whole
         members = list(whole.data)
         members[step] = self._replaced(members[step], tuple(rest), part, own=False)

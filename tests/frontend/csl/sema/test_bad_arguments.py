@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -221,7 +222,7 @@ def test_layouts(csl: Csl, statements: str, message: str) -> None:
     csl.refuses("", message, layout=f"layout {{ {statements} }}")
 
 
-def warnings(csl: Csl, text: str, **options: object) -> list[str]:
+def warnings(csl: Csl, text: str, **options: Any) -> list[str]:
     return [warning.replace(f"{csl.directory}/", "") for warning in csl.pe(text, **options).warnings]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -377,7 +378,7 @@ def test_as_integer_ends_at_its_limits(csl: Csl, source: str, target: str) -> No
     """
     results = ("called", "by_task", "mapped", "at_compile_time")
     exports = {"given": f"u{bits}", **dict.fromkeys(results, "u32")}
-    options = {"fp16_format": "bf16"} if source == "bf16" else {}
+    options: dict[str, Any] = {"fp16_format": "bf16"} if source == "bf16" else {}
     for width in (1, 3):
         # Each PE begins elsewhere, so that they never agree.
         mine = [[(n + 5 * x) % count for n in range(count)] for x in range(width)]
