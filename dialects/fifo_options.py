@@ -29,7 +29,7 @@ FIFO_OPTIONS = (
 """What may be said of a FIFO beside its buffer, in the order it is written."""
 
 _PRIORITIES = ("low", "medium", "high")
-_SIMD_MODES = ("simd_32", "simd_64", "simd_32_or_64")
+_SIMD_MODES = ("simd_32", "simd_64", "simd_32_or_64", "simd_off", "simd_max")
 
 
 def verify_fifo_side(side: str) -> None:

@@ -766,16 +766,13 @@ class _BodyLowering:
         if op.queue_name is None:
             raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
         # Priority is a matter of the operation in flow, and is read there.
-        known = {"control", "advance_switch", "priority", "wavelet_index_offset"}
-        if flow.element_words(op.element_type) == 2:
-            # A wavelet holds one such element in every SIMD mode.
-            known.add("simd")
+        known = {"control", "advance_switch", "priority", "wavelet_index_offset", "simd"}
         unsupported = sorted(op.options.keys() - known)
         if unsupported:
             raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
         extent = self._number(op, op.extent, unsigned=True)
         flags = {name: name in op.options for name in ("control", "advance_switch")}
-        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, **flags))
+        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, packed=op.is_packed, **flags))
 
     def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:
         stream = self._value(op, op.descriptor)

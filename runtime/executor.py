@@ -224,7 +224,8 @@ class Executor:
             done = issued + (timing.inject + per_element * count)
         else:
             done = issued + (timing.dsd_setup + per_element * count)
-        send = Send(application, queue, units, count, done) if count > queue.room else None
+        wavelets = -(-count // destination.lanes)
+        send = Send(application, queue, units, wavelets, done) if wavelets > queue.room else None
         resources = [queue.resource]
         if application.thread is not None:
             resources.append(application.thread)
@@ -329,6 +330,14 @@ class Executor:
         """
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
+        if stream.lanes > 1:
+            if payload.shape[1] % 2 and not last:
+                raise LoomError(
+                    f"{application.text} sends two values a wavelet of what it receives in odd numbers, which is not "
+                    "simulated yet; receive with the same simd_mode",
+                    application.where,
+                )
+            payload, rate, owned = _pack(payload), rate * stream.lanes, True
         self._covered(application, queue, units)
         if stream.index is not None:
             index = stream.index if type(stream.index) is int else stream.index.astype(np.uint32)[:, None, :]
@@ -856,14 +865,16 @@ class Executor:
             self._end_by_control(transfer, messages)
             return
         low = transfer.position
-        count = transfer.count - low if most is None else min(most, transfer.count - low)
+        lanes = _lanes(transfer)
+        count = transfer.count - low if most is None else min(most * lanes, transfer.count - low)
         rate, begin = transfer.rate, transfer.time
         for message in messages:
-            count = min(count, message.remaining)
+            count = min(count, message.remaining * lanes)
             # Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck
             # throughout, never too early otherwise.
-            rate = max(rate, message.rate)
+            rate = max(rate, -(-message.rate // lanes))
             begin = np.maximum(begin, message.head_time)
+        wavelets = -(-count // lanes)
         destination, entry = transfer.destination, application.entry
         cls = transfer.queues[0].cls
         self._wake_fifo_tasks(transfer, messages, count)
@@ -872,7 +883,9 @@ class Executor:
             transfer.before = cls.memory.gather(
                 entry.destination, units, destination.address, destination.walk, 0, 1, raw=True
             ).copy()
-        raws = [message.payload[:, message.position : message.position + count, :] for message in messages]
+        raws = [message.payload[:, message.position : message.position + wavelets, :] for message in messages]
+        if lanes > 1:
+            raws = [_unpack(raw)[:, :count, :] for raw in raws]
         if (
             entry.function == "move"
             and type(destination) is MemoryStream
@@ -900,9 +913,9 @@ class Executor:
                 places = source.fifo.places(units, count, begin + transfer.rate, rate)
                 self._leave_in(source.fifo.writing, places)
         for message in messages:
-            if message.send is not None and 0 <= message.threshold - message.position < count:
-                self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate)
-            message.position += count
+            if message.send is not None and 0 <= message.threshold - message.position < wavelets:
+                self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate * lanes)
+            message.position += wavelets
         transfer.position += count
         transfer.time = begin + (count - 1) * rate + transfer.rate
         if transfer.count == UNBOUNDED:
@@ -996,6 +1009,39 @@ def _begin(transfer: Transfer, messages: list[Message]) -> tuple[Any, int]:
             begin = np.maximum(begin, message.head_time)
             rate = max(rate, message.rate)
     return begin, rate
+
+
+def _lanes(transfer: Transfer) -> int:
+    """How many values the wavelets that an operation takes carry."""
+    lanes = {
+        stream.lanes if type(stream) is QueueStream else 1 for stream in transfer.sources if type(stream) in RECEIVED
+    }
+    if len(lanes) > 1:
+        application = transfer.application
+        raise LoomError(
+            f"{application.text} takes two values a wavelet from one queue and one from another, which is not "
+            "simulated yet; use the same simd_mode",
+            application.where,
+        )
+    return lanes.pop() if lanes else 1
+
+
+def _pack(raw: Array) -> Array:
+    """Values of 16 bits, two a wavelet, the first in the low half; a zero fills the last."""
+    if raw.shape[1] % 2:
+        raw = np.concatenate([raw, np.zeros_like(raw[:, :1])], axis=1)
+    halves = raw.astype(np.uint32)
+    return halves[:, ::2] | halves[:, 1::2] << 16
+
+
+def _unpack(raw: Array) -> Array:
+    """The reverse of `_pack`."""
+    wide = raw.astype(np.uint32)
+    return (
+        np.stack([wide & 0xFFFF, wide >> 16], axis=2)
+        .astype(np.uint16)
+        .reshape(raw.shape[0], 2 * raw.shape[1], raw.shape[2])
+    )
 
 
 def _repeats(stream: Any) -> bool:

@@ -998,17 +998,19 @@ class Body:
             raise LoomError(f"@{name} is no queue of {self.cls.name}", location_of(op))
         kind = kind_of(op.result.type.element_type) or "i32"
         control, advance = op.control is not None, op.advance_switch is not None
+        lanes = 1 if op.packed is None else 2
         (extent,) = self.mixed([op.static_extent.value.data], [op.extent] if op.extent else [])
         if extent in self.known:
             count = self.code.template[extent] & 0xFFFF
-            self.define_known(op.result, QueueStream(queue, kind, count, control, advance=advance))
+            self.define_known(op.result, QueueStream(queue, kind, count, control, advance=advance, lanes=lanes))
             return
         self.uniform([extent])
         result = self.define(op.result)
         self.pending += self.timing.instruction
 
         def make(warp: Warp) -> None:
-            warp.slots[result] = QueueStream(queue, kind, warp.slots[extent] & 0xFFFF, control, advance=advance)
+            count = warp.slots[extent] & 0xFFFF
+            warp.slots[result] = QueueStream(queue, kind, count, control, advance=advance, lanes=lanes)
 
         self.emit(make)
 

@@ -100,10 +100,11 @@ class QueueStream:
     """A run of `count` wavelets of an input or output queue.
 
     `control` marks them as control wavelets, `advance` tells to move the switch on behind them; `index` is what they
-    carry in their high half, a number or an array [rows, columns], None for nothing.
+    carry in their high half, a number or an array [rows, columns], None for nothing. A wavelet carries `lanes` values,
+    and `count` is that of the values.
     """
 
-    __slots__ = ("advance", "control", "count", "index", "kind", "queue")
+    __slots__ = ("advance", "control", "count", "index", "kind", "lanes", "queue")
 
     def __init__(
         self,
@@ -114,7 +115,9 @@ class QueueStream:
         index: Any = None,
         *,
         advance: bool = False,
+        lanes: int = 1,
     ):
+        self.lanes = lanes
         self.queue = queue
         self.kind = kind
         self.count = count
@@ -124,11 +127,14 @@ class QueueStream:
 
     def resized(self, count: int) -> QueueStream:
         """The same for another number of wavelets."""
-        return QueueStream(self.queue, self.kind, count, self.control, self.index, advance=self.advance)
+        return self._with(count, self.index)
 
     def marked(self, index: Any) -> QueueStream:
         """The same with what the wavelets carry in their high half."""
-        return QueueStream(self.queue, self.kind, self.count, self.control, index, advance=self.advance)
+        return self._with(self.count, index)
+
+    def _with(self, count: int, index: Any) -> QueueStream:
+        return QueueStream(self.queue, self.kind, count, self.control, index, advance=self.advance, lanes=self.lanes)
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> QueueStream:
         if type(self.index) is not np.ndarray:

@@ -33,6 +33,8 @@ class SimdMode(StrEnum):
     SIMD_32 = "simd_32"
     SIMD_64 = "simd_64"
     SIMD_32_OR_64 = "simd_32_or_64"
+    SIMD_OFF = "simd_off"
+    SIMD_MAX = "simd_max"
 
 
 class ZeroedSource(StrEnum):

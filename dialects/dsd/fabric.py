@@ -24,6 +24,7 @@ from .fields import (
     EXTENTS,
     FoldsConstantFields,
     Integer,
+    constant_extent,
     dynamic_part,
     joined_parts,
     parse_integer,
@@ -151,6 +152,25 @@ class FabricDescriptorOp(SymbolUser, ABC):
             raise VerifyException(
                 f"simd_32 packs 16-bit values into wavelets, but the values are {self.element_type}; remove it"
             )
+        extent = constant_extent(self.extent)
+        if self.is_packed and self.simd is not None and extent is not None and extent % 2:
+            raise VerifyException(
+                f"extent {extent} is odd, but in {self.simd.data} a wavelet carries two values; use an even extent "
+                "(AMB-23)"
+            )
+
+        if self.is_packed and self.simd is not None and "wavelet_index_offset" in self.options:
+            raise VerifyException(
+                f"in {self.simd.data} a value takes the half of a wavelet that wavelet_index_offset puts the index in; "
+                "use one of the two"
+            )
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether each wavelet carries two 16-bit values (DSD-240)."""
+        if self.simd is None or self.element_type in (f32, i32):
+            return False
+        return self.simd.data is not SimdMode.SIMD_OFF
 
     @abstractmethod
     def find_queue(self, scope: Scope) -> InputQueueOp | OutputQueueOp | None:

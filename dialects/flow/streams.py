@@ -184,13 +184,15 @@ class StreamOp(SymbolUser):
 @irdl_op_definition
 class QueueStreamOp(SymbolUser):
     """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets, and `advance_switch` moves
-    the switch of the sender's router on behind the last one (DSD-252)."""
+    the switch of the sender's router on behind the last one (DSD-252). With `packed` each wavelet carries two values of
+    16 bits, the first in its low half, and `extent` counts values (DSD-240, AMB-23)."""
 
     name = "flow.queue_stream"
     queue = prop_def(SymbolRefAttr)
     static_extent = prop_def(IntegerAttr)
     control = opt_prop_def(UnitAttr)
     advance_switch = opt_prop_def(UnitAttr)
+    packed = opt_prop_def(UnitAttr)
     extent = opt_operand_def(IntegerType(16))
     result = result_def(StreamType)
     traits = traits_def(Pure())
@@ -203,6 +205,7 @@ class QueueStreamOp(SymbolUser):
         *,
         control: bool = False,
         advance_switch: bool = False,
+        packed: bool = False,
     ):
         build(
             self,
@@ -213,6 +216,7 @@ class QueueStreamOp(SymbolUser):
                 "static_extent": integer(static_part(extent)),
                 "control": UnitAttr() if control else None,
                 "advance_switch": UnitAttr() if advance_switch else None,
+                "packed": UnitAttr() if packed else None,
             },
         )
 
@@ -224,6 +228,7 @@ class QueueStreamOp(SymbolUser):
         extent = Integers.parse_one(parser, group)
         control = parser.parse_optional_keyword("control") is not None
         advance_switch = parser.parse_optional_keyword("advance_switch") is not None
+        packed = parser.parse_optional_keyword("packed") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -232,7 +237,7 @@ class QueueStreamOp(SymbolUser):
             parser.raise_error("flow.queue_stream makes a value of type !flow.stream", position)
         values = parser.resolve_operands(group, [i16] * len(group), parser.pos)
         length = values[0] if values else extent
-        op = cls(queue, length, type.element_type, control=control, advance_switch=advance_switch)
+        op = cls(queue, length, type.element_type, control=control, advance_switch=advance_switch, packed=packed)
         op.attributes.update(attributes)
         return op
 
@@ -245,12 +250,18 @@ class QueueStreamOp(SymbolUser):
             printer.print_string(" control")
         if self.advance_switch is not None:
             printer.print_string(" advance_switch")
+        if self.packed is not None:
+            printer.print_string(" packed")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         verify_fields("extent", [self.static_extent.value.data], [self.extent] if self.extent else [], EXTENTS)
+        if self.packed is not None and element_words(self.result.type.element_type) != 1:
+            raise VerifyException(
+                f"a wavelet carries two values of 16 bits, not of {self.result.type.element_type}; leave out packed"
+            )
 
     def verify_symbols(self, scope: Scope) -> None:
         queue = scope.queue(self.queue)

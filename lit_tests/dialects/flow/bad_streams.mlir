@@ -196,3 +196,15 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     }
   }
 }
+// -----
+// CHECK: error: a wavelet carries two values of 16 bits, not of f32; leave out packed{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 8 {
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.func @main {
+      %in = flow.queue_stream @in extent 4 packed : !flow.stream<f32>
+      flow.return
+    }
+  }
+}

@@ -98,6 +98,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       %end = flow.stream @u at 15 strides [-1] extents [16] : !flow.stream<f32>
       // CHECK-NEXT: %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
       %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
+      // CHECK-NEXT: %pairs = flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      %pairs = flow.queue_stream @in extent %n packed : !flow.stream<f16>
       // CHECK-NEXT: %to = flow.queue_stream @out extent %n control {note = "kept"} : !flow.stream<f32>
       %to = flow.queue_stream @out extent %n control {note = "kept"} : !flow.stream<f32>
       // CHECK-NEXT: %moved = flow.advance %square, %n : !flow.stream<f32>

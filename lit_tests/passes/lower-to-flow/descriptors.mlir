@@ -53,6 +53,15 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       %a = dsd.fabin @in extent 64 : !dsd.fabin<f16>
       // CHECK-NEXT: flow.queue_stream @out extent %n : !flow.stream<f32>
       %b = dsd.fabout @out extent %n {priority = low} : !dsd.fabout<f32>
+      // DSD-240: two values a wavelet, except with simd_off and for 32 bits.
+      // CHECK-NEXT: flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      %s = dsd.fabin @in extent %n {simd = simd_64} : !dsd.fabin<f16>
+      // CHECK-NEXT: flow.queue_stream @out extent 4 packed : !flow.stream<i16>
+      %t = dsd.fabout @out extent 4 {simd = simd_max} : !dsd.fabout<i16>
+      // CHECK-NEXT: flow.queue_stream @out extent 3 : !flow.stream<i16>
+      %u = dsd.fabout @out extent 3 {simd = simd_off} : !dsd.fabout<i16>
+      // CHECK-NEXT: flow.queue_stream @in extent 3 : !flow.stream<f32>
+      %v = dsd.fabin @in extent 3 {simd = simd_32_or_64} : !dsd.fabin<f32>
       // CHECK-NEXT: flow.queue_stream @out extent 1 control : !flow.stream<i32>
       %c = dsd.fabout @out extent 1 {control} : !dsd.fabout<i32>
       // CHECK-NEXT: flow.return

@@ -1,0 +1,133 @@
+"""The SIMD mode of fabric DSDs: two 16-bit values in a wavelet."""
+
+from __future__ import annotations
+
+import pytest
+
+import loomir
+
+from .harness import Csl
+
+ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
+PACKED = ("simd_32", "simd_64", "simd_32_or_64", "simd_max")
+VALUES = [3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16, 17, -18]
+
+
+def start(
+    csl: Csl, arch: str, main: str, sends: str, receives: str, *, sent: int = 16, received: int = 16
+) -> loomir.Simulator:
+    """A PE that sends to itself on one color, with these fields of its fabric DSDs; runs `main`."""
+    pe = f"""
+    var values = [16]i16{{ {", ".join(map(str, VALUES))} }};
+    var out = @zeros([16]i16);
+    var words = @zeros([16]i32);
+    const from = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{16}} -> values[i] }});
+    const to = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{16}} -> out[i] }});
+    const wide = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{16}} -> words[i] }});
+    const c = @get_color(3);
+    const in_queue = @get_input_queue(5);
+    const out_queue = @get_output_queue(2);
+    const sent = @get_dsd(fabout_dsd, .{{
+      .extent = {sent}, .fabric_color = c, .output_queue = out_queue {sends}
+    }});
+    const received = @get_dsd(fabin_dsd, .{{
+      .extent = {received}, .fabric_color = c, .input_queue = in_queue {receives}
+    }});
+    fn main() void {{ {main} }}
+    """
+    if arch == "wse3":
+        pe += """comptime {
+          @initialize_queue(in_queue, .{ .color = c }); @initialize_queue(out_queue, .{ .color = c });
+        }"""
+    route = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    simulator = csl.start(pe, {"out": "i16", "words": "i32"}, layout=route, arch=arch)
+    simulator.launch("main")
+    return simulator
+
+
+def send(arch: str, operation: str = "mov16", source: str = "from") -> str:
+    thread = ", .ut_id = @get_ut_id(2)" if arch == "wse3" else ""
+    return f"@{operation}(sent, {source}, .{{ .async = true{thread} }});"
+
+
+def mode(name: str) -> str:
+    return f", .simd_mode = .{{ .{name} = true }}"
+
+
+@ARCHES
+@pytest.mark.parametrize("name", [*PACKED, "simd_off"])
+@pytest.mark.parametrize("receive_first", [True, False])
+def test_both_sides(csl: Csl, arch: str, name: str, receive_first: bool) -> None:
+    """DSD-238 to DSD-242, AMB-23: what arrives is what was sent, in half as many wavelets."""
+    thread = ".async = true" + (", .ut_id = @get_ut_id(5)" if arch == "wse3" else "")
+    receive = f"@mov16(to, received, .{{ {thread} }});"
+    main = receive + send(arch) if receive_first else send(arch) + receive
+    simulator = start(csl, arch, main, mode(name), mode(name))
+    assert simulator.get("out")[0, 0].tolist() == VALUES
+    assert simulator.stats()["wavelets_sent"] == (16 if name == "simd_off" else 8)
+
+
+@ARCHES
+@pytest.mark.parametrize("name", PACKED)
+def test_what_a_wavelet_carries(csl: Csl, arch: str, name: str) -> None:
+    """DSD-240: one that does not ask for SIMD sees both values, the first in the low half."""
+    main = send(arch) + "@mov32(wide, received);"
+    words = start(csl, arch, main, mode(name), "", received=8).get("words")[0, 0]
+    expected = [(high & 0xFFFF) << 16 | low & 0xFFFF for low, high in zip(VALUES[::2], VALUES[1::2], strict=True)]
+    assert [word & 0xFFFFFFFF for word in words[:8].tolist()] == expected
+    assert not words[8:].any()
+
+
+@ARCHES
+def test_words_taken_apart(csl: Csl, arch: str) -> None:
+    main = f"""for (@range(i16, 4)) |i| {{ words[i] = @as(i32, i) * 0x30001 + 5; }}
+      {send(arch, "mov32", "wide")} @mov16(to, received);"""
+    simulator = start(csl, arch, main, "", mode("simd_32"), sent=4, received=8)
+    expected = [half for i in range(4) for half in (i + 5, 3 * i)]
+    assert simulator.get("out")[0, 0, :8].tolist() == expected
+
+
+@ARCHES
+def test_several_receives_of_one_message(csl: Csl, arch: str) -> None:
+    """Lengths set at run time, and an addition."""
+    main = (
+        send(arch)
+        + """
+      var d = to;
+      for (@range(u16, 3)) |i| {
+        @add16(d, @set_dsd_length(received, 2 * i + 2), 100);
+        d = @increment_dsd_offset(d, @as(i16, 2 * i + 2), i16);
+      }"""
+    )
+    simulator = start(csl, arch, main, mode("simd_64"), mode("simd_64"))
+    assert simulator.get("out")[0, 0].tolist() == [value + 100 for value in VALUES[:12]] + [0] * 4
+
+
+def test_room_is_counted_in_wavelets(csl: Csl) -> None:
+    """16 values are 8 wavelets, for which the queues of WSE-2 have no room."""
+    with pytest.raises(loomir.Deadlock, match="cannot send its 8 wavelets on output queue"):
+        start(csl, "wse2", "@mov16(sent, from); @mov16(to, received);", mode("simd_32"), mode("simd_32"))
+
+
+def test_refused(csl: Csl) -> None:
+    """AMB-23 reports an odd extent, AMB-24 32-bit values."""
+    for fields, operation, message in (
+        (".extent = 3" + mode("simd_64"), "@mov16(o, 1)", "extent 3 is odd, but in simd_64 a wavelet carries two"),
+        (".extent = 4" + mode("simd_32"), "@mov32(o, 1)", "simd_32 packs 16-bit values into wavelets, but the values"),
+        (
+            ".extent = 4, .wavelet_index_offset = true" + mode("simd_max"), "@mov16(o, 1, .{ .index = 1 })",
+            "in simd_max a value takes the half of a wavelet that wavelet_index_offset puts the index in",
+        ),
+        (
+            ".extent = 4" + mode("simd_16"), "@mov16(o, 1)",
+            "'simd_16' is no '.simd_mode'; it is one of simd_32, simd_64, simd_32_or_64, simd_off, simd_max",
+        ),
+    ):  # fmt: skip
+        text = f"""const o = @get_dsd(fabout_dsd, .{{ {fields}, .fabric_color = @get_color(3), .output_queue =
+          @get_output_queue(2) }});
+        task t() void {{ {operation}; }}
+        comptime {{ @bind_local_task(t, @get_local_task_id(9)); }}"""
+        with pytest.raises(
+            loomir.LoomError, match="^[^\\n]*pe.csl:[0-9]+:[0-9]+: error: " + message.replace("(", "\\(")
+        ):
+            csl.pe(text)
