@@ -96,16 +96,20 @@ class Case:
         yield f"dsd.mov16 {', '.join(operands)}{suffix} : {', '.join(types)}"
 
 
+State = tuple[tuple[str, int] | None, frozenset[int], frozenset[str]]
+"""The next step of the body that runs, if one does; the moves under way; the active tasks."""
+
+
 def together(case: Case) -> set[tuple[int, int]]:
     """The pairs of moves that some order of events has under way at the same time, the lesser number first."""
     locals_ = [name for name in case.bodies if name != "main" and name not in case.data]
     found: set[tuple[int, int]] = set()
     moves = {move.number: move for move in case.moves()}
-    start: tuple[tuple[str, int] | None, frozenset[int], frozenset[str]] = (None, frozenset(), frozenset())
-    seen, pending = {start}, [start]
+    pending: list[State] = [(None, frozenset(), frozenset())]
+    seen = set(pending)
     while pending:
         here, under_way, active = pending.pop()
-        following: list[tuple[tuple[str, int] | None, frozenset[int], frozenset[str]]] = []
+        following: list[State] = []
         for number in under_way:
             told = moves[number].activate
             following.append((here, under_way - {number}, active | ({told} if told else set())))

@@ -188,7 +188,7 @@ comptime {
   @export_symbol(receive);
 }
 """
-FUNCTIONS = dict.fromkeys(("main", "send", "receive"), "fn() void")
+FUNCTIONS: dict[str, str] = dict.fromkeys(("main", "send", "receive"), "fn() void")
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,27 @@ def test_registers_are_free_again_behind_an_operation(csl: Csl, arch: str, count
     assert out == [*[2] * count, 4, 6, 8, 0]
 
 
+@pytest.mark.parametrize("arch", ARCHES)
+def test_extended_and_stride_registers_are_free_again(csl: Csl, arch: str) -> None:
+    """DSR-005, DSR-006: twenty multi-dimensional destinations, of which each takes an XDSR and a stride register."""
+    lines = "\n".join(f"@add16(@increment_dsd_offset(columns, {k}, i16), src, four);" for k in range(20))
+    text = f"""
+    var given = [4]i16{{ 1, 2, 3, 4 }};
+    var out = @zeros([24]i16);
+    const four = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> given[i] }});
+    const columns = @get_dsd(mem4d_dsd, .{{ .base_address = &out, .extent = .{{ 2, 2 }}, .stride = .{{ 2, -1 }} }});
+    const src = @get_dsr(dsr_src0, 3);
+    comptime {{ @load_to_dsr(src, four); }}
+    fn main() void {{ {lines} }}
+    """
+    # Four places 0, 2, 1, 3 beside each other take 2, 4, 6, 8.
+    expected = [0] * 24
+    for k in range(20):
+        for place, value in zip((0, 2, 1, 3), (2, 4, 6, 8), strict=True):
+            expected[k + place] = value
+    assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == expected
+
+
 def test_a_thousand_operations(csl: Csl) -> None:
     assert csl.run(mixed(1000, "straight"), {"out": "i16"})["out"].tolist() == [*[2] * 1000, 4, 6, 8, 0]
 
