@@ -73,12 +73,36 @@ class Device:
             return error
         return None
 
-    def read(self, export: Export, region: Region, length: int, bits: int) -> NDArray[np.uint32]:
+    def _can_copy(self, what: str, region: Region, last: bool) -> bool:
+        """Runs until nothing can happen any more; returns whether all PEs of a region can take part in a copy.
+
+        A PE in the middle of a task cannot: copies are tasks too. With `last` nobody will do anything more about it,
+        and that is a deadlock.
+        """
+        hang = self.settle()
+        if hang is None:
+            return True
+        x, y, w, h = region
+        inside = [(left, top) for left, top in hang.units if x <= left < x + w and y <= top < y + h]
+        if not inside or not last:
+            return not inside
+        count = len(inside) - 1
+        others = f" and {count} other PE{'s are' if count > 1 else ' is'}" if count else " is"
+        raise SdkDeadlock(
+            f"{what} never completes: PE {inside[0]}{others} in the middle of a task, and takes part in a copy only "
+            f"when that has ended; copy before it starts, or let it end\n{hang.message}",
+            hang.location,
+            replace(hang.hang, silent=tuple(inside)),
+        )
+
+    def read(self, export: Export, region: Region, length: int, bits: int, *, last: bool) -> NDArray[np.uint32] | None:
         """`length` elements of 16 or 32 bits from where an exported array starts, [h, w, l], 16-bit zero-extended.
 
-        What lies behind the array is read too, with a warning: programs are known that do so.
+        What lies behind the array is read too, with a warning: programs are known that do so. None while a PE is in the
+        middle of a task; with `last` that is an error.
         """
-        self.settle()
+        if not self._can_copy(f"memcpy_d2h of '{export.name}'", region, last):
+            return None
         room = self._check_length(export, length, bits)
         if room is not None:
             print(
@@ -88,9 +112,13 @@ class Device:
             )
         return self.machine.read_region(export.name, *region, length, f"u{bits // 8}").astype(np.uint32)
 
-    def write(self, export: Export, region: Region, tensor: NDArray[np.uint32], bits: int) -> None:
-        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported array starts."""
-        self.settle()
+    def write(self, export: Export, region: Region, tensor: NDArray[np.uint32], bits: int, *, last: bool) -> bool:
+        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported array starts.
+
+        Returns False, having written nothing, while a PE is in the middle of a task; with `last` that is an error.
+        """
+        if not self._can_copy(f"memcpy_h2d to '{export.name}'", region, last):
+            return False
         length = tensor.shape[2]
         room = self._check_length(export, length, bits)
         if room is not None:
@@ -100,6 +128,7 @@ class Device:
             )
         words = tensor if bits == 32 else tensor.astype(np.uint16)
         self.machine.write_region(export.name, *region, length, words)
+        return True
 
     def _check_length(self, export: Export, length: int, bits: int) -> int | None:
         """The elements of `bits` that an exported array has room for, if they are fewer than `length`; else None.

@@ -65,7 +65,7 @@ class Task:
         self._run = run
         """Carries the command out; False if it has to wait for data, an error if told that nobody will bring it."""
         self._color = color
-        """The color of the data it takes; commands for one color keep their order."""
+        """The color of the data it streams, None for copies and launches: commands of one kind keep their order."""
         self._done = False
 
     def __repr__(self) -> str:
@@ -287,7 +287,9 @@ class SdkRuntime:
         export = self._buffer(name, src)
 
         def read(last: bool) -> bool:
-            words = self._machine.read(export, region, length, options.bits)
+            words = self._machine.read(export, region, length, options.bits, last=last)
+            if words is None:
+                return False
             tensors.pack(words, array, options.column_major)
             return True
 
@@ -322,7 +324,7 @@ class SdkRuntime:
                 self._machine.send(color, region, tensor, blocks=not options.nonblock, asked=asked)
                 return True
 
-            return self._enter(f"{name} to color {dest}", stream, options.nonblock)
+            return self._enter(f"{name} to color {dest}", stream, options.nonblock, color)
         export = self._buffer(name, dest)
         if not export.mutable:
             raise SdkError(
@@ -338,8 +340,7 @@ class SdkRuntime:
             )
 
         def write(last: bool) -> bool:
-            self._machine.write(export, region, tensor, options.bits)
-            return True
+            return self._machine.write(export, region, tensor, options.bits, last=last)
 
         return self._enter(f"{name} to '{export.name}'", write, options.nonblock)
 
@@ -435,13 +436,13 @@ class SdkRuntime:
         progress = True
         while progress:
             progress = False
-            waiting: set[int] = set()
+            waiting: set[int | None] = set()
             for task in list(self._pending):
                 if task._color in waiting:
                     continue
                 if self._attempt(task, last=False):
                     progress = True
-                elif task._color is not None:
+                else:
                     waiting.add(task._color)
 
     def _finish(self, wanted: Task | None = None) -> None:

@@ -388,3 +388,37 @@ def test_pointers(running: SdkRuntime) -> None:
     out = np.zeros(4, np.uint32)
     running.memcpy_d2h(out, running.get_id("narrow"), 2, 0, 1, 1, 4, **options(data_type=HALF))
     assert_array_equal(out, np.arange(4))
+
+
+def stuck(running: SdkRuntime) -> None:
+    """PEs in the middle of a task: the function is over for the host, and receives what nobody has sent."""
+    with pytest.raises(loomir.Deadlock, match="launch of 'wait' never completes"):
+        running.launch("wait", nonblock=False)
+    running._failed = None
+
+
+def test_copies_wait_for_tasks_to_end(running: SdkRuntime) -> None:
+    """A PE in the middle of a task takes part in no copy: the call never returns, unless a stream frees the PE."""
+    stuck(running)
+    data = np.zeros(6, np.float32)
+    message = (
+        r"memcpy_d2h of 'real' never completes: PE \(1, 0\) is in the middle of a task, and takes part in a copy only "
+        "when that has ended; copy before it starts, or let it end"
+    )
+    with pytest.raises(loomir.Deadlock, match=message) as caught:
+        running.memcpy_d2h(data, running.get_id("real"), 1, 0, 1, 1, 6, **options())
+    assert caught.value.silent == ((1, 0),) and len(caught.value.starved) == 6
+    running._failed = None
+    with pytest.raises(
+        loomir.Deadlock, match=r"memcpy_h2d to 'real' never completes: PE \(0, 0\) and 5 other PEs are in"
+    ):
+        running.memcpy_h2d(running.get_id("real"), np.zeros(36, np.float32), 0, 0, 3, 2, 6, **options())
+    running._failed = None
+    # Copies in the background keep their order, and come to pass once the stream is there.
+    real = running.get_id("real")
+    running.memcpy_d2h(data, real, 1, 0, 1, 1, 6, **options(nonblock=True))
+    running.memcpy_h2d(real, np.full(6, 9, np.float32), 1, 0, 1, 1, 6, **options(nonblock=True))
+    running.memcpy_h2d(INTO, np.arange(1, 13, dtype=np.float32), 0, 0, 3, 2, 2, **options(streaming=True))
+    running.stop()
+    assert data.tolist() == [3, 4, 0, 0, 0, 0]
+    assert running.read_symbol(1, 0, "real", np.float32).tolist() == [9] * 6
