@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, MemRefType, i8, i16, i32
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
@@ -138,6 +149,23 @@ def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> No
     """Raise VerifyException if function `name` is exported with `words` that only buffers have."""
     if any(word is not None for word in words):
         raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
+
+
+def positions_attribute(positions: Sequence[int]) -> ArrayAttr[IntegerAttr] | None:
+    """Return positions as a property; None if there are none."""
+    return ArrayAttr([IntegerAttr(position, i64) for position in positions]) if positions else None
+
+
+def verify_unsigned_arguments(name: str, type: FunctionType, positions: Sequence[int]) -> None:
+    """Raise VerifyException unless the arguments of function `name` that the host sees as unsigned are integers."""
+    inputs = type.inputs.data
+    for position in positions:
+        if not 0 <= position < len(inputs):
+            raise VerifyException(
+                f"function @{name} has no argument {position} to be unsigned; it takes {len(inputs)}, counted from 0"
+            )
+        if inputs[position] not in (i8, i16, i32, i64):
+            raise VerifyException(f"argument {position} of function @{name} is {inputs[position]}, which has no sign")
 
 
 def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:

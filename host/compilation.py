@@ -312,7 +312,10 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
     name = export.visible_name.data
     unsigned = export.unsigned is not None
     if isinstance(op, flow.FuncOp):
-        arguments = tuple(dtype_of(argument) for argument in op.function_type.inputs.data)
+        arguments = tuple(
+            dtype_of(argument, unsigned=position in export.unsigned_positions)
+            for position, argument in enumerate(op.function_type.inputs.data)
+        )
         return ExportedSymbol(name, "function", None, None, arguments)
     type = op.type if export.points_to is None else export.points_to
     dtype = dtype_of(type.get_element_type(), unsigned=unsigned)

@@ -246,6 +246,7 @@ class _PeLowering:
                         op.exported_name,
                         points_to=op.points_to,
                         unsigned=op.unsigned is not None,
+                        unsigned_arguments=op.unsigned_positions,
                         read_only=op.read_only is not None,
                     )
                 case wse.InputQueueOp() | wse.OutputQueueOp():

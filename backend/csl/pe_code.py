@@ -131,7 +131,16 @@ class PeCode(Code):
         return tree.name(self.program.task_ids[symbol])
 
     def _call(self, op: wse.CallOp) -> None:
-        call = tree.call(self.program.called[op.callee.string_value()], *map(self.value, op.arguments))
+        symbol = op.callee.string_value()
+        callee = self.program.member(op, symbol)
+        assert isinstance(callee, wse.FuncOp), "verified: it is a function"
+        arguments: list[Expression] = []
+        for value, type in zip(op.arguments, self.program.parameter_types(callee), strict=True):
+            same = self.type_text(op, value.type) == type
+            arguments.append(
+                self.value(value) if same else tree.builtin("bitcast", tree.name(type), self.value(value, typed=True))
+            )
+        call = tree.call(self.program.called[symbol], *arguments)
         if op.res:
             self.bind(op, call, pure=False)
         else:

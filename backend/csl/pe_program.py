@@ -498,7 +498,7 @@ class PeProgram:
         symbol, shown = export.symbol.string_value(), export.exported_name
         function = self.member(export, symbol)
         assert isinstance(function, wse.FuncOp), "asked by the caller"
-        types = self._parameter_types(function)
+        types = self.parameter_types(function)
         type = tree.function_type([tree.name(type) for type in types], tree.name("void"))
         self.result.exports[shown] = Export(type, f"fn({', '.join(types)}) void", None, export, tuple(types))
         launched = self._launchers.get(symbol, self.called[symbol])
@@ -530,8 +530,16 @@ class PeProgram:
         if isinstance(op, wse.InputQueueOp) and op.unblocked is not None:
             self._comptime.append(tree.builtin("unblock", self.blockable(op, op.sym_name.data)))
 
-    def _parameter_types(self, op: wse.FuncOp) -> list[str]:
-        return [self._scalar(op, type) for type in op.function_type.inputs]
+    def parameter_types(self, op: wse.FuncOp) -> list[str]:
+        """The CSL types of a function's parameters: unsigned where the host sees them so."""
+        types = [self._scalar(op, type) for type in op.function_type.inputs]
+        exports = self._exports.get(op.sym_name.data, [])
+        unsigned = {position for export in exports for position in export.unsigned_positions}
+        for export in exports:
+            if unsigned != set(export.unsigned_positions):
+                message = "is exported with signed and with unsigned arguments, and CSL has one type for each"
+                raise refuse(export, f"function @{op.sym_name.data} {message}; export it once")
+        return [f"u{type[1:]}" if position in unsigned else type for position, type in enumerate(types)]
 
     def _scalar(self, op: Operation, type: Attribute) -> str:
         text = scalar_type(type)
@@ -557,7 +565,17 @@ class PeProgram:
             raise refuse(op, f"function @{name} is exported and returns a value, which no host receives; store it")
         code = PeCode(self)
         parameters = self._parameters(op, code, op.body.block.args)
-        body = code.body(op.body.block)
+        signed: list[Statement] = []
+        for parameter, value, type in zip(parameters, op.body.block.args, self.parameter_types(op), strict=True):
+            own = cast(syntax.Name, parameter.type).name
+            if type != own:
+                # The code computes with signed integers.
+                parameter.type = tree.name(type)
+                local = code.names.new(parameter.name)
+                bits = tree.builtin("bitcast", tree.name(own), tree.name(cast(str, parameter.name)))
+                signed.append(tree.declare("const", local, tree.name(own), bits))
+                code.set_value(value, tree.name(local))
+        body = [*signed, *code.body(op.body.block)]
         ends_launch = exported and self.command_stream is None
         if ends_launch and name not in self._launchers:
             body.append(self.unblock_command_stream())

@@ -314,6 +314,7 @@ _MAKERS: dict[str, _Maker] = {
     "math.floor": _library("floor"),
     "math.log": _library("log"),
     "math.powf": _library("pow"),
+    "math.rsqrt": _library("invsqrt"),
     "math.sin": _library("sin"),
     "math.sqrt": _library("sqrt"),
     "math.tanh": _library("tanh"),

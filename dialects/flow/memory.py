@@ -5,11 +5,12 @@ Nothing here knows the code that reads and writes, or how the runtime stores mem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
@@ -34,7 +35,12 @@ from xdsl.utils.hints import isa
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
 from ..elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
-from ..machine_rules import verify_exported_buffer, verify_exported_function
+from ..machine_rules import (
+    positions_attribute,
+    verify_exported_buffer,
+    verify_exported_function,
+    verify_unsigned_arguments,
+)
 from .code import FuncOp
 from .fabric import UnitsOp
 from .symbols import SymbolUser, described
@@ -251,8 +257,9 @@ class ExportOp(SymbolUser):
     flow.export @pointer as "y" points_to memref<24xf32>
     ```
 
-    With `points_to` the host sees the memory at the byte address that the buffer, one i16, holds on each unit at the
-    time of a copy; the number of elements may be open. What several classes of units show under one name has one type.
+    `unsigned_arguments` does the same for what a function takes, by position. With `points_to` the host sees the memory
+    at the byte address that the buffer, one i16, holds on each unit at the time of a copy; the number of elements may
+    be open. What several classes of units show under one name has one type.
     """
 
     name = "flow.export"
@@ -260,6 +267,7 @@ class ExportOp(SymbolUser):
     visible_name = prop_def(StringAttr)
     points_to = opt_prop_def(MemRefType)
     unsigned = opt_prop_def(UnitAttr)
+    unsigned_arguments = opt_prop_def(ArrayAttr[IntegerAttr])
     read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(UnitsOp))
 
@@ -270,6 +278,7 @@ class ExportOp(SymbolUser):
         *,
         points_to: MemRefType[Attribute] | None = None,
         unsigned: bool = False,
+        unsigned_arguments: Sequence[int] = (),
         read_only: bool = False,
     ):
         super().__init__(
@@ -278,14 +287,20 @@ class ExportOp(SymbolUser):
                 "visible_name": StringAttr(visible_name),
                 "points_to": points_to,
                 "unsigned": UnitAttr() if unsigned else None,
+                "unsigned_arguments": positions_attribute(unsigned_arguments),
                 "read_only": UnitAttr() if read_only else None,
             }
         )
 
     assembly_format = (
-        "$symbol `as` $visible_name (`points_to` $points_to^)? (`unsigned` $unsigned^)? (`read_only` $read_only^)? "
-        "attr-dict"
+        "$symbol `as` $visible_name (`points_to` $points_to^)? (`unsigned` $unsigned^)? "
+        "(`unsigned_arguments` $unsigned_arguments^)? (`read_only` $read_only^)? attr-dict"
     )
+
+    @property
+    def unsigned_positions(self) -> tuple[int, ...]:
+        """The positions of the arguments that the host sees as unsigned."""
+        return () if self.unsigned_arguments is None else tuple(each.value.data for each in self.unsigned_arguments)
 
     def shown_as(self, symbols: Mapping[str, Operation]) -> str:
         """What the host sees of it, given the symbols of its units."""
@@ -295,7 +310,8 @@ class ExportOp(SymbolUser):
             case BufferOp(type=type):
                 return f"{'an unsigned' if self.unsigned else 'a'} {type}"
             case FuncOp(function_type=type):
-                return f"a function of ({', '.join(map(str, type.inputs))})"
+                signs = ["unsigned " if k in self.unsigned_positions else "" for k in range(len(type.inputs))]
+                return f"a function of ({', '.join(f'{sign}{t}' for sign, t in zip(signs, type.inputs, strict=True))})"
             case _:
                 return "undefined"
 
@@ -305,9 +321,12 @@ class ExportOp(SymbolUser):
             case BufferOp():
                 unsigned = self.unsigned is not None
                 verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
+                if self.unsigned_arguments is not None:
+                    raise VerifyException(f"{described(found)} takes no arguments; remove 'unsigned_arguments'")
             case FuncOp():
                 name = found.sym_name.data
                 verify_exported_function(name, (self.unsigned, self.read_only, self.points_to))
+                verify_unsigned_arguments(name, found.function_type, self.unsigned_positions)
                 for type in found.function_type.inputs:
                     if type not in (*ELEMENT_TYPES, i8, i64):
                         raise VerifyException(

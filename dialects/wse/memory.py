@@ -5,10 +5,11 @@ Addresses are chosen later; nothing here knows the code that reads and writes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
@@ -29,7 +30,12 @@ from xdsl.utils.exceptions import VerifyException
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
 from ..elements import element_count, parse_dense, parse_memref, verify_memory_type
-from ..machine_rules import verify_exported_buffer, verify_exported_function
+from ..machine_rules import (
+    positions_attribute,
+    verify_exported_buffer,
+    verify_exported_function,
+    verify_unsigned_arguments,
+)
 from .code import FuncOp
 from .program import PeOp
 from .symbols import SymbolUser, described
@@ -334,9 +340,11 @@ class ExportOp(SymbolUser):
     wse.export @count as "steps" unsigned read_only
     wse.export @pointer as "y" points_to memref<24xf32>
     wse.export @main
+    wse.export @start unsigned_arguments [0, 2]
     ```
 
-    `unsigned` makes the host see u8, u16 or u32 where the buffer holds signless integers. With `points_to` the host
+    `unsigned` makes the host see u8, u16 or u32 where the buffer holds signless integers; `unsigned_arguments` does the
+    same for what a function takes, by position. With `points_to` the host
     sees what the buffer, one i16 that holds a byte address, points to on each PE at the time of a copy; how many
     elements that has may be left open, as in `memref<?xf32>`.
     """
@@ -346,6 +354,7 @@ class ExportOp(SymbolUser):
     exported_as = opt_prop_def(StringAttr)
     points_to = opt_prop_def(MemRefType)
     unsigned = opt_prop_def(UnitAttr)
+    unsigned_arguments = opt_prop_def(ArrayAttr[IntegerAttr])
     read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(PeOp))
 
@@ -356,6 +365,7 @@ class ExportOp(SymbolUser):
         *,
         points_to: MemRefType | None = None,
         unsigned: bool = False,
+        unsigned_arguments: Sequence[int] = (),
         read_only: bool = False,
         attributes: Mapping[str, Attribute] | None = None,
     ):
@@ -365,10 +375,16 @@ class ExportOp(SymbolUser):
                 "exported_as": None if exported_as is None else StringAttr(exported_as),
                 "points_to": points_to,
                 "unsigned": UnitAttr() if unsigned else None,
+                "unsigned_arguments": positions_attribute(unsigned_arguments),
                 "read_only": UnitAttr() if read_only else None,
             },
             attributes=attributes or {},
         )
+
+    @property
+    def unsigned_positions(self) -> tuple[int, ...]:
+        """The positions of the arguments that the host sees as unsigned."""
+        return () if self.unsigned_arguments is None else tuple(each.value.data for each in self.unsigned_arguments)
 
     @property
     def exported_name(self) -> str:
@@ -385,12 +401,18 @@ class ExportOp(SymbolUser):
         if parser.parse_optional_keyword("points_to") is not None:
             points_to = parse_memref(parser, "what a pointer points to")
         unsigned = parser.parse_optional_keyword("unsigned") is not None
+        unsigned_arguments: list[int] = []
+        if parser.parse_optional_keyword("unsigned_arguments") is not None:
+            unsigned_arguments = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
+            )
         read_only = parser.parse_optional_keyword("read_only") is not None
         return cls(
             symbol,
             exported_as,
             points_to=points_to,
             unsigned=unsigned,
+            unsigned_arguments=unsigned_arguments,
             read_only=read_only,
             attributes=parse_attributes(parser),
         )
@@ -406,6 +428,8 @@ class ExportOp(SymbolUser):
             printer.print_attribute(self.points_to)
         if self.unsigned is not None:
             printer.print_string(" unsigned")
+        if self.unsigned_arguments is not None:
+            printer.print_string(f" unsigned_arguments [{', '.join(map(str, self.unsigned_positions))}]")
         if self.read_only is not None:
             printer.print_string(" read_only")
         print_attributes(printer, self)
@@ -416,7 +440,10 @@ class ExportOp(SymbolUser):
             case BufferOp():
                 unsigned = self.unsigned is not None
                 verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
+                if self.unsigned_arguments is not None:
+                    raise VerifyException(f"{described(found)} takes no arguments; remove 'unsigned_arguments'")
             case FuncOp():
                 verify_exported_function(found.sym_name.data, (self.unsigned, self.read_only, self.points_to))
+                verify_unsigned_arguments(found.sym_name.data, found.function_type, self.unsigned_positions)
             case _:
                 raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")

@@ -462,6 +462,7 @@ class _Bodies:
             export.symbol,
             None if export.symbol == export.name else export.name,
             unsigned=isinstance(stored, types.Int) and not stored.signed,
+            unsigned_arguments=_unsigned(target.parameters) if isinstance(target, types.Function) else (),
             read_only=export.function is None and declared is not None and not declared.mutable,
             points_to=export.pointer,
         )
@@ -543,6 +544,12 @@ class _Bodies:
 
 def _backing_integer(type: types.Type) -> types.Type:
     return types.Int(types.bit_width(type) or 0, False) if isinstance(type, types.Record) else type
+
+
+def _unsigned(parameters: Sequence[types.Type]) -> list[int]:
+    """The positions of the parameters that are unsigned integers."""
+    held = [p.underlying if isinstance(p, types.Enum) else _backing_integer(p) for p in parameters]
+    return [position for position, type in enumerate(held) if isinstance(type, types.Int) and not type.signed]
 
 
 def _is_import(found: Global) -> bool:

@@ -237,3 +237,29 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     }
   }
 }
+// -----
+// CHECK: error: function @f has no argument 1 to be unsigned; it takes 1, counted from 0{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.units @u on [:, :] words 8 {
+    flow.func @f(%x: i16) {
+    }
+    flow.export @f as "f" unsigned_arguments [1]
+  }
+}
+// -----
+// CHECK: error: argument 0 of function @f is f32, which has no sign{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.units @u on [:, :] words 8 {
+    flow.func @f(%x: f32) {
+    }
+    flow.export @f as "f" unsigned_arguments [0]
+  }
+}
+// -----
+// CHECK: error: buffer @b takes no arguments; remove 'unsigned_arguments'{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.units @u on [:, :] words 8 {
+    flow.buffer @b at 0 : memref<1xi16>
+    flow.export @b as "b" unsigned_arguments [0]
+  }
+}

@@ -222,7 +222,7 @@ def test_conversions(tmp_path: Path) -> None:
 
 
 def test_math(tmp_path: Path) -> None:
-    names = ["absf", "ceil", "floor", "sqrt"]
+    names = ["absf", "ceil", "floor", "sqrt", "rsqrt"]
     members, body = buffers("2xf32", f"{len(names)}xf32")
     body += """
       %zero = arith.constant 0 : index
