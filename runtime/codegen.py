@@ -851,7 +851,7 @@ def leaving(
                     f"elements there, on {place}"
                 )
                 if beyond:
-                    raise LoomError(f"{text}, and outside its memory in use; check the loop bounds", where)
+                    raise LoomError(f"{text}, and outside {cls.memory_in_words}; check the loop bounds", where)
                 machine.warn(where, f"{text}: what is accessed is in the memory beside it; check the loop bounds")
                 return
 

@@ -193,8 +193,8 @@ class Executor:
             place, word = cls.describe_first(units, outside, np.where(start < 0, start, end + width - 1))
             walked = f" by way of @{buffer.name}" if buffer.name else ""
             raise LoomError(
-                f"{application.text} reaches word address {word} on {place}{walked}, outside its memory in use, words "
-                f"0 to {cls.memory.words - 1}; check the pointer, offset, stride and extent",
+                f"{application.text} reaches word address {word} on {place}{walked}, outside {cls.memory_in_words}, "
+                f"words 0 to {cls.memory.words - 1}; check the pointer, offset, stride and extent",
                 application.where,
             )
         if not buffer.name or application.where in self.machine.warned:

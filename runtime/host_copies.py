@@ -80,7 +80,7 @@ def write(parts: Sequence[_Part], name: str, raw: Array) -> None:
         address = part.address()
         memory = part.place.cls.memory
         end = address + _bytes(raw)
-        limit = 2 * memory.words
+        limit = 2 * part.place.cls.words_in_use
         if np.any(end > limit):
             raise LoomError(
                 f"a copy of {raw.shape[2]} elements to '{name}' ends at byte {int(np.max(end)) - 1} of memory on "

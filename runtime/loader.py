@@ -214,9 +214,9 @@ class Loader:
         shape = tuple(op.type.get_shape())
         elements = int(np.prod(shape, dtype=np.int64))
         buffer = Buffer(op.sym_name.data, kind, op.address.value.data, shape, elements)
-        if buffer.address < 0 or buffer.end > cls.memory.words:
+        if buffer.address < 0 or buffer.end > cls.words_in_use:
             raise LoomError(
-                f"buffer @{buffer.name} ends at word {buffer.end}, beyond the {cls.memory.words} words of its units",
+                f"buffer @{buffer.name} ends at word {buffer.end}, beyond the {cls.words_in_use} words of its units",
                 location_of(op),
             )
         cls.buffers[buffer.name] = buffer

@@ -28,6 +28,10 @@ BLOCK_UNITS = 16384
 """Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
 
 
+MAX_WHOLE_MEMORY = 1 << 27
+"""Bytes up to which a class of PEs gets all the memory of its PEs, not only what the program has laid out."""
+
+
 class UnitClass:
     """The units of one `flow.units`: their memory, clocks, tasks and queues, in class coordinates."""
 
@@ -43,8 +47,9 @@ class UnitClass:
         self.units = self.placement.units
         self.shape = self.placement.shape
         height, width = self.shape
-        words = op.words.value.data
-        self.memory = Memory(height, max(2, words), width)
+        self.words_in_use = max(2, op.words.value.data)
+        """The 16-bit words in which the program has laid out its buffers."""
+        self.memory = Memory(height, self._words(machine), width)
         self.scalar_views: dict[str, Any] = {}
         self.clock = np.zeros(self.shape, np.int64)
         self.busy = np.zeros(self.shape, np.bool_)
@@ -81,6 +86,17 @@ class UnitClass:
         self.task_list: list[Task] = []
         self.listening = False
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
+
+    def _words(self, machine: Machine) -> int:
+        """Return the words of memory of a unit: all that a PE has or, on a large grid, those in use.
+
+        Pages that nothing touches cost nothing.
+        """
+        whole = machine.target.memory_bytes // 2
+        height, width = self.shape
+        if machine.is_chip or 2 * whole * height * width > MAX_WHOLE_MEMORY:
+            return self.words_in_use
+        return max(whole, self.words_in_use)
 
     def resources(self) -> list[Resource]:
         """All that only one operation at a time may use."""
@@ -124,6 +140,11 @@ class UnitClass:
     def _at(self, place: tuple[int, int]) -> str:
         return self.machine.unit_name(*place).removeprefix("PE ")
 
+    @property
+    def memory_in_words(self) -> str:
+        """What an address is outside of, for a message."""
+        return "its memory in use" if self.memory.words == self.words_in_use else "its memory"
+
     def describe_first(self, units: UnitSet, wrong: Any, value: Any) -> tuple[str, Any]:
         """The first unit where `wrong` holds, in words, and its value."""
         rows, columns = np.broadcast_arrays(*units.cells())
@@ -140,8 +161,8 @@ class UnitClass:
         if outside.any():
             place, byte = self.describe_first(units, outside, address)
             return LoomError(
-                f"byte address {byte} on {place} is outside its memory in use, bytes 0 to {2 * self.memory.words - 1}; "
-                "check the pointer", where,
+                f"byte address {byte} on {place} is outside {self.memory_in_words}, bytes 0 to "
+                f"{2 * self.memory.words - 1}; check the pointer", where,
             )  # fmt: skip
         place, byte = self.describe_first(units, address & 1 == 1, address)
         return LoomError(

@@ -95,7 +95,9 @@ def _image(cls: UnitClass) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
     """The memory of the PEs of a class, [PEs, words], and where they are, [PEs, (x, y)]."""
     rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
     axes = [cls.placement.coordinates(axis, np.dtype(np.int32))[rows, columns] for axis in ("x", "y")]
-    return cls.memory.raw["i16"][rows, :, columns, :].reshape(len(rows), -1), np.stack(axes, 1)
+    used = (cls.words_in_use + 1) // 2
+    words = cls.memory.raw["i16"][:, :used][rows, :, columns, :]
+    return words.reshape(len(rows), -1), np.stack(axes, 1)
 
 
 def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
@@ -104,7 +106,7 @@ def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
 
 def size(machine: Machine) -> int:
     """Bytes of memory that the PEs of a machine use."""
-    return sum(cls.memory.flat.nbytes for cls in machine.classes)
+    return sum(2 * cls.words_in_use * cls.shape[0] * cls.shape[1] for cls in machine.classes)
 
 
 class _Held:

@@ -257,6 +257,7 @@ def test_an_index_outside_an_array_reaches_the_memory_beside_it(
 @GRIDS
 @pytest.mark.parametrize("access", ["load", "store"])
 @pytest.mark.parametrize("index", [-20, 9000])
+@pytest.mark.usefixtures("memory_in_use")
 def test_beyond_the_memory_in_use_is_an_error(
     index: int, access: str, width: int, height: int, block: int | None
 ) -> None:
@@ -268,6 +269,27 @@ def test_beyond_the_memory_in_use_is_an_error(
     place = rf"PE \({width - 1}, {height - 1}\)"
     with pytest.raises(LoomError, match=rf"of dimension 1 is outside @u, .* on {place}, and outside its memory in use"):
         made.run()
+
+
+@GRIDS
+@pytest.mark.parametrize(("index", "bad"), [(9000, False), (24_000, False), (24_600, True)])
+def test_behind_the_last_buffer_is_memory_of_the_pe(
+    index: int, bad: bool, width: int, height: int, block: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A PE has 24,576 words; what is stored in those that the program does not use can be loaded again."""
+    made = outside("i16", "store", width, height, block)
+    where = np.zeros((height, width, 2), np.int16)
+    where[-1, -1] = 0, index
+    made.write_symbol("k", where)
+    made.launch("main", [])
+    if bad:
+        with pytest.raises(LoomError, match=r"of dimension 1 is outside @u, .* and outside its memory; check"):
+            made.run()
+        return
+    made.run()
+    assert f"index {index} of dimension 1 is outside @u" in capsys.readouterr().err
+    stored = [int((cls.memory.raw["i16"][:, cls.words_in_use :] == 99).sum()) for cls in made.classes]
+    assert sum(stored) == 1
 
 
 def test_arrays_of_more_than_a_word_begin_at_a_multiple_of_4_bytes() -> None:

@@ -400,6 +400,7 @@ AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !ds
         (AWAY, 4, -2, "fmovs in @main reaches word address -2 on PE"),
     ],
 )
+@pytest.mark.usefixtures("memory_in_use")
 def test_stray_pointers(
     access: str, pointer: int, count: int, message: str, width: int, height: int, block: int | None
 ) -> None:

@@ -616,8 +616,9 @@ def test_stream_out_of_range_on_one_unit(capsys: pytest.CaptureFixture) -> None:
 
 
 @pytest.mark.parametrize(("at", "word"), [(40, 139), (-18, -2)])
-def test_stream_beyond_memory(at: int, word: int) -> None:
-    """No memory lies there, so there is nothing that the machine could go on with."""
+@pytest.mark.usefixtures("memory_in_use")
+def test_stream_beyond_memory_in_use(at: int, word: int) -> None:
+    """A large grid has no memory there, so there is nothing that it could go on with."""
     units = main(f"""
       %s = flow.stream @data at {at} strides [1] extents [13] : !flow.stream<f32>
       flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
@@ -626,6 +627,20 @@ def test_stream_beyond_memory(at: int, word: int) -> None:
     )
     with pytest.raises(LoomError, match=message):
         run(units)
+
+
+@pytest.mark.parametrize(("at", "bad"), [(40, False), (12258, False), (12259, True), (-18, True)])
+def test_stream_beyond_memory(at: int, bad: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the last buffer is memory that the program does not use, up to the 24,576 words of a PE."""
+    units = main(f"""
+      %s = flow.stream @data at {at} strides [1] extents [13] : !flow.stream<f32>
+      flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
+    if bad:
+        with pytest.raises(LoomError, match="by way of @data, outside its memory, words 0 to 24575; check"):
+            run(units)
+        return
+    run(units)
+    assert f"warning: fadds in @main reaches element {at + 12} of @data, which has 16" in capsys.readouterr().err
 
 
 def test_stream_out_of_range_that_is_not_used_is_legal() -> None:
