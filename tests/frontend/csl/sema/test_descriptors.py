@@ -337,6 +337,7 @@ REFUSED = [
     ("@fmacs(s, «1.0», s, 2.0);", "source 1 of @fmacs must be a DSD or DSR, not 'comptime_float'"),
     ("@mov16(d, d, «.{ .activate = t }»);", "'.activate', '.unblock' and '.on_control' need '.async = true' (DSD-196)"),
     ("@mov16(out, d, «.{ .async = true, .activate = t, .unblock = t }»);", "ends with '.activate' or '.unblock', not with both"),
+    ("@mov16(out, d, «.{ .async = true, .on_control = .{ .terminate = true, .unblock = t } }»);", "'.on_control' says one of '.terminate', '.activate' and '.unblock', not several"),
     ("@mov16(out, d, «.{ .async = true, .whatever = 1 }»);", "has no field '.whatever'"),
     ("@mov16(out, d, «.{ .async = 1 }»);", "field '.async' is 'true' or 'false', not of type 'comptime_int'"),
     ("@mov16(out, d, «.{ .async = true, .activate = t }»);", "task 't' is bound to no id"),
