@@ -186,10 +186,12 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     pe.initialized.add((output, number))
     pe.use(ev, "output queue" if output else "input queue", number, node)
     keeps_color = ev.session.target.queues_keep_color
-    if output and not keeps_color:
-        if len(arguments) == 2 and not _is_empty(ev.expr(arguments[1]).type):
+    if not keeps_color:
+        # There the DSD that uses a queue may name its color.
+        if len(arguments) == 1 or _is_empty(ev.expr(arguments[1]).type):
+            return VOID
+        if output:
             ev.fail(node, "@initialize_queue of an output queue takes no configuration on WSE-2; leave it out or empty")
-        return VOID
     if len(arguments) == 1:
         ev.fail(node, "@initialize_queue needs a configuration with '.color'")
     fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "the configuration of a queue")

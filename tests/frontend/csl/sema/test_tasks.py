@@ -212,7 +212,6 @@ REFUSED = [
         " «@initialize_queue(@get_input_queue(1), .{ .color = @get_color(3) })»;",
         "input queue 1 is initialized twice",
     ),
-    ("«@initialize_queue(@get_input_queue(1))»;", "needs a configuration with '.color'"),
     ("@initialize_queue(@get_input_queue(1), «.{ .priority = .{ .high = true } }»);", "needs a field '.color'"),
     ("«@initialize_queue(@get_output_queue(1), .{ .color = @get_color(3) })»;", "takes no configuration on WSE-2"),
     (
@@ -283,8 +282,17 @@ def test_parameters_of_tasks(csl: Csl) -> None:
 
 
 @pytest.mark.parametrize("configuration", ["", ", .{}"])
-def test_an_output_queue_of_wse2_is_initialized_without_a_color(csl: Csl, configuration: str) -> None:
-    csl.pe(f"comptime {{ @initialize_queue(@get_output_queue(1){configuration}); }}")
+@pytest.mark.parametrize("queue", ["@get_output_queue(1)", "@get_input_queue(1)"])
+def test_a_queue_of_wse2_is_initialized_without_a_color(csl: Csl, queue: str, configuration: str) -> None:
+    """The DSD that uses it may name the color."""
+    assert csl.pe(f"comptime {{ @initialize_queue({queue}{configuration}); }}").warnings == []
+    if configuration:
+        csl.refuses(
+            f"comptime {{ @initialize_queue({queue}, «.{{}}»); }}", "of a queue needs a field '.color'", arch="wse3"
+        )
+
+
+def test_an_output_queue_of_wse2_takes_no_color(csl: Csl) -> None:
     given = "comptime { «@initialize_queue(@get_output_queue(1), .{ .color = @get_color(3) })»; }"
     csl.refuses(given, "@initialize_queue of an output queue takes no configuration on WSE-2; leave it out or empty")
 
