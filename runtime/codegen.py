@@ -97,7 +97,7 @@ class Functions:
         found = self._nesting.get(op)
         if found is None:
             kind = type(op)
-            if kind is flow.CallOp and not self.is_recursive(op) and self.is_inlined(op):
+            if isinstance(op, flow.CallOp) and not self.is_recursive(op) and self.is_inlined(op):
                 blocks = [self.called(op).body.block]
             else:
                 blocks = [block for region in op.regions for block in region.blocks]
