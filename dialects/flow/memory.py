@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -206,7 +207,7 @@ class InitializeOp(SymbolUser):
                     f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
                     "agree"
                 )
-        elif type not in (i8, i16, i32):
+        elif not isinstance(type, IntegerType) or type not in (i8, i16, i32):
             raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i8, i16 or i32")
         elif self.number is not None:
             bits, number = type.width.data, self.number.value.data

@@ -43,7 +43,7 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.fail(arguments[1], f"@{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
     number = ev.data(id, arguments[1], "the id of a task")
     count = len(task.data.node.parameters)
-    if task.type.result is not types.VOID:
+    if isinstance(task.type, types.Function) and task.type.result is not types.VOID:
         ev.fail(arguments[0], f"task '{task.data.name}' returns a '{task.type.result}'; a task returns 'void'")
     if kind is wse.TaskKind.LOCAL and count:
         ev.fail(
