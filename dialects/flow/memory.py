@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -207,10 +206,10 @@ class InitializeOp(SymbolUser):
                     f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
                     "agree"
                 )
-        elif not isinstance(type, IntegerType) or type not in (i8, i16, i32):
+        elif type not in (i8, i16, i32):
             raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i8, i16 or i32")
         elif self.number is not None:
-            bits, number = type.width.data, self.number.value.data
+            bits, number = 8 * memory_bytes(type), self.number.value.data
             if not -(1 << bits - 1) <= number < 1 << bits:
                 raise VerifyException(
                     f"buffer @{name} holds {type}, in which {number} does not fit; use another number"
