@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import DiagnosticException
@@ -50,23 +48,6 @@ class LoomError(DiagnosticException):
         if self.location is None:
             return shown(f"error: {self.message}")
         return f"{shown(self.location, lines=True)}: error: {shown(self.message)}"
-
-
-MAX_FRAMES = 10_000
-"""Frames of Python that a walk over a nested program may use: what the stack of a process holds, by a wide margin."""
-
-
-@contextmanager
-def deep_nesting() -> Iterator[None]:
-    """Let walks over nested programs go deeper than Python does by itself. Raises LoomError where that is too deep."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, MAX_FRAMES))
-    try:
-        yield
-    except RecursionError:
-        raise LoomError("the program is nested too deeply; put a part of it into a function of its own") from None
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def location_of(op: Operation) -> str | None:

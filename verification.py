@@ -17,8 +17,10 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.utils.exceptions import DiagnosticException
 
 from .diagnostics import LoomError, location_of
+from .nesting import deep_nesting
 
 
+@deep_nesting()
 def verify(module: ModuleOp) -> None:
     """Checks every operation and that definitions dominate uses; raises LoomError at the first that fails."""
     if _Quick().holds(module):
@@ -31,6 +33,7 @@ def verify(module: ModuleOp) -> None:
     verify_dominance(module)
 
 
+@deep_nesting()
 def verify_dominance(module: ModuleOp) -> None:
     """Checks that every operand is defined on all ways to its use; raises LoomError at the first that is not."""
     _Dominance().operation(module)

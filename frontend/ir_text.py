@@ -19,7 +19,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
-from ..diagnostics import LoomError, deep_nesting, from_parse_error, location_of, one_line
+from ..diagnostics import LoomError, from_parse_error, location_of, one_line
+from ..nesting import deep_nesting
 
 _QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
 """Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own

@@ -32,12 +32,13 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
 from .. import targets
-from ..diagnostics import LoomError, deep_nesting, location_of
+from ..diagnostics import LoomError, location_of
 from ..dialects import context as context
 from ..dialects import flow, wse
 from ..dialects.machine_rules import rectangle_problem
 from ..dialects.traversal import walk
 from ..frontend.ir_text import parse_ir, text_of
+from ..nesting import deep_nesting
 from ..verification import located, verify
 from .arrays import convert
 

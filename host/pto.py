@@ -17,10 +17,11 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
-from ..diagnostics import LoomError, deep_nesting
+from ..diagnostics import LoomError
 from ..dialects import context, flow
 from ..dialects.pto.protocol import Behaviour
 from ..findings import Finding
+from ..nesting import deep_nesting
 from ..runtime import Deadlock, Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..diagnostics import LoomError, deep_nesting, location_of
+from ..diagnostics import LoomError, location_of
 from ..dialects import context
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
@@ -25,6 +25,7 @@ from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
 from ..findings import Finding
 from ..frontend.ir_text import parse_ir, text_of
+from ..nesting import deep_nesting
 from ..passes import get_all_passes
 from ..passes.analysis.pipe_tokens import Trade
 from ..passes.pto_events import programs_of, rings_of

@@ -11,11 +11,12 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from ..diagnostics import LoomError, deep_nesting, location_of
+from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
 from ..dialects.source_names import source_name
 from ..dialects.traversal import walk
+from ..nesting import deep_nesting
 from .channels import Channel
 from .fabric import Color, Delivery, compress, port_mask, trace
 from .fifos import empty_fifo

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ..diagnostics import deep_nesting, report
+from ..diagnostics import report
+from ..nesting import deep_nesting
 
 
 class Interrupted(KeyboardInterrupt):

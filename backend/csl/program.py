@@ -8,11 +8,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from ... import targets
-from ...diagnostics import LoomError, deep_nesting, location_of
+from ...diagnostics import LoomError, location_of
 from ...dialects import dsd, flow, wse
 from ...dialects.machine_rules import rectangle_problem
 from ...frontend.csl import syntax
 from ...frontend.csl.printer import print_file
+from ...nesting import deep_nesting
 from ...passes.analysis.numbering import number
 from ...targets import Target
 from .layout import IDLE_FILE, Layout, PrintedPe

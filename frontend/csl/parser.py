@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn, TypeAlias, TypeVar
 
-from ...diagnostics import deep_nesting
+from ...nesting import deep_nesting
 from .lexer import (
     ASSIGNMENTS,
     BUILTIN,

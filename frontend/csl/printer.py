@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...diagnostics import deep_nesting
+from ...nesting import deep_nesting
 from .parser import ATTRIBUTES, COMPARISON, PRECEDENCE
 from .syntax import (
     Aggregate,

@@ -24,7 +24,7 @@ def test_run(layout: Path, target: str | None) -> None:
     assert program.target.name == (target or "wse2")
     assert program.rectangle == (3, 2) and program.warnings == ()
     assert str(program.symbols["values"]) == "values: float32 [4]"
-    assert str(program.symbols["add"]) == "add(float32, int16)"
+    assert str(program.symbols["add"]) == "add(float32, uint16)"
     simulator = loomir.Simulator(program)
     simulator.set("values", np.arange(4, dtype=np.float32))
     simulator.launch("add", 0.5, 3)

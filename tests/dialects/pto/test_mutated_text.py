@@ -18,6 +18,7 @@ from loomir.diagnostics import LoomError, report
 from loomir.dialects import context as loom_context
 from loomir.frontend.ir_text import parse_ir
 from loomir.host.pto_check import REJECTED, check, chips_of, prepare
+from loomir.nesting import deep_nesting
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 from loomir.verification import verify
 
@@ -117,7 +118,8 @@ def told(context: Context, text: str) -> str | None:
         return one_line(error, text)
     for passes in (infer_slots, lower):
         try:
-            passes(context, module.clone())
+            with deep_nesting():  # as all tools do
+                passes(context, module.clone())
         except LoomError as error:
             assert "\n" not in str(error), text
     return None

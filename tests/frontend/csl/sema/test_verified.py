@@ -38,12 +38,6 @@ FABOUT = ".extent = 2, .output_queue = @get_output_queue(2), .fabric_color = @ge
             r"pe\.csl:6:22: error: stride 500 is out of range; it lies from -128 to 127",
         ),
         (
-            "wse2",
-            "const d = @get_dsd(mem1d_dsd, .{ .base_address = &numbers, .extent = 70000 });\n"
-            "fn f() void { @mov32(d, 3); }",
-            r"pe\.csl:6:22: error: extent 70000 is out of range; it lies from 0 to 65535",
-        ),
-        (
             "wse3",
             "var odd align(3) = @zeros([2]u32);\nfn f() void { odd[1] = 1; }",
             r"pe\.csl:5:1: error: alignment 3 is not a power of two of at least 2 bytes",
