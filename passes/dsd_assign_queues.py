@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from .. import targets
 from ..diagnostics import LoomError, location_of
 from ..dialects import dsd, wse
+from ..dialects.source_names import shown_name
 from ..dialects.traversal import walk
 from ..targets import Target
 from ..verification import verify_dominance
@@ -156,7 +157,9 @@ class _Assignment:
             for other in self._concurrency.overlapping(op):
                 shared = own & surely.get(cast(dsd.DsdOperation, other), set())
                 if shared and self._start_together(op, cast(dsd.DsdOperation, other)):
-                    raise self._shared(op, cast(dsd.DsdOperation, other), f"queue @{min(shared)}")
+                    raise self._shared(
+                        op, cast(dsd.DsdOperation, other), f"queue {shown_name(self._queues[min(shared)])}"
+                    )
         for first, second in combinations(self._queues, 2):
             one, two = self._queues[first], self._queues[second]
             if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
@@ -165,14 +168,16 @@ class _Assignment:
                 continue
             if self._colors_differ(first, second) and self._keeps_color(first, second):
                 message = (
-                    f"queues @{first} and @{second} have the same id {one.queue_id} but serve different colors; "
-                    "give one of them another id"
+                    f"queues {shown_name(one)} and {shown_name(two)} have the same id {one.queue_id} but serve "
+                    "different colors; give one of them another id"
                 )
                 raise LoomError(message, location_of(two))
             on_one, on_two = ([op for op, own in surely.items() if name in own] for name in (first, second))
             for op, other in (*product(on_one, on_two), *product(on_two, on_one)):
                 if other in self._concurrency.overlapping(op) and self._start_together(op, other):
-                    raise self._shared(op, other, f"id {one.queue_id} of queues @{first} and @{second}")
+                    raise self._shared(
+                        op, other, f"id {one.queue_id} of queues {shown_name(one)} and {shown_name(two)}"
+                    )
 
     def _start_together(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Whether `other` is `op` or stands after it, and both run at the same time in every run."""

@@ -13,7 +13,7 @@ from ..findings import Finding
 from .leftovers import Unread, plain, unread
 from .tasks import NEVER
 from .units import UnitSet, from_mask, rectangle
-from .wait_graph import circle
+from .wait_graph import circle, unanswered
 from .waits import Unit, Wait
 
 if TYPE_CHECKING:
@@ -127,8 +127,11 @@ class Deadlock(LoomError):
         return self.hang.lacking + sum(wait.count * wait.missing for wait in self.waits if wait.missing is not None)
 
 
-def _waits(machine: Machine, *, allow_pending: bool) -> Iterator[Wait]:
-    """Everything that waits for what never comes; with `allow_pending` only what holds a task."""
+def _waits(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
+    """Everything that waits for what never comes and is missed; with `allow_pending` only what holds a task.
+
+    With `all_of_them` also microthreads whose end starts nothing.
+    """
     for channel in machine.channels.values():
         yield from channel.waits()
     for cls in machine.classes:
@@ -138,9 +141,9 @@ def _waits(machine: Machine, *, allow_pending: bool) -> Iterator[Wait]:
             if send.queue.cls is cls:
                 yield from send.waits(allow_pending=allow_pending)
         for fifo in cls.fifos.values():
-            yield from fifo.waits(allow_pending=allow_pending)
+            yield from fifo.waits(allow_pending=allow_pending, all_of_them=all_of_them)
         for queue in cls.inputs.values():
-            yield from queue.waits(allow_pending=allow_pending)
+            yield from queue.waits(allow_pending=allow_pending, all_of_them=all_of_them)
 
 
 def _blocked_tasks(cls: UnitClass) -> list[Wait]:
@@ -194,7 +197,10 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
         held = any(wait.held for _, wait in path)
         lines.append(f"  {next(wait.awaited.remedy(held=held) for _, wait in path if wait.awaited is not None)}")
     else:
-        silences = (wait.awaited.silence(wait) for wait in waits if wait.awaited is not None)
+        # Operations that may wait for the next launch, or whose end starts nothing, can be what others wait for.
+        every = _grouped(list(_waits(machine, allow_pending=False, all_of_them=True)))
+        every.sort(key=lambda wait: wait.first()[::-1])
+        silences = (wait.awaited.silence(wait) for wait in unanswered(every) if wait.awaited is not None)
         lines += [f"  {silence}" for silence in silences if silence][:1]
     left = unread(machine)
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]

@@ -719,6 +719,9 @@ class Executor:
             if units is not current.units:
                 open_ += [current.part(other) for other in subtract(current.units, units)]
                 current = current.part(units)
+            for queue, message in zip(current.queues, messages, strict=True):
+                if queue.task is not None:
+                    self._contended(queue, current, message)
             if not current.polled:
                 self._feed_elements(current, messages)
                 self._put_back(current, messages)

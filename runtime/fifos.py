@@ -17,7 +17,7 @@ import numpy as np
 from .memory import WIDE, walk
 from .queues import InputQueue, Message
 from .resources import Resource
-from .streams import Buffer, Mixed, Parts
+from .streams import Buffer, Mixed, Parts, QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, rectangle, select, some
 from .waits import Wait, completion, who
@@ -193,19 +193,21 @@ class Fifo:
             view[...] = values[:, low:high]
         return True
 
-    def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
+    def waits(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
         """Who waits for elements or places that never come. Only operations of the same unit could give them."""
         for side in self.sides:
-            for transfer in side.queue.stuck(allow_pending=allow_pending):
+            for transfer in side.queue.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
                 application, missing = transfer.application, transfer.count - transfer.position
                 text = (
                     f"{who(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
                     f"{transfer.count} elements"
                 )
                 held = transfer.warp is not None
+                destination = transfer.destination
                 yield Wait(
                     self.cls, transfer.units, text, application.where, None, held, self.name, missing,
                     () if held else completion(application), application.op if held else None,
+                    (destination.queue.name,) if type(destination) is QueueStream else (),
                 )  # fmt: skip
 
 

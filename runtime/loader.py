@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from ..diagnostics import LoomError, location_of
 from ..dialects import flow
 from ..dialects.region import RegionAttr
-from ..dialects.source_names import source_name
+from ..dialects.source_names import shown_name
 from ..dialects.traversal import walk
 from ..nesting import deep_nesting
 from .channels import Channel
@@ -74,7 +74,7 @@ class Loader:
             if isinstance(op, flow.ColorOp):
                 name = op.sym_name.data
                 ports = np.zeros((2, *shape), np.uint8)
-                number, label = op.color.value.data, _label(op)
+                number, label = op.color.value.data, shown_name(op)
                 if any(other.label == label for other in self.machine.colors.values()):
                     label += f" (id {number})"
                 self.machine.colors[name] = Color(name, number, ports[0], ports[1], location_of(op), label)
@@ -278,15 +278,15 @@ class Loader:
         mine = cls.placement.from_grid(colors)
         name, number = op.sym_name.data, op.queue_id.value.data
         resource = Resource(
-            cls, f"{op.direction.data} queue {_label(op)}",
+            cls, f"{op.direction.data} queue {shown_name(op)}",
             "give them different queues or start the second when the first has completed (DSD-208)",
         )  # fmt: skip
         if op.direction.data == "input":
             lengths = self.machine.target.input_queue_words
             room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
-            queue = cls.inputs[name] = InputQueue(cls, name, _label(op), number, mine, resource, room)
+            queue = cls.inputs[name] = InputQueue(cls, name, shown_name(op), number, mine, resource, room)
         else:
-            queue = cls.outputs[name] = OutputQueue(cls, name, _label(op), number, mine, resource)
+            queue = cls.outputs[name] = OutputQueue(cls, name, shown_name(op), number, mine, resource)
         queue.colorless = bool((mine[cls.units.index] < 0).any())
 
     def _load_task(self, cls: UnitClass, op: flow.TaskOp, changed: set[str]) -> None:
@@ -527,12 +527,6 @@ class Loader:
             ):
                 queue.unread_from.append((y, x))
                 queue.unread_at.append((row, column))
-
-
-def _label(op: flow.ColorOp | flow.QueueOp) -> str:
-    """What messages call a color or a queue: its name in the source, or the symbol."""
-    name = source_name(op)
-    return f"@{op.sym_name.data}" if name is None else f"'{name}'"
 
 
 def _changed_by(op: Operation) -> list[SymbolRefAttr]:

@@ -63,7 +63,7 @@ def _unread(machine: Machine, color: Color, at: tuple[int, int]) -> str:
     read = {queue: machine.color_label(number) for queue, number in numbers.items() if number >= 0}
     remedy = f"read {name} there by an input queue or bind a data task to it, or stop the send before it"
     if not read:
-        return f"they come down the ramp of {pe}, which reads no color and has no data task; {remedy}"
+        return f"they come down the ramp of {pe}, where no operation and no data task reads any color; {remedy}"
     others = ", ".join(f"{queue} color {other}" for queue, other in sorted(read.items()))
     noun = "queue reads" if len(read) == 1 else "queues read"
     return f"they come down the ramp of {pe}, whose input {noun} another color ({others}); {remedy}"

@@ -275,17 +275,18 @@ class InputQueue:
 
     # Who waits here
 
-    def stuck(self, *, allow_pending: bool) -> Iterator[Transfer]:
+    def stuck(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Transfer]:
         """Operations that lack wavelets here and tell of their end, or with `allow_pending` hold a task."""
         for transfer in self.waiting:
-            counts = transfer.warp is not None or (transfer.application.has_completion and not allow_pending)
+            tells = transfer.application.has_completion and not allow_pending
+            counts = all_of_them or tells or transfer.warp is not None
             # If the queue has something for it, it is another that lacks wavelets.
             if counts and not (self.messages and self.first(transfer.units) is not None):
                 yield transfer
 
-    def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
+    def waits(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
         """Who waits for wavelets that never come."""
-        for transfer in self.stuck(allow_pending=allow_pending):
+        for transfer in self.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
             application, missing = transfer.application, transfer.count - transfer.position
             held = transfer.warp is not None
             destination = transfer.destination
@@ -320,15 +321,17 @@ class InputQueue:
         return _SEND_FIRST[held]
 
     def silence(self, wait: Wait) -> str | None:
-        """Why nobody sends; nothing if wavelets may wait at routers, which is told of them."""
+        """Why nobody sends; nothing if wavelets may wait at routers or the host sends them, which is told of them."""
         if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
             return None
-        if not self._senders():
-            return f"no route leads to input queue {self.label}; add one from a PE that sends"
-        return (
-            f"the PEs that send to input queue {self.label} of {self.cls.describe(wait.units)} have finished; they "
-            "sent too little, or the receiver expects too much"
-        )
+        if any(reader is self for stream in self.cls.machine.host_inputs.values() for reader, _ in stream.readers):
+            return None
+        queue = f"input queue {self.label} of {self.cls.describe(wait.units)}"
+        if self.unrouted is not None and some(self.unrouted[wait.units.index]):
+            return f"no route leads to {queue}; add one from a PE that sends"
+        if next(iter(self.pairs(wait)), None) is None:
+            return f"no PE sends what would reach {queue}; let one send there, or mend the route on its way"
+        return f"the PEs that send to {queue} have finished; they sent too little, or the receiver expects too much"
 
 
 _SEND_FIRST = {

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
 
 from .continuations import Continuations
 from .tasks import NEVER
-from .units import some
+from .units import from_mask, rectangle, some
 from .waits import Unit, Wait
 
 if TYPE_CHECKING:
-    import networkx as nx
+    from numpy.typing import NDArray
 
     from .unit_class import UnitClass
 
@@ -29,7 +31,12 @@ def circle(waits: Sequence[Wait]) -> list[tuple[Unit, Wait]]:
     """
     import networkx as nx  # takes as long to import as the rest of the engine, and only programs that hang need it
 
-    graph = _graph(waits)
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    for number, place, givers in _givers(waits):
+        awaited = waits[number].awaited
+        assert awaited is not None
+        if awaited.all_have_to_act or len({other for other, _ in givers}) == 1:
+            graph.add_edges_from(((place, number), other) for other in givers)
     try:
         edges = cast("list[tuple[Node, Node]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
     except nx.NetworkXNoCycle:
@@ -37,9 +44,25 @@ def circle(waits: Sequence[Wait]) -> list[tuple[Unit, Wait]]:
     return [(place, waits[number]) for (place, number), _ in edges]
 
 
-def _graph(waits: Sequence[Wait]) -> nx.DiGraph[Node]:
-    import networkx as nx
+def unanswered(waits: Sequence[Wait]) -> Iterator[Wait]:
+    """Yield the waits for other units, cut to the units for which none that waits can still do what is awaited.
 
+    The cause is found there: the other units go on once these do.
+    """
+    alone: dict[int, NDArray[np.bool_]] = {}
+    for number, place, givers in _givers(waits):
+        if not givers:
+            cls = waits[number].cls
+            mask = alone.setdefault(number, np.zeros(cls.shape, np.bool_))
+            mask[tuple(cls.placement.local(np.array([place[::-1]]))[0].tolist())] = True
+    for number, mask in alone.items():
+        wait = waits[number]
+        height, width = wait.cls.shape
+        yield from (wait._replace(units=units) for units in from_mask(rectangle(range(height), range(width)), mask))
+
+
+def _givers(waits: Sequence[Wait]) -> Iterator[tuple[int, Unit, set[Node]]]:
+    """Yield each unit that waits for others, with the number of its wait and the waits behind which they can act."""
     known: dict[int, Continuations] = {}
     at: dict[Unit, list[int]] = {}
     followed: list[int] = []
@@ -54,20 +77,16 @@ def _graph(waits: Sequence[Wait]) -> nx.DiGraph[Node]:
             at.setdefault(place, []).append(number)
         followed.append(number)
         later[number] = _later(wait, known)
-    graph: nx.DiGraph[Node] = nx.DiGraph()
     for number in followed:
         wait = waits[number]
         if wait.awaited is None:
             continue
-        givers: dict[Unit, set[Node]] = {}
+        givers: dict[Unit, set[Node]] = {place: set() for place in wait.places()}
         for place, other, symbol in wait.awaited.pairs(wait):
             if number in at.get(place, ()):
                 able = {(other, theirs) for theirs in at.get(other, ()) if symbol in later[theirs]}
-                givers.setdefault(place, set()).update(able)
-        for place, others in givers.items():
-            if wait.awaited.all_have_to_act or len({other for other, _ in others}) == 1:
-                graph.add_edges_from(((place, number), other) for other in others)
-    return graph
+                givers[place].update(able)
+        yield from ((number, place, others) for place, others in givers.items())
 
 
 def _later(wait: Wait, known: dict[int, Continuations]) -> frozenset[str]:

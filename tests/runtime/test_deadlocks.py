@@ -81,6 +81,74 @@ def test_a_receive_that_is_too_long_is_no_circle() -> None:
     assert "have finished; they sent too little, or the receiver expects too much" in str(error)
 
 
+def test_the_first_that_sent_too_little_is_blamed() -> None:
+    """The second has not finished: it would send on what it lacks."""
+    queues = """%i = flow.queue_stream @in extent 3 : !flow.stream<i32>
+      %o = flow.queue_stream @out extent 3 : !flow.stream<i32>
+      %b = flow.stream @b at 0 strides [1] extents [3] : !flow.stream<i32>
+      %a = flow.stream @a at 0 strides [1] extents [2] : !flow.stream<i32>
+      %two = flow.queue_stream @out extent 2 : !flow.stream<i32>"""
+    first = "flow.apply mov32 %two, %a : S, S\nflow.apply mov32 %b, %i : S, S"
+    second = {
+        "straight": "flow.apply mov32 %o, %i : S, S",
+        "alone": "flow.apply mov32 %o, %i async(microthread = 2) : S, S",
+        "fifo": """%f = flow.fifo_stream @fifo : S
+          flow.apply mov32 %f, %i async(microthread = 2) : S, S
+          flow.apply mov32 %o, %f async(microthread = 3) : S, S""",
+    }
+    for way, body in second.items():
+        bodies = "".join(
+            f"""flow.units @u{x} on [{x}, :] words 96 {{
+              flow.buffer @a at 0 : memref<8xi32>
+              flow.buffer @b at 16 : memref<8xi32>
+              flow.buffer @fifo_buffer at 32 : memref<8xi32>
+              flow.fifo @fifo on @fifo_buffer
+              flow.queue output @out id 2 colors [@{"back" if x else "east"} on [{x}, :]]
+              flow.queue input @in id 3 colors [@{"east" if x else "back"} on [{x}, :]]
+              flow.task local @main id 9 active {{
+                {queues}
+                {body if x else first}
+                flow.return
+              }}
+            }}
+            """
+            for x in range(2)
+        )
+        text = f'flow.fabric @pair target "wse3" grid 2 by 1 {{\n{RING}\n{bodies}}}'
+        with pytest.raises(Deadlock) as caught:
+            Machine(parse(text.replace(": S", ": !flow.stream<i32>").replace(", S", ", !flow.stream<i32>"))).run(
+                100_000
+            )
+        blamed = "the PEs that send to input queue @in of PE (1, 0) have finished; they sent too little"
+        assert blamed in str(caught.value), way
+        assert "of PE (0, 0) have finished" not in str(caught.value), way
+
+
+def test_a_route_by_which_nobody_sends() -> None:
+    """The route is there: what is missing is the send."""
+    with pytest.raises(Deadlock) as caught:
+        run_alone()
+    assert "no PE sends what would reach input queue @in of PE (1, 0); let one send there" in str(caught.value)
+    assert "no route leads" not in str(caught.value)
+
+
+def run_alone() -> None:
+    text = f"""flow.fabric @pair target "wse3" grid 2 by 1 {{
+      {RING}
+      flow.units @u on [1, :] words 64 {{
+        flow.buffer @b at 16 : memref<8xi32>
+        flow.queue input @in id 3 colors [@east on [1, :]]
+        flow.task local @main id 9 active {{
+          %b = flow.stream @b at 0 strides [1] extents [3] : !flow.stream<i32>
+          %i = flow.queue_stream @in extent 3 : !flow.stream<i32>
+          flow.apply mov32 %b, %i : !flow.stream<i32>, !flow.stream<i32>
+          flow.return
+        }}
+      }}
+    }}"""
+    Machine(parse(text)).run(100_000)
+
+
 def test_a_receive_that_is_too_long_before_tasks_that_do_not_send() -> None:
     other = "flow.task local @next id 10 {\n receive_nothing\n flow.return\n }".replace("receive_nothing", "")
     error = exchange("send 3\nreceive 4 async(microthread = 1, activate = @next)\nflow.activate @next", other)

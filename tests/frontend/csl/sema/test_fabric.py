@@ -71,7 +71,8 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         ),
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER, 1,
-            r"they come down the ramp of PE \(1, 0\), which reads no color and has no data task; read color 'c' there",
+            r"they come down the ramp of PE \(1, 0\), where no operation and no data task reads any color; "
+            "read color 'c' there",
         ),
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER + READER, 1,
@@ -283,6 +284,49 @@ def test_a_data_task_and_an_operation_on_one_queue(
     assert out == [1, 2, 3, 4, 5, 6, 7, 8, 4]
     told = capsys.readouterr().err
     assert ("while data task @t of the queue is unblocked and may take the same wavelets" in told) is not blocked
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_an_operation_that_takes_what_has_come_for_a_data_task(
+    csl: Csl, arch: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wavelets that wait when it begins are taken before an unblocked data task gets them: told as well."""
+    text = f"""
+    const c = @get_color(3);
+    const wire = @get_dsd(fabout_dsd, .{{ .extent = 2, .fabric_color = c, .output_queue = @get_output_queue(2) }});
+    const from = @get_dsd(fabin_dsd, .{{ .extent = 2, .fabric_color = c, .input_queue = @get_input_queue(1) }});
+    var given = [2]i16{{ 5, 6 }};
+    var out = @zeros([3]i16);
+    const all = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{2}} -> given[i] }});
+    const into = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{2}} -> out[i] }});
+    task t(x: i16) void {{ out[2] += 1; }}
+    fn main() void {{
+      @mov16(wire, all, .{{ .async = true }});
+      for (@range(i16, 200)) |i| {{ given[0] += i; }}
+      @mov16(into, from, .{{ .async = true }});
+    }}
+    comptime {{
+      @bind_data_task(t, @get_data_task_id({"c" if arch == "wse2" else "@get_input_queue(1)"}));
+      @initialize_queue(@get_input_queue(1), .{{ .color = c }});
+    }}
+    """
+    back = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    assert csl.run(text, {"out": "i16"}, arch=arch, layout=back)["out"].tolist() == [5, 6, 0]
+    (warning,) = [line for line in capsys.readouterr().err.splitlines() if "data task @t" in line]
+    assert "mov16 in @main receives from input queue 1 on PE (0, 0) while data task @t of the queue is unbl" in warning
+
+
+def test_queues_that_operations_share_are_called_as_the_program_calls_them(csl: Csl) -> None:
+    text = """
+    const sent = @get_output_queue(2);
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = @get_color(3), .output_queue = sent });
+    var a = @zeros([1]i16);
+    const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> a[i] });
+    fn main() void { @mov16(wire, all, .{ .async = true }); @mov16(wire, all, .{ .async = true }); }
+    comptime { @initialize_queue(sent, .{ .color = @get_color(3) }); }
+    """
+    with pytest.raises(LoomError, match="run at the same time on the same queue 'sent'; start the second from"):
+        csl.run(text, {}, arch="wse3")
 
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
