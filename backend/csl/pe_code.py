@@ -196,7 +196,8 @@ class PeCode(Code):
                     tree.binary("-", tree.builtin("as", tree.name(f"u{bits}"), tree.integer(0)), unsigned),
                     unsigned,
                 )
-            call(f"print_u{bits}_{'hex' if conversion == 'x' else 'decimal'}", unsigned)
+            base = {"x": "hex", "X": "hex", "b": "binary"}.get(conversion, "decimal")
+            call(f"print_u{bits}_{base}", unsigned)
 
     def _timestamp(self, op: wse.TimestampOp) -> None:
         library = self.library("time")

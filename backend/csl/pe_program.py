@@ -10,7 +10,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects import wse
+from ...dialects import dsd, dsr, wse
 from ...frontend.csl import syntax
 from ...frontend.csl.source import Source
 from ...frontend.csl.syntax import Declaration, Expression, Statement
@@ -108,6 +108,9 @@ class PeProgram:
         self._routines: list[Declaration] = []
         self._comptime: list[Statement] = []
         self._initial_loads: list[Statement] = []
+        self._loads_fabric_inputs = any(
+            isinstance(op, dsr.LoadOp) and isinstance(op.descriptor.type, dsd.FabinType) for op in pe.walk()
+        )
         self._read()
         self.command_stream = self._command_stream()
         """The counter of where the program lets the host go on; without one, every launched function does so."""
@@ -524,7 +527,9 @@ class PeProgram:
         value = tree.builtin(f"get_{way}_queue", tree.integer(op.queue_id))
         self._ids.append(tree.declare("const", name, tree.name(f"{way}_queue"), value))
         color = self.color_of(op) if op.colors.data else None
-        if self.target.queues_keep_color and color is not None:
+        # Elsewhere the DSD names the color, but what a register is loaded with takes it from the queue (DSR-046).
+        by_register = isinstance(op, wse.InputQueueOp) and self._loads_fabric_inputs
+        if color is not None and (self.target.queues_keep_color or by_register):
             fields = tree.structure({"color": tree.name(color)})
             self._comptime.append(tree.builtin("initialize_queue", tree.name(name), fields))
         if isinstance(op, wse.InputQueueOp) and op.unblocked is not None:

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import wse
 from .. import syntax
-from . import control, emit, recursion, types
+from . import control, emit, late, recursion, types
 from .conversion import coerce
 from .core import Evaluator, Serial, split_lanes, statement
 from .expressions import binary, body, place
@@ -206,6 +206,7 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     """Emits the iterations of an `inline for` one after the other; what they count and their position are known."""
     elements: Function[[int], Value]
     if isinstance(iterable.type, types.Range):
+        late.warn(ev, node.iterable)
         values, counted = numbers(ev, iterable.data, node.iterable), iterable.type.element
         count, elements = length(values), lambda position: Value(counted, values[position])
     elif isinstance(iterable.type, types.Array):

@@ -604,3 +604,62 @@ def test_what_fifos_are_given_and_registers_hold(target: str, tmp_path: Path) ->
     options = "full_action terminate priority low" if target == "wse3" else "simd simd_32"
     assert_same(text.replace("TARGET", target).replace("OPTIONS", options), tmp_path)
     assert ".full_action = .{ .terminate = true }" in (tmp_path / "cell.csl").read_text() or target == "wse2"
+
+
+def stream_into_register(target: str) -> str:
+    return f"""
+      wse.program @p target "{target}" rectangle 2 x 1 {{
+        wse.color @c
+        wse.route @c on [0, 0] from [ramp] to [east]
+        wse.route @c on [1, 0] from [west] to [ramp]
+        wse.pe @sender on [0, 0] {{
+          wse.buffer @x : memref<8xf32>
+          wse.export @x
+          wse.export @main
+          wse.output_queue @out color @c id 2
+          wse.func @main() {{
+            %x = wse.get_buffer @x : memref<8xf32>
+            %d = dsd.mem1d %x extent 8 : memref<8xf32>
+            %o = dsd.fabout @out extent 8 : !dsd.fabout<f32>
+            dsd.fmovs %o, %d async : !dsd.fabout<f32>, !dsd.mem1d<f32>
+            wse.return
+          }}
+        }}
+        wse.pe @receiver on [1, 0] {{
+          wse.buffer @y : memref<8xf32>
+          wse.export @y
+          wse.export @main
+          wse.input_queue @in color @c id 3
+          wse.func @main() {{
+            %y = wse.get_buffer @y : memref<8xf32>
+            %d = dsd.mem1d %y extent 8 : memref<8xf32>
+            %i = dsd.fabin @in extent 8 : !dsd.fabin<f32>
+            %r = dsr.load %i async : !dsd.fabin<f32> -> !dsr.src1<f32, 1>
+            %t = dsr.load %d : !dsd.mem1d<f32> -> !dsr.dest<f32, 1>
+            dsr.fmovs %t, %r : !dsr.dest<f32, 1>, !dsr.src1<f32, 1>
+            wse.return
+          }}
+        }}
+      }}
+    """
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_queues_that_registers_read_keep_their_color(target: str, tmp_path: Path) -> None:
+    """What a register is loaded with takes its color from @initialize_queue on both machines (DSR-046)."""
+    assert_same(stream_into_register(target), tmp_path)
+    assert "@initialize_queue(in, .{ .color = c });" in (tmp_path / "receiver.csl").read_text()
+
+
+def test_conversions_of_prints(tmp_path: Path) -> None:
+    body = """
+      %n = arith.constant 40000 : i16
+      %five = arith.constant 5 : i16
+      %wide = arith.constant -2 : i32
+      wse.print "{u} {X} {b} {d} {X} {b}\\0A", %n, %n, %five, %wide, %wide, %wide : i16, i16, i16, i32, i32, i32
+    """
+    text = program(body, target="wse3", rectangle="1 x 1")
+    assert_same(text, tmp_path)
+    printed = (tmp_path / "cell.csl").read_text()
+    for function in ("u16_decimal", "u16_hex", "u16_binary", "u32_decimal", "u32_hex", "u32_binary"):
+        assert printed.count(f"print_{function}(") == 1, printed

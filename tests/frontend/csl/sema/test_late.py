@@ -44,6 +44,7 @@ WARNED = [
     ("var n: u16 = 4; var a: [n]i16; a[0] = 1;", "'n' is a 'var'; declare it 'const', or 'comptime var'"),
     ("var n: u16 = 4; sized_by(n);", "'n' is a 'var'"),
     ("var n: u16 = 4; sized_inline(n);", "'n' is a 'var'"),
+    ("var n: u16 = 4; inline for (@range(u16, n)) |i| { _ = i; }", "'n' is a 'var'"),
     ("var n: u16 = 4; const m = comptime n + 1; out = m;", "'n' is a 'var'"),
     ("var n: u16 = 4; @comptime_assert(n == 4);", "'n' is a 'var'"),
 ]
