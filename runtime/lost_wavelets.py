@@ -31,7 +31,7 @@ def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int
             f"them from {wanted}"
         )
     if transmit >> RAMP & 1:
-        return _unread(machine, color, at)
+        return f"{route} sends them down the ramp, {_unread(machine, color, at)}"
     for port in (port for port in STEP if transmit >> port & 1):
         y, x = row + STEP[port][0], column + STEP[port][1]
         if not (0 <= y < machine.height and 0 <= x < machine.width):
@@ -53,17 +53,17 @@ def _ports(mask: int) -> str:
 
 
 def _unread(machine: Machine, color: Color, at: tuple[int, int]) -> str:
-    """Why wavelets that come down the ramp of a PE are read by none of its queues."""
-    pe, name = f"PE ({at[1]}, {at[0]})", f"color {color.label}"
+    """Return why wavelets that come down the ramp of a PE are read by none of its queues, and what to do."""
+    name = f"color {color.label}"
     cls = next((cls for cls in machine.classes if cls.placement.on_grid(np.ones(cls.shape, np.bool_))[at]), None)
     if cls is None:
-        return f"they come down the ramp of {pe}, which has no program; give it code that reads {name}"
+        return f"where there is no program; give the PE code that reads {name}"
     unit = tuple(cls.placement.local(np.array([at]))[0].tolist())
     numbers = {queue.label: int(queue.colors[unit]) for queue in cls.inputs.values()}
     read = {queue: machine.color_label(number) for queue, number in numbers.items() if number >= 0}
     remedy = f"read {name} there by an input queue or bind a data task to it, or stop the send before it"
     if not read:
-        return f"they come down the ramp of {pe}, where no operation and no data task reads any color; {remedy}"
+        return f"where no operation and no data task reads any color; {remedy}"
     others = ", ".join(f"{queue} color {other}" for queue, other in sorted(read.items()))
     noun = "queue reads" if len(read) == 1 else "queues read"
-    return f"they come down the ramp of {pe}, whose input {noun} another color ({others}); {remedy}"
+    return f"where the input {noun} another color ({others}); {remedy}"

@@ -182,7 +182,7 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     output = queue.type is types.OUTPUT_QUEUE
     number = ev.data(queue, arguments[0], "a queue")
     if (output, number) in pe.initialized:
-        ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice")
+        ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice; leave one out")
     pe.initialized.add((output, number))
     pe.use(ev, "output queue" if output else "input queue", number, node)
     keeps_color = ev.session.target.queues_keep_color

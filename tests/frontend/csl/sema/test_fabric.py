@@ -71,12 +71,14 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         ),
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER, 1,
-            r"they come down the ramp of PE \(1, 0\), where no operation and no data task reads any color; "
+            r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) sends them down the ramp, where no operation "
+            "and no data task reads any color; "
             "read color 'c' there",
         ),
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER + READER, 1,
-            r"they come down the ramp of PE \(1, 0\), whose input queue reads another color \(@in1_c5 color 'other'\)",
+            r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) sends them down the ramp, where the input "
+            r"queue reads another color \(@in1_c5 color 'other'\)",
         ),
     ],
     ids=[

@@ -210,7 +210,7 @@ REFUSED = [
     (
         "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(3) });"
         " «@initialize_queue(@get_input_queue(1), .{ .color = @get_color(3) })»;",
-        "input queue 1 is initialized twice",
+        "input queue 1 is initialized twice; leave one out",
     ),
     ("@initialize_queue(@get_input_queue(1), «.{ .priority = .{ .high = true } }»);", "needs a field '.color'"),
     ("«@initialize_queue(@get_output_queue(1), .{ .color = @get_color(3) })»;", "takes no configuration on WSE-2"),
