@@ -144,6 +144,8 @@ class Device:
             return None
         if size * 8 < bits:
             remedy = "pass data_type=MemcpyDataType.MEMCPY_16BIT" if size == 2 else "copy whole words, 2 or 4 to a word"
+            if size == 1 and size * elements % (bits // 8):
+                remedy += f", and make the array's length a multiple of {bits // 8}"
             raise SdkError(
                 f"a copy of {length} elements of {bits} bits does not fit '{export.name}', which has {elements} of "
                 f"{size * 8} bits on each PE; {remedy}"

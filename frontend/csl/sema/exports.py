@@ -71,20 +71,33 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
         if len(type.parameters) > MOST_PARAMETERS:
             ev.fail(node, f"'{name}' has {len(type.parameters)} parameters; an exported function has at most 15")
         for inner in (*type.parameters, *([] if type.result is types.VOID else [type.result])):
-            if not _is_plain(inner):
+            # A result stays on the machine; parameters come from the host.
+            if not _is_number(inner):
                 ev.fail(node, f"'{name}' is exported as '{type}', but the host knows no '{inner}'; use numbers")
+        for inner in type.parameters:
+            if inner is types.BOOL or not _is_plain(inner):
+                remedy = "use an integer of 16 or 32 bits"
+                ev.fail(node, f"'{name}' is exported as '{type}', but the host passes no '{inner}'; {remedy}")
         return
     if isinstance(type, types.Pointer):
         if types.is_comptime_only(type.target):
             ev.fail(node, f"'{name}' is exported as '{type}', but a '{type.target}' exists at compile time only")
+    elif _is_number(type) and not _is_plain(type):
+        remedy = f"use a number of 16 or 32 bits, or a pointer such as [*]{type}"
+        ev.fail(node, f"'{name}' is exported as '{type}'; {remedy}")
     elif not _is_plain(type):
         ev.fail(node, f"'{name}' is exported as '{type}'; export a function, a number or a pointer such as [*]f32")
 
 
-def _is_plain(type: Type) -> bool:
+def _is_number(type: Type) -> bool:
     if isinstance(type, types.Int):
         return not type.is_narrow
     return isinstance(type, types.Float) or type is types.BOOL or type is types.COLOR
+
+
+def _is_plain(type: Type) -> bool:
+    """Whether the host takes one as it is, which it does not with 64 bits."""
+    return _is_number(type) and not (isinstance(type, types.Int) and type.bits > 32)
 
 
 @builtin("@export_symbol")
@@ -129,10 +142,12 @@ def _element(type: types.Pointer) -> Type:
 
 
 def host_element(type: types.Pointer) -> Type:
-    """The type of what the host sees behind a pointer: of structs and the like, the words or bytes that they take."""
+    """The type of what the host sees behind a pointer: of wide integers, structs and the like, the words or bytes."""
     element = _element(type)
     if isinstance(element, types.Enum):
-        return element.underlying
+        element = element.underlying
+    if isinstance(element, types.Int) and element.bits == 64:
+        return types.U32
     return element if _is_plain(element) else types.U8 if types.size(element) % 2 else types.U16
 
 

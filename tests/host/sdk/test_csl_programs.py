@@ -179,6 +179,29 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(found.get_symbol(4, 1, "pairs", np.uint8), [0x21, 0x53, 0x65])
 
 
+def test_bytes_that_fill_no_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("layout.csl").write_text(BYTES_LAYOUT)
+    Path("pe.csl").write_text(
+        BYTES_PE.replace("[8]u8{1, 2, 3, 4, 5, 6, 7, 8}", "[6]u8{1, 2, 3, 4, 5, 6}").replace("i16, 8", "i16, 6")
+    )
+    assert loom.main(["cslc", "layout.csl", *FLAGS[:-1]]) == 0
+    runner = start(tmp_path / "out")
+    options = {"streaming": False, "order": MemcpyOrder.ROW_MAJOR, "nonblock": False}
+    with pytest.raises(SdkError, match="2 or 4 to a word, and make the array's length a multiple of 4"):
+        runner.memcpy_d2h(
+            np.zeros(4, np.uint32),
+            runner.get_id("bytes"),
+            0,
+            0,
+            2,
+            1,
+            2,
+            data_type=MemcpyDataType.MEMCPY_32BIT,
+            **options,
+        )
+
+
 def test_traces(compiled: Path) -> None:
     """HOST-082, HOST-083: what <debug> records, in its order."""
     runner = start(compiled)

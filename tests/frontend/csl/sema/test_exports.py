@@ -233,3 +233,41 @@ def test_memory_that_does_not_fit(csl: Csl) -> None:
         "the buffers of @pe take 56,020 bytes, but a PE of wse2 has 49,152: "
         "@big 40,000, @middle 12,000, @m.table 4,000, @small 20;"
     )
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("u64", "<u8"), ("i64", "<i8")])
+def test_pointers_to_integers_of_64_bits(csl: Csl, kind: str, dtype: str) -> None:
+    """The host sees their words, the low one first."""
+    program = f"var a = [2]{kind}{{ 1, 2 }}; var p: [*]{kind} = &a; fn main() void {{ a[1] <<= 40; a[0] += 5; }}"
+    program += ' comptime { @export_symbol(p, "a"); @export_symbol(main); }'
+    layout = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); '
+    layout += f'@export_name("a", [*]{kind}, true); @export_name("main", fn() void); }}'
+    simulator = loomir.Simulator(loomir.compile(csl.layout(layout, program).module))
+    simulator.launch("main")
+    found = simulator.get("a")
+    assert found.shape == (1, 1, 4) and found[0, 0].tobytes() == np.array([6, 2 << 40], dtype).tobytes()
+    simulator.set("a", np.array([1, 2, 3, 4], found.dtype))
+    simulator.launch("main")
+    assert simulator.get("a")[0, 0].tolist() == [6, 2, 0, 3 << 8]
+
+
+@pytest.mark.parametrize(
+    ("exported", "message"),
+    [
+        ("fn(bool) void", r"the host passes no 'bool'; use an integer of 16 or 32 bits"),
+        ("fn(i16, u64) void", r"the host passes no 'u64'; use an integer of 16 or 32 bits"),
+        ("fn([2]i16) void", r"the host knows no '\[2\]i16'; use numbers"),
+    ],
+)
+def test_what_the_host_does_not_pass(csl: Csl, exported: str, message: str) -> None:
+    text = f'layout {{ @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); @export_name("f", {exported}); }}'
+    with pytest.raises(LoomError, match=message) as caught:
+        csl.layout(text, "")
+    assert "layout.csl:1:" in str(caught.value)
+
+
+def test_a_number_of_64_bits(csl: Csl) -> None:
+    text = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); @export_name("n", u64, true); }'
+    message = r"'n' is exported as 'u64'; use a number of 16 or 32 bits, or a pointer such as \[\*\]u64"
+    with pytest.raises(LoomError, match=message):
+        csl.layout(text, "")
