@@ -134,6 +134,7 @@ def damage(module: ModuleOp, kind: str) -> Iterator[Operation]:
                     block.insert_op_before(op, after)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", ["wse", "flow"])
 @pytest.mark.parametrize(
     "kind", ["property", "other property", "attribute", "operand", "type of a result", "last of its block"]

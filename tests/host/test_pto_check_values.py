@@ -134,6 +134,7 @@ class Writer:
         return f"func.func @{kind}({arguments}) {attributes} {{\n{body}\nreturn\n}}\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arch", ["ideal", "a2a3", "a5"])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())

@@ -333,6 +333,7 @@ def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, Ring]) -> s
     return found
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, deadline=None)
 @given(
     st.lists(plans, min_size=1, max_size=2),

@@ -115,6 +115,7 @@ class Memory:
         return range(address // BLOCK, (address + tile.result.type.valid_bytes) // BLOCK)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(st.data())
 def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:

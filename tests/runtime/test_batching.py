@@ -63,6 +63,7 @@ def differences(one, other):
     return found
 
 
+@pytest.mark.thorough
 @settings(max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1 << 32))
 def test_random_programs_do_not_depend_on_the_size_of_warps(seed):

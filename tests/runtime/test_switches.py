@@ -148,12 +148,14 @@ def check(program) -> None:
         assert by_engine(size, routes, sent, together=together) == expected
 
 
+@pytest.mark.thorough
 @settings(max_examples=250)
 @given(programs(crowded=False))
 def test_random_switches(program) -> None:
     check(program)
 
 
+@pytest.mark.thorough
 @settings(max_examples=150)
 @given(programs(crowded=True))
 def test_random_switches_where_time_decides(program) -> None:

@@ -96,6 +96,7 @@ def test_no_notices() -> None:
     assert not told
 
 
+@pytest.mark.thorough
 def test_tasks_that_activate_each_other() -> None:
     """All places that were seen are named, the last one first, but not ever more of them."""
     told: list[str] = []
