@@ -1,4 +1,4 @@
-"""What the environment says of how long a program may take, for the compiler and the simulator alike."""
+"""Limits on how long a program may take, from environment variables; for the compiler and the simulator alike."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def notice_after() -> float:
 
 
 def step_limit() -> int | None:
-    """Return the steps after which a command is to end with an error, None if there is no limit. Raises LoomError."""
+    """Return the steps after which a command ends with an error, None without a limit. Raises LoomError."""
     text = os.environ.get(STEP_LIMIT, "")
     if not text:
         return None

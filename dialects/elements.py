@@ -28,10 +28,10 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 ELEMENT_TYPES: tuple[BFloat16Type | Float16Type | Float32Type | IntegerType, ...] = (f16, bf16, f32, i16, i32)
-"""What wavelets hold and DSD operations compute with; integers are signless, operations give the sign."""
+"""Element types of wavelets and DSD operations; integers are signless, operations give the sign."""
 
 MEMORY_TYPES = (*ELEMENT_TYPES, i8)
-"""What buffers hold, and scalar code loads and stores; an element of i8 takes a byte."""
+"""Element types of buffers and of scalar loads and stores; an element of i8 takes a byte."""
 
 
 def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:

@@ -171,7 +171,7 @@ def verify_unsigned_arguments(name: str, type: FunctionType, positions: Sequence
 def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:
     if buffer.get_num_dims() or buffer.get_element_type() != i16:
         raise VerifyException(
-            f"buffer @{name} of {buffer} is no pointer; points_to needs a memref<i16>, which holds a byte address"
+            f"buffer @{name} of {buffer} is not a pointer; points_to needs a memref<i16>, which holds a byte address"
         )
     if not pointee.has_static_shape() and pointee.get_num_dims() != 1:
         raise VerifyException(f"@{name} points to {pointee}; only the extent of a single dimension can be open")

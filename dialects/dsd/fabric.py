@@ -167,7 +167,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
 
     @property
     def is_packed(self) -> bool:
-        """Whether each wavelet carries two 16-bit values (DSD-240)."""
+        """True if each wavelet carries two 16-bit values (DSD-240)."""
         if self.simd is None or self.element_type in (f32, i32):
             return False
         return self.simd.data is not SimdMode.SIMD_OFF

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 Array: TypeAlias = str | SSAValue
-"""What is accessed: the name of a buffer, or a byte address of type i16."""
+"""Target of an access: the name of a buffer, or a byte address of type i16."""
 
 
 class _AccessOp(SymbolUser, ABC):
@@ -127,7 +127,7 @@ class LoadOp(_AccessOp):
     %c = flow.load %address[] : i16
     ```
 
-    What is outside the memory of the unit, and an odd byte address of an element that is no i8, end the run with an
+    What is outside the memory of the unit, and an odd byte address of an element other than i8, end the run with an
     error. An index outside the buffer, and a 32-bit element at an odd word, are warnings, once for each operation. An
     index at an address counts elements, and the sum wraps at 16 bits.
     """

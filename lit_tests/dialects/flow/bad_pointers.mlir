@@ -99,7 +99,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @u of memref<4xf32> is no pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
+// CHECK: error: buffer @u of memref<4xf32> is not a pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>

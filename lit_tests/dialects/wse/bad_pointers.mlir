@@ -110,7 +110,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @w of memref<2xi16> is no pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
+// CHECK: error: buffer @w of memref<2xi16> is not a pointer; points_to needs a memref<i16>, which holds a byte address{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
