@@ -162,7 +162,7 @@ class SdkRuntime:
             self._machine.settle()
 
     def stop(self) -> None:
-        """Finishes all pending commands, then stops the machine; no command is accepted after it (HOST-018, -019)."""
+        """Finish all pending commands and stop the machine; none is accepted after it (HOST-018, HOST-019)."""
         self._check_state("stop", "running", "loaded")
         try:
             # After a failure the machine stands where it was: there is nothing it could finish.
