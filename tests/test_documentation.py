@@ -1,0 +1,107 @@
+"""The documentation: its links lead somewhere, every page is found, and its programs and commands do what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdsl.passes import ModulePass
+
+from loomir.tools.universe import LOOM_UNIVERSE
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+CONTENTS = ROOT / "docs" / "README.md"
+PAGES = sorted(
+    [
+        README,
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+        ROOT / "bench/README.md",
+    ]
+)
+MAX_LINES_OF_README = 105
+"""One screen and a half, and the program."""
+
+
+@cache
+def text_of(page: Path) -> str:
+    """Return the text of a page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def links(page: Path) -> list[tuple[Path, str]]:
+    """Return the file and the anchor of every relative link of a page."""
+    found = re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text_of(page))
+    targets = [target.partition("#") for target in found if "://" not in target]
+    return [((page.parent / path).resolve() if path else page, anchor) for path, _, anchor in targets]
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of code of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_resolve(page: Path) -> None:
+    for path, anchor in links(page):
+        assert path.exists(), f"{page} links to {path}, which does not exist"
+        assert not anchor or anchor in anchors(path), f"{page} links to #{anchor} of {path}; it has {anchors(path)}"
+
+
+def test_every_page_is_reached_from_the_contents() -> None:
+    reached, left = {CONTENTS}, [CONTENTS]
+    while left:
+        targets = {path for path, _ in links(left.pop()) if path.is_relative_to(ROOT / "docs") and path.suffix == ".md"}
+        left += targets - reached
+        reached |= targets
+    assert set((ROOT / "docs").rglob("*.md")) == reached
+    assert CONTENTS in {path for path, _ in links(README)}
+
+
+def test_readme_is_short() -> None:
+    assert len(README.read_text().splitlines()) <= MAX_LINES_OF_README
+
+
+def test_readme_program(tmp_path: Path) -> None:
+    (source,) = blocks(README, "csl")
+    parts = re.split(r"^(?=// (\S+\.csl)$)", source, flags=re.MULTILINE)[1:]
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        (tmp_path / name).write_text(text)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    sessions = "".join(blocks(README, "console"))
+    commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", sessions, flags=re.MULTILINE)
+    assert len(commands) == 4
+    for command, expected in commands:
+        result = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert without_wall_time(result.stdout + result.stderr) == without_wall_time(expected)
+
+
+def without_wall_time(text: str) -> str:
+    return re.sub(r"[\d.]+ s$", "", text, flags=re.MULTILINE)
+
+
+def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    exec("\n".join(blocks(ROOT / "docs" / "python.md", "python")), {})
+
+
+def test_every_pass_is_documented() -> None:
+    table = re.findall(r"`([\w-]+)`", (ROOT / "docs" / "passes.md").read_text())
+    names = {name for name, factory in LOOM_UNIVERSE.all_passes.items() if issubclass(factory(), ModulePass)}
+    assert names <= set(table)
