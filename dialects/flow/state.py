@@ -108,7 +108,7 @@ class AssertOp(AssertOperation):
 
 @irdl_op_definition
 class PrintOp(PrintOperation):
-    """Appends a text to the log of the machine, with the unit and its clock; costs no cycles.
+    r"""Appends a text to the log of the machine, with the unit and its clock; costs no cycles.
 
     ```
     flow.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32

@@ -141,7 +141,7 @@ class AssertOp(AssertOperation):
 
 @irdl_op_definition
 class PrintOp(PrintOperation):
-    """Appends a text to the log of the machine, with the PE and its clock; costs no cycles.
+    r"""Appends a text to the log of the machine, with the PE and its clock; costs no cycles.
 
     ```
     wse.print "x is {d}, 2x is {f}\n", %x, %y : i16, f32
