@@ -116,7 +116,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table("microseconds a tile", *(f"{n} row{'s' * (n > 1)}" for n in ROWS))
     for side in SIDES:
-        times = {"FIFO of a PE": [], "queues, PE to PE": [], "pipe, cube to vector core": []}
+        times: dict[str, list[float]] = {"FIFO of a PE": [], "queues, PE to PE": [], "pipe, cube to vector core": []}
         for rows in ROWS:
             shared = (side, rows, arguments.tiles, arguments.repeat)
             times["FIFO of a PE"].append(wafer(FIFO, 1, *shared))

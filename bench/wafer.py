@@ -90,7 +90,8 @@ def measure(stencil: ModuleType, width: int, height: int, iterations: int, repea
     simulator.launch("main", WARM_UP)
     by_hand.iterate(WARM_UP)
     before = simulator.cycles
-    engine, hand = [], []
+    engine: list[float] = []
+    hand: list[float] = []
     for _ in range(repeat):
         start = time.perf_counter()
         simulator.launch("main", iterations)

@@ -32,7 +32,8 @@ for lengths in ([5, 1, 9, 20, 3], [10] * 16, [0, 7, 200, 1]):
     runner.memcpy_h2d(lengths_symbol, words, 0, 0, 1, 1, rows, **options(MemcpyDataType.MEMCPY_16BIT))
     runner.launch("triangles", np.uint16(rows), nonblock=False)
 
-    used, sums = 0, []
+    used = 0
+    sums: list[int] = []
     for row, length in enumerate(lengths):
         used += 1
         start = used + used % 2

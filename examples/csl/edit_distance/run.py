@@ -23,7 +23,7 @@ wide = {"order": MemcpyOrder.ROW_MAJOR, "data_type": MemcpyDataType.MEMCPY_32BIT
 
 def distances(pattern: str, text: str) -> list[int]:
     row = list(range(len(pattern) + 1))
-    last = []
+    last: list[int] = []
     for number, letter in enumerate(text, 1):
         next_row = [number]
         for k, own in enumerate(pattern):

@@ -32,7 +32,7 @@ first = samples // 3
 for part in (signal[:, :first], signal[:, first:]):
     words = np.ascontiguousarray(part).ravel()
     runner.memcpy_h2d(samples_in, words, 0, 0, width, 1, part.shape[1], streaming=True, nonblock=True, **options)
-parts = []
+parts: list[np.ndarray] = []
 for size in (samples // 2, samples - samples // 2):
     words = np.zeros(width * size, np.float32)
     runner.memcpy_d2h(words, answers_out, 0, 0, width, 1, size, streaming=True, nonblock=False, **options)

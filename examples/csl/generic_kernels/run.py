@@ -34,7 +34,7 @@ runner.run()
 generator = np.random.default_rng(3)
 operations = {"f32": np.subtract, "i32": np.maximum, "u16": np.subtract, "f16": np.maximum}
 for _ in range(2):
-    sources = {}
+    sources: dict[str, np.ndarray] = {}
     for name in operations:
         dtype = np.dtype({"f": "float", "i": "int", "u": "uint"}[name[0]] + name[1:])
         sources[name] = generator.integers(0, 1000, length).astype(dtype)

@@ -44,6 +44,7 @@ def read(symbol: int) -> np.ndarray:
 line = np.random.default_rng(2).integers(-9, 9, (width, length)).astype(np.int32)
 runner.memcpy_h2d(now, line.ravel(), 0, 0, width, 1, length, **copy)
 for count in (1, 4, 3):
+    before = line
     for _ in range(count):
         before, line = line, step(line)
     runner.launch("steps", np.uint16(count), nonblock=False)

@@ -30,7 +30,7 @@ runner.run()
 
 def draw(seed: int) -> dict[str, np.ndarray]:
     runner.launch("draw", np.uint32(seed), nonblock=False)
-    results = {}
+    results: dict[str, np.ndarray] = {}
     for name, size in {"uniform": samples, "normal": samples, "dice": 16, "integral": 1}.items():
         values = np.zeros(width * size, np.uint32 if name == "dice" else np.float32)
         runner.memcpy_d2h(values, runner.get_id(name), 0, 0, width, 1, size, **copy)
