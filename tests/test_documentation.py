@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -10,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from xdsl.passes import ModulePass
 
+from loomir.tools import loom
 from loomir.tools.universe import LOOM_UNIVERSE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +63,12 @@ def test_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(path), f"{page} links to #{anchor} of {path}; it has {anchors(path)}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_programs_exist(page: Path) -> None:
+    for path in re.findall(r"\b(?:examples|bench|tests)/[\w./-]*\w", page.read_text()):
+        assert (ROOT / path).exists() or (page.parent / path).exists(), f"{page} names {path}, which does not exist"
+
+
 def test_every_page_is_reached_from_the_contents() -> None:
     reached, left = {CONTENTS}, [CONTENTS]
     while left:
@@ -103,5 +110,19 @@ def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_pass_is_documented() -> None:
     table = re.findall(r"`([\w-]+)`", (ROOT / "docs" / "passes.md").read_text())
-    names = {name for name, factory in LOOM_UNIVERSE.all_passes.items() if issubclass(factory(), ModulePass)}
-    assert names <= set(table)
+    assert set(LOOM_UNIVERSE.all_passes) <= set(table)
+
+
+@pytest.mark.parametrize(
+    ("page", "commands"),
+    [("running", [["run"]]), ("sdk", [["cslc"], ["sdk"]]), ("pto", [["pto", "check"], ["pto", "run"]])],
+)
+def test_documented_flags_exist(page: str, commands: list[list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    for command in commands:
+        with contextlib.suppress(SystemExit):
+            loom.main([*command, "--help"])
+    flags = r"(?<![\w-])--[a-z][\w-]*"
+    documented = set(re.findall(flags, (ROOT / "docs" / f"{page}.md").read_text()))
+    existing = set(re.findall(flags, capsys.readouterr().out))
+    assert documented <= existing
+    assert page != "running" or existing - {"--help"} == documented
