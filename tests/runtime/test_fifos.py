@@ -233,7 +233,10 @@ wse.task @popped local {
 
 @pytest.mark.parametrize("block_units", [None, 1])
 def test_tasks_of_a_fifo(block_units: int | None):
-    """The reader waits for every batch of words, so a push starts the task once for each; nothing ever was full."""
+    """DSD-142, DSD-147, DSD-149.
+
+    The reader waits for every batch of words, so a push starts the task once for each; nothing ever was full.
+    """
     text = program("wse3", move("i32") + COUNT, fifo="activate_push @pushed activate_pop @popped")
     engine = machine(text, block_units)
     engine.run(allow_pending=True)
@@ -246,6 +249,7 @@ def test_tasks_of_a_fifo(block_units: int | None):
 
 
 def test_a_pop_starts_the_task_of_a_full_fifo():
+    """DSD-141, DSD-144, DSD-149."""
     text = program(
         "wse3",
         COUNT

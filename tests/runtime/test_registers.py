@@ -59,7 +59,7 @@ wse.func @compute() {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_address_goes_on(target: str):
-    """DSR-065 to DSR-067: each operation starts where the last one stopped; a load starts afresh."""
+    """DSR-065, DSR-066, DSR-067: each operation starts where the last one stopped; a load starts afresh."""
 
     def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
         engine = machine(program(target, MATVEC), block_units)

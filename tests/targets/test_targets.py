@@ -15,7 +15,7 @@ def test_unknown_target() -> None:
 
 
 def test_queue_lengths() -> None:
-    """DSD-215 to DSD-218."""
+    """DSD-215, DSD-216, DSD-217, DSD-218."""
     assert targets.get("wse2").input_queue_words == (6, 6, 4, 4, 2, 2, 2, 2)
     assert targets.get("wse2").output_queue_words == (2, 2, 6, 6, 2, 2)
     assert targets.get("wse3").input_queue_words == (8, 8, 4, 4, 4, 4, 4, 4)

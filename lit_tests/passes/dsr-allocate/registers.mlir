@@ -106,7 +106,7 @@ wse.program @forgets target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// DSR-005, DSR-059 to DSR-061, DSR-064: a mem4d takes an XDSR and its stride registers, none for the fastest
+// DSR-005, DSR-059, DSR-060, DSR-061, DSR-064: a mem4d takes an XDSR and its stride registers, none for the fastest
 // dimension and, if that has stride 1, none for the second. One with a run-time offset takes three.
 // CHECK-LABEL: wse.program @extended
 wse.program @extended target "wse3" rectangle 1 x 1 {

@@ -23,7 +23,7 @@ module attributes {pto.target_arch = "a5"} {
 // -----
 
 // On a2 and a3, in global memory, and as many in the consumer's: a pipe is made of the pointer to the slots and the
-// addresses of the buffers (PTO-016).
+// addresses of the buffers (PTO-016). Where no number of local slots is given, there are as many as slots (PTO-013).
 // CHECK-LABEL: func.func @vec_a3(
 module attributes {pto.target_arch = "a3"} {
   func.func @vec_a3(%gm: !pto.ptr<f32>, %buffer: i32, %lane: i64, %m: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {

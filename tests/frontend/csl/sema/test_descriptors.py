@@ -157,6 +157,7 @@ WALKS = {
 
 @pytest.mark.parametrize(("descriptor", "numbers"), WALKS.values(), ids=WALKS)
 def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
+    """DSD-019, DSD-030, DSD-033, DSD-034, DSD-035, DSD-046, DSD-160, DSD-164, DSD-172, DSD-176."""
     named = """
     const named: comptime_struct = |i|{3} -> a[2 * i + 1];
     const one = |i|{1} -> a[2 * i + 1];
@@ -170,7 +171,7 @@ def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
 @pytest.mark.parametrize(("counted_in", "words"), [("f16", 1), ("i16", 1), ("u32", 2), ("f32", 2)])
 @pytest.mark.parametrize("elements", [2, -1])
 def test_offsets_count_elements_of_the_type_named(csl: Csl, counted_in: str, words: int, elements: int) -> None:
-    """DSD-168: the type converts a count into words; the DSD's own elements and its walk stay as they are."""
+    """DSD-168, DSD-169: the type converts a count into words; the DSD's own elements and its walk stay as they are."""
     text = f"""
     var b = @zeros([16]i16);
     var out = @zeros([3]i16);
@@ -211,6 +212,15 @@ def test_strides_where_a_variable_takes_one_value(csl: Csl, access: str, shown: 
     assert csl.value("access.offset, access.stride", declarations) == shown
 
 
+def test_an_access_is_a_struct(csl: Csl) -> None:
+    """DSD-029, DSD-031, DSD-060."""
+    declarations = "var a = @zeros([10]i16); var m = @zeros([4, 5]i16);"
+    fields = "base_address: *[10]i16, offset: i16, stride: .{i8}, extent: .{u16}"
+    assert csl.value("@type_of(|i|{10} -> a[2 * i + 42])", declarations) == f"struct {{ {fields} }}"
+    fields = "base_address: *[4, 5]i16, offset: i16, stride: .{i16, i16}, extent: .{u16, u16}"
+    assert csl.value("@type_of(|i, j|{2, 3} -> m[i, j])", declarations) == f"struct {{ {fields} }}"
+
+
 def test_a_table_is_not_affine(csl: Csl) -> None:
     marked = """
     var a = @zeros([4]i16);
@@ -222,6 +232,7 @@ def test_a_table_is_not_affine(csl: Csl) -> None:
 
 
 def test_descriptors_are_values(csl: Csl) -> None:
+    """DSD-159: what makes a DSD of another leaves that one as it is."""
     text = f"""{MEMORY}
     const three = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{3}} -> a[i] }});
     var kept = three;

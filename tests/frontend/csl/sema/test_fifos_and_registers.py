@@ -105,7 +105,7 @@ def test_actions(csl: Csl) -> None:
     ],
 )
 def test_configurations_that_are_refused(csl: Csl, arch: str, configuration: str, message: str) -> None:
-    """DSD-137 to DSD-139, DSD-229, DSD-231, DSD-244, DSR-072 to DSR-074."""
+    """DSD-137, DSD-138, DSD-139, DSD-229, DSD-231, DSD-244, DSR-072, DSR-073, DSR-074."""
     text = f"var room = @zeros([8]i16);\nconst queue = @allocate_fifo(room, «{configuration}»);\n"
     use = "task t() void { @mov16(queue, 1); }\ncomptime { @bind_local_task(t, @get_local_task_id(9)); }"
     csl.refuses(text + use, message, arch=arch)
@@ -168,6 +168,20 @@ def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("made", "type"),
+    [
+        *((f"@get_dsr({name}, 1)", name) for name in ("dsr_dest", "dsr_src0", "dsr_src1", "dsr_fifo_dest")),
+        ("@get_dsr(dsr_fifo_src1, @get_dsr(dsr_src1, 2))", "dsr_fifo_src1"),
+        ("@get_xdsr(1)", "xdsr"),
+        ("@get_sr(1)", "sr"),
+    ],
+)
+def test_types_of_registers(csl: Csl, made: str, type: str) -> None:
+    """DSR-007, DSR-017: a value of the type asked for."""
+    assert csl.value(f"@type_of({made})") == type
+
+
 ARRAYS = """
 var given = @zeros([12]i16);
 var table = @zeros([3, 4]i16);
@@ -181,7 +195,7 @@ const whole = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{12} -> out[i] });
 
 @pytest.mark.parametrize("arch", ARCHES)
 def test_loads_before_the_program_starts(csl: Csl, arch: str) -> None:
-    """DSR-038, DSR-039, DSR-065 to DSR-067: the loop of the manual, over three chunks."""
+    """DSR-038, DSR-039, DSR-065, DSR-066, DSR-067: the loop of the manual, over three chunks."""
     text = f"""{ARRAYS}
     const dest = @get_dsr(dsr_dest, 2);
     const src = @get_dsr(dsr_src1, 0);
@@ -199,7 +213,7 @@ def test_loads_before_the_program_starts(csl: Csl, arch: str) -> None:
 
 @pytest.mark.parametrize("arch", ARCHES)
 def test_extended_registers(csl: Csl, arch: str) -> None:
-    """DSR-026, DSR-029, DSR-048, DSR-053, DSR-061: at compile time and at run time."""
+    """DSR-026, DSR-029, DSR-032, DSR-048, DSR-053, DSR-061: at compile time and at run time."""
     text = f"""{ARRAYS}
     const ring = @get_dsd(circbuf_dsd, .{{ .base_address = &given, .extent = 12, .wraparound = 4 }});
     const dest = @get_dsr(dsr_dest, 2);
@@ -273,6 +287,7 @@ def test_an_operation_in_the_background(csl: Csl) -> None:
 DECLARATIONS = f"""{ARRAYS}
 var room = @zeros([8]i16);
 var n: u16 = 3;
+var step: i16 = 3;
 const queue = @allocate_fifo(room);
 const c = @get_color(3);
 const wire = @get_dsd(fabout_dsd, .{{ .extent = 4, .fabric_color = c, .output_queue = @get_output_queue(2) }});
@@ -283,12 +298,17 @@ const src = @get_dsr(dsr_src1, 0);
 """
 
 REFUSED = [
+    # DSR-020, DSR-021, DSR-023, DSR-024, DSR-027, DSR-030: what register it is, is known at compile time.
     ("_ = @get_dsr(«i16», 0);", "@get_dsr takes one of the types dsr_dest"),
     ("_ = @get_dsr(«xdsr», 0);", "not 'xdsr' (DSR-019)"),
     ("_ = @get_dsr(dsr_dest, «n»);", "the number of a register must be known at compile time"),
     ("_ = @get_dsr(dsr_dest, «-1»);", "no dest register -1; they are 0 to 15 (DSR-022)"),
-    ("_ = «@get_dsr(dsr_dest, src)»;", "a 'dsr_dest' is made from its number; only a register of a FIFO"),
+    ("_ = «@get_dsr(dsr_dest, src)»;", "only a register of a FIFO from another one (DSR-023)"),
+    ("_ = @get_dsr(dsr_fifo_dest, «@get_dsr(dsr_fifo_dest, 0)»);", "is a 'dsr_dest', not a 'dsr_fifo_dest' (DSR-025)"),
+    ("_ = @get_dsr(dsr_fifo_src1, «@get_xdsr(0)»);", "a 'dsr_fifo_src1' is a 'dsr_src1', not a 'xdsr' (DSR-025)"),
     ("_ = @get_dsr(dsr_fifo_dest, «src»);", "a 'dsr_fifo_dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-025)"),
+    ("_ = @get_xdsr(«n»);", "the number of a register must be known at compile time"),
+    ("_ = @get_sr(«n»);", "the number of a register must be known at compile time"),
     ("_ = @get_xdsr(«16»);", "no xdsr register 16; they are 0 to 15 (DSR-028)"),
     ("_ = @get_sr(«99»);", "no sr register 99; they are 0 to 15 (DSR-031)"),
     ("_ = @get_sr(«1.5»);", "the number of a register is an integer, not a 'comptime_float'"),
@@ -305,6 +325,9 @@ REFUSED = [
     ("«@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, columns)»;", "needs 1 stride registers, not 0; give that many"),
     ("@load_to_dsr(dest, chunk, «.{ .activate = 3 }»);", "need '.async = true'"),
     ("@set_fifo_read_length(«chunk», 3);", "of a FIFO known at compile time, not of a 'mem1d_dsd' (DSD-152)"),
+    # DSD-153
+    ("@set_fifo_read_length(queue, «step»);", "expected 'u16', found 'i16'"),
+    ("@set_fifo_write_length(queue, «step»);", "expected 'u16', found 'i16'"),
     ("@set_fifo_write_length(queue, «1.5»);", "expected 'u16', found 'comptime_float'"),
     ("const f = «@allocate_fifo(room)»;", "make it a global: const fifo = @allocate_fifo(...) (DSD-113)"),
     ("const f = comptime «@allocate_fifo(room)»;", "(DSD-113)"),

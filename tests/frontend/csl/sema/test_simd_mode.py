@@ -58,7 +58,7 @@ def mode(name: str) -> str:
 @pytest.mark.parametrize("name", [*PACKED, "simd_off"])
 @pytest.mark.parametrize("receive_first", [True, False])
 def test_both_sides(csl: Csl, arch: str, name: str, receive_first: bool) -> None:
-    """DSD-238 to DSD-242, AMB-23: what arrives is what was sent, in half as many wavelets."""
+    """DSD-238, DSD-239, DSD-240, DSD-242, AMB-23: what arrives is what was sent, in half as many wavelets."""
     thread = ".async = true" + (", .ut_id = @get_ut_id(5)" if arch == "wse3" else "")
     receive = f"@mov16(to, received, .{{ {thread} }});"
     main = receive + send(arch) if receive_first else send(arch) + receive
