@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .diagnostics import LoomError as LoomError
+    from .diagnostics.errors import LoomError as LoomError
     from .host import pto as pto
     from .host.compilation import ExportedSymbol as ExportedSymbol
     from .host.compilation import Program as Program
@@ -30,7 +30,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Deadlock": ".runtime",
     "ExportedSymbol": ".host.compilation",
-    "LoomError": ".diagnostics",
+    "LoomError": ".diagnostics.errors",
     "Program": ".host.compilation",
     "Simulator": ".host.simulator",
     "compile": ".host.compilation",

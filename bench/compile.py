@@ -23,9 +23,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from loomir.dialects import get_all_dialects
+from loomir.dialects.verification import verify
 from loomir.host.compilation import PIPELINE
 from loomir.passes import get_all_passes
-from loomir.verification import verify
 
 
 def context() -> Context:

@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from loomir import frontend
 from loomir.dialects import flow
-from loomir.frontend import csl
-from loomir.frontend.ir_table import table_of
-from loomir.frontend.ir_text import print_ir
+from loomir.dialects.ir_table import table_of
+from loomir.dialects.ir_text import print_ir
 from loomir.host.compilation import compile as lower
 from loomir.host.garbage import uncollected
 
@@ -162,7 +162,7 @@ def measure(directory: Path, width: int, height: int, classes: int) -> Times:
     start = time.process_time()
     params = {"width": width, "height": height, "classes": classes}
     with uncollected():
-        layout = csl.compile_layout(directory / "layout.csl", arch="wse3", params=params, memcpy=True)
+        layout = frontend.compile_layout(directory / "layout.csl", arch="wse3", params=params, memcpy=True)
         compiled = time.process_time()
         above = print_ir(layout.module)
         written = time.process_time()

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from loomir.dialects import context
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host import pto
 
 

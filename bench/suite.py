@@ -22,7 +22,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.tools.sdk_path import COMMANDS
 from loomir.tools.sdk_suite import find_scripts, imported_folders, run_one
 

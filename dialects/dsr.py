@@ -33,14 +33,7 @@ from xdsl.irdl import (
 from xdsl.parser import AttrParser, Parser
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
-from xdsl.traits import (
-    EffectInstance,
-    HasCanonicalizationPatternsTrait,
-    MemoryEffect,
-    MemoryEffectKind,
-    Pure,
-    Resource,
-)
+from xdsl.traits import EffectInstance, HasCanonicalizationPatternsTrait, MemoryEffect, MemoryEffectKind, Pure, Resource
 from xdsl.utils.exceptions import VerifyException
 
 from ..targets import Target

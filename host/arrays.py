@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 
 
 def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:

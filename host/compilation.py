@@ -32,14 +32,15 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
+from ..diagnostics.nesting import deep_nesting
 from ..dialects import context as context
 from ..dialects import flow, wse
-from ..dialects.machine_rules import rectangle_problem
+from ..dialects.ir_text import parse_ir, text_of
+from ..dialects.machine.rules import rectangle_problem
 from ..dialects.traversal import walk
-from ..frontend.ir_text import parse_ir, text_of
-from ..nesting import deep_nesting
-from ..verification import located, verify
+from ..dialects.verification import located, verify
 from .arrays import convert
 
 PIPELINE = (
@@ -185,7 +186,7 @@ def _compile_csl(
     notice: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
-    from ..frontend.csl import compile_layout
+    from ..frontend import compile_layout
     from .garbage import uncollected
 
     if rectangle is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .. import environment
-from ..diagnostics import shown
+from ..diagnostics import limits as environment
+from ..diagnostics.errors import shown
 
 if TYPE_CHECKING:
     from ..runtime.watch import Watch

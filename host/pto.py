@@ -17,16 +17,16 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
+from ..diagnostics.findings import Finding
+from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
-from ..dialects.pto.protocol import Behaviour
-from ..findings import Finding
-from ..nesting import deep_nesting
+from ..dialects.verification import verify
+from ..operations.pipe_protocol import Behaviour
 from ..runtime import Deadlock, Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
-from ..verification import verify
 from .pto_check import aim, check, check_behaviour, chips_of, parse_kernels, prepare
 from .pto_sizes import pointed_bytes, slot_arrays
 

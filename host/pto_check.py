@@ -15,25 +15,26 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..diagnostics import LoomError, location_of
+from ..analysis.event_graph import Trade
+from ..analysis.pto.events import programs_of, rings_of
+from ..analysis.pto.local_memory import called
+from ..analysis.pto.schedules import kernel_of
+from ..checks.pto_hazards import find_hazards
+from ..diagnostics.errors import LoomError
+from ..diagnostics.findings import Finding
+from ..diagnostics.locations import location_of
+from ..diagnostics.nesting import deep_nesting
 from ..dialects import context
+from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
-from ..dialects.pto.protocol import Behaviour
 from ..dialects.traversal import walk
-from ..findings import Finding
-from ..frontend.ir_text import parse_ir, text_of
-from ..nesting import deep_nesting
+from ..dialects.verification import located, verify
+from ..operations.pipe_protocol import Behaviour
 from ..passes import get_all_passes
-from ..passes.analysis.pipe_tokens import Trade
-from ..passes.pto_events import programs_of, rings_of
-from ..passes.pto_hazards import find_hazards
 from ..passes.pto_infer_slots import slot_trades
-from ..passes.pto_local_memory import called
-from ..passes.pto_schedules import kernel_of
-from ..verification import located, verify
 
 FRONT_END = (
     "pto-assign-default-frontend-pipe-id",

@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.pto import protocol
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializePipeOp
 from ..dialects.pto.memory import AddPtrOp, MakeTensorViewOp
 from ..dialects.pto.types import PtrType
 from ..dialects.traversal import walk
+from ..operations import pipe_protocol
 from ..runtime.tiles import element_dtype
 
 
@@ -132,8 +132,8 @@ def _slots(op: Operation) -> int | None:
     if not isinstance(mask, IntegerAttr) or not isinstance(size, IntegerAttr):
         return None
     direction = mask.value.data
-    number = count.value.data if isinstance(count, IntegerAttr) else protocol.default_slot_num(direction)
-    return size.value.data * number * (2 if direction == protocol.BOTH else 1)
+    number = count.value.data if isinstance(count, IntegerAttr) else pipe_protocol.default_slot_num(direction)
+    return size.value.data * number * (2 if direction == pipe_protocol.BOTH else 1)
 
 
 def _number(value: SSAValue) -> int | None:

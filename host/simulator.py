@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from ..runtime import Deadlock, Machine
 from ..runtime.trace import TracingMachine
 from ..runtime.watch import Watch

@@ -11,12 +11,13 @@ from xdsl.dialects.builtin import ModuleOp, NoneAttr
 from xdsl.passes import ModulePass
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..analysis.concurrency import Concurrency
+from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
-from ..verification import verify_dominance
-from .analysis.concurrency import Concurrency
+from ..dialects.verification import verify_dominance
 from .dsd_assign_queues import queues_of_operands
-from .pe_program import Registers, described, pe_programs, skeleton_of
 
 
 @dataclass(frozen=True)

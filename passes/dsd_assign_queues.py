@@ -14,15 +14,16 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..analysis.coloring import Exhausted, colour, graph_of
+from ..analysis.concurrency import Concurrency
+from ..analysis.wse.pe_program import Registers, described, descriptor_makers, pe_programs, skeleton_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import dsd, wse
-from ..dialects.source_names import shown_name
+from ..dialects.machine.source_names import shown_name
 from ..dialects.traversal import walk
+from ..dialects.verification import verify_dominance
 from ..targets import Target
-from ..verification import verify_dominance
-from .analysis.colouring import Exhausted, colour, graph_of
-from .analysis.concurrency import Concurrency
-from .pe_program import Registers, described, descriptor_makers, pe_programs, skeleton_of
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 
-from ..diagnostics import LoomError, location_of
+from ..analysis.strides import AffineIndex, WalkError, walk_of_access
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import dsd
 from ..dialects.traversal import walk
-from ..verification import verify_dominance
-from .analysis.strides import AffineIndex, WalkError, walk_of_access
+from ..dialects.verification import verify_dominance
 
 
 def affine_indices(access: AffineMap) -> list[AffineIndex]:

@@ -14,14 +14,15 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..analysis.coloring import Exhausted, colour, graph_of
+from ..analysis.concurrency import Concurrency
+from ..analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
+from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
-from ..verification import verify_dominance
-from .analysis.colouring import Exhausted, colour, graph_of
-from .analysis.concurrency import Concurrency
-from .analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
-from .pe_program import Registers, described, pe_programs, skeleton_of
+from ..dialects.verification import verify_dominance
 
 _FILES: dict[File, type[dsr.RegisterType]] = {
     "dest": dsr.DestType,

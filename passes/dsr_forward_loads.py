@@ -11,9 +11,9 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ..analysis.wse.pe_program import pe_programs
 from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
-from .pe_program import pe_programs
 
 _Register = tuple[str, int | None]
 _Known = dict[_Register, dsr.LoadOp]

@@ -29,18 +29,19 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from .. import targets
-from ..diagnostics import LoomError, location_of
+from ..analysis.memory_layout import Allocation, lay_out
+from ..analysis.numbering import number
+from ..analysis.wse.pe_program import descriptor_makers
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
-from ..dialects.elements import memory_bytes
-from ..dialects.machine_rules import rectangle_problem
-from ..dialects.region import indices_text, region_list_text
-from ..dialects.region_overlap import first_overlap
-from ..dialects.source_names import set_source_name, source_name
+from ..dialects.machine.elements import memory_bytes
+from ..dialects.machine.region import indices_text, region_list_text
+from ..dialects.machine.region_overlap import first_overlap
+from ..dialects.machine.rules import rectangle_problem
+from ..dialects.machine.source_names import set_source_name, source_name
 from ..dialects.traversal import walk
-from .analysis.memory_layout import Allocation, lay_out
-from .analysis.numbering import number
-from .pe_program import descriptor_makers
 
 BUFFERS_LISTED = 8
 """How many buffers the error about full memory names."""

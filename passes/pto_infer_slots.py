@@ -12,17 +12,17 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ..diagnostics import location_of
-from ..dialects.pto import protocol
+from ..analysis.event_graph import MOST_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
+from ..analysis.pto.entries import entry_bytes
+from ..analysis.pto.events import Program, Ring, programs_of, rings_of
+from ..analysis.pto.pipes import refusal
+from ..analysis.pto.schedules import Kernel, Pipe, PipeUse, kernel_of
+from ..diagnostics.locations import location_of
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.kernels import architecture_of
 from ..dialects.traversal import walk
-from .analysis.pipe_tokens import MOST_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
-from .pto_entries import entry_bytes
-from .pto_events import Program, Ring, programs_of, rings_of
-from .pto_pipes import refusal
-from .pto_schedules import Kernel, Pipe, PipeUse, kernel_of
+from ..operations import pipe_protocol
 
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of slots a report shows, with that of the pipe."""
@@ -154,14 +154,14 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
 
 def _periods(program: Program) -> Periods:
     behaviour = program.kernels[0].behaviour
-    return lambda slots: protocol.credit_period(slots, behaviour)
+    return lambda slots: pipe_protocol.credit_period(slots, behaviour)
 
 
 def _fit_buffers(pipe: _Pipe) -> None:
     """Make the buffers of consumers as large as their slots."""
     for end in pipe.ends:
         slots = end.local_depth if pipe.kernels[0].in_global_memory(end) else end.depth
-        for direction in (protocol.C2V, protocol.V2C):
+        for direction in (pipe_protocol.C2V, pipe_protocol.V2C):
             buffer = end.consumer_buffer(direction) if end.direction & direction else None
             if buffer is not None and isinstance(buffer.owner, ReserveBufferOp):
                 buffer.owner.size = IntegerAttr(slots * end.entry_bytes, i32)

@@ -8,9 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.pto import protocol
+from ..analysis.pto.pipes import Ends, pipe_ends, refusal
 from ..dialects.pto.internal_pipes import BoundPipeOp, InitializePipeOp
-from .pto_pipes import Ends, pipe_ends, refusal
+from ..operations import pipe_protocol
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _nosplit(ends: Ends) -> bool:
 def _usage(pipe: InitializePipeOp) -> bool | None:
     """Whether entries go through whole; None if nothing does."""
     whole = {
-        use.operation.split_axis == protocol.NO_SPLIT
+        use.operation.split_axis == pipe_protocol.NO_SPLIT
         for use in pipe.pipe.uses
         if isinstance(use.operation, BoundPipeOp)
     }

@@ -14,8 +14,8 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ..diagnostics import as_written
-from ..dialects.pto import protocol
+from ..analysis.pto.pipes import refusal
+from ..diagnostics.locations import as_written
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.frontend_pipes import (
     AicInitializePipeOp,
@@ -47,7 +47,7 @@ from ..dialects.pto.kernels import Architecture, architecture_of, function_of
 from ..dialects.pto.memory import DeclareGlobalOp, DeclareTileOp, SetValidShapeOp
 from ..dialects.pto.types import PipeType, TensorViewType
 from ..dialects.traversal import walk
-from .pto_pipes import refusal
+from ..operations import pipe_protocol
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class _Lowering:
 
     def _pipe(self, op: OpenPipeOp) -> InitializePipeOp:
         """What opens a pipe, as the operation that makes it a value."""
-        if op.direction == protocol.BOTH:
+        if op.direction == pipe_protocol.BOTH:
             local, peer = op.c2v_consumer_buf, op.v2c_consumer_buf
         else:
             local, peer = op.consumer_buffer(op.direction), None
@@ -162,7 +162,7 @@ class _Lowering:
                 op, f"requires dominating frontend initialize_pipe(id = {op.pipe_id}); open the pipe before its use"
             )
         if not pipe.direction & op.DIRECTION:
-            way = "C2V" if op.DIRECTION == protocol.C2V else "V2C"
+            way = "C2V" if op.DIRECTION == pipe_protocol.C2V else "V2C"
             raise refusal(
                 op, f"requires initialize_pipe(id = {op.pipe_id}) to enable {way}; its dir_mask is {pipe.direction}"
             )
@@ -228,7 +228,7 @@ def _declaration(entry: Attribute) -> tuple[list[Operation], SSAValue]:
 
 def _peer_attributes(op: OpenPipeOp) -> dict[str, Attribute]:
     """How both ends of a pipe with an epilogue say which it is."""
-    if op.acc_push_epilogue is None or op.direction != protocol.C2V or op.c2v_consumer_buf is None:
+    if op.acc_push_epilogue is None or op.direction != pipe_protocol.C2V or op.c2v_consumer_buf is None:
         return {}
     reserved = reservation_of(op.c2v_consumer_buf)
     function = None if reserved is None else function_of(reserved)

@@ -11,15 +11,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from .. import targets
+from ..analysis.first_fit import Room
+from ..analysis.pto.local_memory import capacity, placed_tiles
+from ..analysis.pto.pipes import refusal
 from ..dialects.pto.attributes import AddressSpace
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.internal_pipes import number
 from ..dialects.pto.kernels import architecture_of
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
-from .analysis.first_fit import Room
-from .pto_local_memory import capacity, placed_tiles
-from .pto_pipes import refusal
 
 
 @dataclass(frozen=True)

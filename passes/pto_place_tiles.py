@@ -16,7 +16,11 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from .. import targets
-from ..diagnostics import location_of
+from ..analysis.live_ranges import Step, used_together
+from ..analysis.pto.local_memory import alignment, callees, capacity, placed_tiles, tile_bytes
+from ..analysis.pto.pipes import refusal
+from ..analysis.tile_placement import Memory, place_apart, place_sharing
+from ..diagnostics.locations import location_of
 from ..dialects.pto.attributes import AddressSpace, KernelKind
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import PushOp
@@ -27,10 +31,6 @@ from ..dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TPrintOp
 from ..dialects.pto.types import TileBufType
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
-from .analysis.live_ranges import Step, used_together
-from .analysis.tile_placement import Memory, place_apart, place_sharing
-from .pto_local_memory import alignment, callees, capacity, placed_tiles, tile_bytes
-from .pto_pipes import refusal
 
 NAMED_TILES = 8
 """How many tiles the error about too little memory names."""

@@ -12,14 +12,14 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ..dialects.pto import protocol
+from ..analysis.first_fit import Room
+from ..analysis.pto.pipes import Ends, containing_function, local_address, pipe_ends, refusal
 from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
 from ..dialects.pto.kernels import core_of
 from ..dialects.traversal import walk
-from .analysis.first_fit import Room
-from .pto_pipes import Ends, containing_function, local_address, pipe_ends, refusal
+from ..operations import pipe_protocol
 
 FLAG_ALIGNMENT = 2
 """A pipe's flags begin at an even one: data and free of a direction stand side by side."""
@@ -62,7 +62,7 @@ def _assign_flags(module: ModuleOp) -> None:
             _keep(ends, base, used)
     numbered = [(place, ends) for place, ends in enumerate(pipes) if given[ends] is None]
     for _, ends in sorted(numbered, key=lambda item: _rank(*item)):
-        width = protocol.flag_count(ends.first.direction)
+        width = pipe_protocol.flag_count(ends.first.direction)
         rooms = [_room(core, used) for core in _cores(ends)]
         base = 0
         while any(room.first(width, base) != base for room in rooms):
@@ -116,7 +116,7 @@ def _given(ends: Ends) -> int | None:
 
 
 def _keep(ends: Ends, base: int, used: dict[_Core, Room]) -> None:
-    width = protocol.flag_count(ends.first.direction)
+    width = pipe_protocol.flag_count(ends.first.direction)
     if not all(_room(core, used).is_free(base, width) for core in _cores(ends)):
         raise refusal(
             ends.first,
@@ -128,19 +128,19 @@ def _keep(ends: Ends, base: int, used: dict[_Core, Room]) -> None:
 
 
 def _occupy(ends: Ends, base: int, used: dict[_Core, Room]) -> None:
-    width = protocol.flag_count(ends.first.direction)
-    if base + width > protocol.HARDWARE_FLAGS:
+    width = pipe_protocol.flag_count(ends.first.direction)
+    if base + width > pipe_protocol.HARDWARE_FLAGS:
         raise refusal(
             ends.first,
             "requires all pipe components in a function to fit within "
-            f"{protocol.HARDWARE_FLAGS} hardware flag ids; use fewer pipes",
+            f"{pipe_protocol.HARDWARE_FLAGS} hardware flag ids; use fewer pipes",
         )
     for core in _cores(ends):
         _room(core, used).occupy(base, width)
 
 
 def _room(core: _Core, used: dict[_Core, Room]) -> Room:
-    return used.setdefault(core, Room(protocol.HARDWARE_FLAGS, FLAG_ALIGNMENT))
+    return used.setdefault(core, Room(pipe_protocol.HARDWARE_FLAGS, FLAG_ALIGNMENT))
 
 
 def _cores(ends: Ends) -> list[_Core]:

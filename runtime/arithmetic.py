@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dialects.dsd_table import DsdOperation
+from ..operations.dsd_table import DsdOperation
 from .units import Array
 
 Kernel: TypeAlias = Callable[..., None]

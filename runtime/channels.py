@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .channel_findings import by_lane, tell_leftovers, tell_overwrite
 from .channel_rows import Place, Rows, Waiter, runs
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle

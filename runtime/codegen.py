@@ -17,7 +17,8 @@ import numpy as np
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import flow
 from .memory import DTYPES, WIDE
 from .scalars import DIVISIONS, function_of, kind_of, show_index

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..diagnostics import LoomError
-from ..findings import Finding
+from ..diagnostics.errors import LoomError
+from ..diagnostics.findings import Finding
 from .leftovers import Unread, plain, unread
 from .tasks import NEVER
 from .units import UnitSet, from_mask, rectangle

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from ..dialects.flow import POINTER_EXTENT
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from ..targets.model import Timing
 from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_keys, rectangle, shift
 

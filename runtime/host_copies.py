@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .streams import Buffer
 from .units import Array, Rectangle
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .queues import InputQueue, Message
 from .units import Array, Rectangle, UnitSet, from_mask, rectangle, select_vector, subtract
 

@@ -11,12 +11,13 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
+from ..diagnostics.nesting import deep_nesting
 from ..dialects import flow
-from ..dialects.region import RegionAttr
-from ..dialects.source_names import shown_name
+from ..dialects.machine.region import RegionAttr
+from ..dialects.machine.source_names import shown_name
 from ..dialects.traversal import walk
-from ..nesting import deep_nesting
 from .channels import Channel
 from .fabric import Color, Delivery, compress, port_mask, trace
 from .fifos import empty_fifo

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from .. import targets
-from ..diagnostics import LoomError, shown
+from ..diagnostics.errors import LoomError, shown
+from ..diagnostics.findings import Findings
 from ..dialects import flow
-from ..findings import Findings
 from .arithmetic import Scratch
 from .channels import Channel
 from .deadlock import explain

@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .units import Array, Rectangle, UnitSet
 
 DTYPES: dict[str, np.dtype[Any]] = {

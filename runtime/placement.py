@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnostics import LoomError
-from ..dialects.region import indices_text
+from ..diagnostics.errors import LoomError
+from ..dialects.machine.region import indices_text
 from .units import Array, Cells, Rectangle, UnitSet, cells, rectangle
 
 NARROW = 64

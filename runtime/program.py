@@ -19,10 +19,11 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..diagnostics import LoomError, location_of
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of
 from ..dialects import flow
-from ..dialects.dsd_table import DsdOperation
-from ..dialects.print_format import split_format
+from ..operations.dsd_table import DsdOperation
+from ..operations.print_format import split_format
 from ..targets.model import Timing
 from .arithmetic import Kernel, kernel, unavailable
 from .codegen import (

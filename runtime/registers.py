@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .memory import WIDE
 from .streams import MemoryStream, Mixed, Parts
 from .units import UnitSet, intersect, subtract

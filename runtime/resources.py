@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .units import Array, UnitSet, intersect, select, some, subtract
 
 if TYPE_CHECKING:

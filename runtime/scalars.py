@@ -22,7 +22,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .arithmetic import negate
 from .memory import DTYPES
 from .units import Array
@@ -87,7 +87,7 @@ def normalize(kind: str, value: Any) -> Value:
 
 
 def show(conversion: str, kind: str, value: Any) -> str:
-    """A uniform value as a conversion of a print operation writes it (`dialects.print_format`)."""
+    """A uniform value as a conversion of a print operation writes it (`operations.print_format`)."""
     if conversion == "f":
         return f"{value:f}"
     number = int(value) if conversion == "d" and kind != "i1" else _unsigned(kind)[0](value)

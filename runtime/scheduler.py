@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .executor import decode
 from .fifos import Side
 from .memory import DTYPES

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..findings import Findings
+from ..diagnostics.findings import Findings
 from .units import Array, Rectangle, UnitSet
 
 if TYPE_CHECKING:

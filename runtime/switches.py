@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..diagnostics import LoomError
-from ..dialects.switches import POP_MODES, SwitchAttr, settings
+from ..diagnostics.errors import LoomError
+from ..dialects.machine.switches import POP_MODES, SwitchAttr, settings
 from ..targets.model import Timing
 from .fabric import EAST, NORTH, OPPOSITE, PORTS, RAMP, SOUTH, STEP, WEST, Color, port_mask
 from .placement import Placement

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import copyto
 from xdsl.ir import Operation, SSAValue
 
-from ..diagnostics import location_of
+from ..diagnostics.locations import location_of
 from ..dialects import flow
 from .channel_rows import Rows
 from .channels import Channel

@@ -14,9 +14,10 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..diagnostics import LoomError, location_of, written_as
+from ..diagnostics.errors import LoomError
+from ..diagnostics.locations import location_of, written_as
 from ..dialects import flow
-from ..dialects.tile_functions import FUNCTIONS
+from ..operations.tile_functions import FUNCTIONS
 from .channel_rows import Copy, Rows
 from .channels import Channel
 from .tile_arithmetic import KERNELS, Kernel

@@ -16,7 +16,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .units import Array, Rectangle, UnitSet, assemble, from_mask, locate, singles
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ..environment import FIRST_NOTICE, LATER
+from ..diagnostics.limits import FIRST_NOTICE, LATER
 
 if TYPE_CHECKING:
     from .warp import Warp

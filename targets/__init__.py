@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .a2a3 import CHIP as _A2A3
 from .a5 import CHIP as _A5
 from .chip import Chip

@@ -7,7 +7,7 @@ import re
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 
 
 class Parser(argparse.ArgumentParser):

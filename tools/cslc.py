@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .arguments import Parser
 from .ending import run_tool
 from .outputs import Outputs
@@ -204,7 +204,7 @@ def _compile(argv: Sequence[str]) -> None:
             tell(f"ignored {why}")
     tell(f"compiling {arguments.file} for {arguments.arch}")
     # Imported when the flags are known to be right: it takes most of the start-up time.
-    from ..frontend.csl import compile_layout
+    from ..frontend import compile_layout
     from ..host.garbage import uncollected
     from ..host.notices import tell as tell_notice
     from ..host.sdk import artifact

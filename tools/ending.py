@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ..diagnostics import report
-from ..nesting import deep_nesting
+from ..diagnostics.errors import report
+from ..diagnostics.nesting import deep_nesting
 
 
 class Interrupted(KeyboardInterrupt):

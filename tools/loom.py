@@ -17,7 +17,7 @@ from math import prod
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .arguments import Parser, assignment, number, positive
 from .ending import run_tool
 from .outputs import Outputs

@@ -17,9 +17,9 @@ from xdsl.utils.exceptions import DiagnosticException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..backend import get_own_targets
-from ..diagnostics import LoomError, one_line
-from ..frontend.ir_text import LocatingParser, decode_text
-from ..verification import located, verify_dominance
+from ..diagnostics.errors import LoomError, one_line
+from ..dialects.ir_text import LocatingParser, decode_text
+from ..dialects.verification import located, verify_dominance
 from .ending import run_tool
 from .outputs import Outputs
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from ..diagnostics import LoomError
-from ..output_files import create_partial, uninterrupted
+from ..diagnostics.errors import LoomError
+from ..host.output_files import create_partial, uninterrupted
 
 
 class Outputs:

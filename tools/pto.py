@@ -10,15 +10,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, get_args
 
-from ..diagnostics import LoomError, shown
+from ..diagnostics.errors import LoomError, shown
 from .arguments import Parser, assignment, number, positive
 from .ending import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
-    from ..dialects.pto.protocol import Behaviour
-    from ..findings import Finding
+    from ..diagnostics.findings import Finding
     from ..host.pto import Result
+    from ..operations.pipe_protocol import Behaviour
     from ..runtime import Deadlock
 
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """The flags of `loom pto`."""
-    from ..dialects.pto.protocol import Behaviour
+    from ..operations.pipe_protocol import Behaviour
 
     archs = get_args(Behaviour)
     found = Parser(

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, ModuleType, TracebackType
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .ending import run_tool
 from .sdk_path import sdk_on_path
 

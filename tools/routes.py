@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from ..dialects import wse
-from ..dialects.region import RegionAttr
+from ..dialects.machine.region import RegionAttr
 from ..dialects.wse.fabric import DirectionAttr
 
 HEADINGS = ("color", "PEs (columns, rows)", "rx", "tx", "switch")

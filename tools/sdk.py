@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..diagnostics import LoomError
+from ..diagnostics.errors import LoomError
 from .arguments import Parser
 from .ending import run_tool
 from .sdk_path import sdk_on_path

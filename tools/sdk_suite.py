@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..diagnostics import LoomError, shown
+from ..diagnostics.errors import LoomError, shown
 from .outputs import Outputs
 from .sdk import shell
 from .sdk_path import sdk_on_path

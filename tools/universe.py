@@ -6,6 +6,9 @@ from xdsl.universe import Universe
 
 from ..backend import get_all_targets
 from ..dialects import get_all_dialects
+from ..importers import get_all_importers
 from ..passes import get_all_passes
 
-LOOM_UNIVERSE = Universe(all_dialects=get_all_dialects(), all_passes=get_all_passes(), all_targets=get_all_targets())
+LOOM_UNIVERSE = Universe(
+    all_dialects=get_all_dialects(), all_passes=get_all_passes() | get_all_importers(), all_targets=get_all_targets()
+)

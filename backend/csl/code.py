@@ -11,18 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    FloatAttr,
-    IntegerAttr,
-    MemRefType,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...diagnostics import LoomError
-from ...frontend.csl import syntax
-from ...frontend.csl.syntax import Expression, Statement
+from ...csl import syntax
+from ...csl.syntax import Expression, Statement
+from ...diagnostics.errors import LoomError
 from . import tree
 from .names import Names
 from .scalars import expression_of, reads_well_in

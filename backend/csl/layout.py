@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...csl import syntax
+from ...csl.source import Source
+from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import wse
-from ...dialects.region_overlap import first_common
-from ...dialects.switches import POP_MODES
-from ...frontend.csl import syntax
-from ...frontend.csl.source import Source
-from ...frontend.csl.syntax import Declaration, Expression, Statement
+from ...dialects.machine.region_overlap import first_common
+from ...dialects.machine.switches import POP_MODES
 from . import tree
 from .names import Names
 from .pe_program import Export, PeFile, idle_program, numbers_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ...frontend.csl.lexer import KEYWORDS, words
+from ...csl.lexer import KEYWORDS, words
 
 BUILT_IN = words(
     "bool void type color direction comptime_int comptime_float comptime_string comptime_struct imported_module"

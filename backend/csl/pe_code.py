@@ -11,10 +11,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.utils.hints import isa
 
+from ...csl import syntax
+from ...csl.syntax import Expression
 from ...dialects import dsd, dsr, wse
-from ...dialects.print_format import split_format
-from ...frontend.csl import syntax
-from ...frontend.csl.syntax import Expression
+from ...operations.print_format import split_format
 from . import tree
 from .code import Code, Place
 from .names import Names

@@ -10,10 +10,10 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...csl import syntax
+from ...csl.source import Source
+from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import dsd, dsr, wse
-from ...frontend.csl import syntax
-from ...frontend.csl.source import Source
-from ...frontend.csl.syntax import Declaration, Expression, Statement
 from ...targets import Target
 from . import tree
 from .code import Place

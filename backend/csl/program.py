@@ -8,13 +8,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from ... import targets
-from ...diagnostics import LoomError, location_of
+from ...analysis.numbering import number
+from ...csl import syntax
+from ...csl.printer import print_file
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
+from ...diagnostics.nesting import deep_nesting
 from ...dialects import dsd, flow, wse
-from ...dialects.machine_rules import rectangle_problem
-from ...frontend.csl import syntax
-from ...frontend.csl.printer import print_file
-from ...nesting import deep_nesting
-from ...passes.analysis.numbering import number
+from ...dialects.machine.rules import rectangle_problem
 from ...targets import Target
 from .layout import IDLE_FILE, Layout, PrintedPe
 from .names import Names, file_name_problem

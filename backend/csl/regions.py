@@ -7,9 +7,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr
 
-from ...dialects.region import RegionAttr
-from ...dialects.region_overlap import first_common
-from ...frontend.csl.syntax import Expression, Statement
+from ...csl.syntax import Expression, Statement
+from ...dialects.machine.region import RegionAttr
+from ...dialects.machine.region_overlap import first_common
 from . import tree
 
 Rectangle = tuple[range, range]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from ...frontend.csl import syntax
-from ...frontend.csl.syntax import Expression
+from ...csl import syntax
+from ...csl.syntax import Expression
 from . import tree
 from .types import literal_of
 

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from ...diagnostics import shown
+from ...diagnostics.errors import shown
 from ...dialects import wse
 from .names import file_name_problem
 from .program import source_of

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ...frontend.csl import syntax
-from ...frontend.csl.syntax import Expression, Statement
+from ...csl import syntax
+from ...csl.syntax import Expression, Statement
 
 NOWHERE = -1
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    IndexType,
-    IntegerType,
-    Signedness,
-)
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IndexType, IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
 
-from ...diagnostics import LoomError, location_of
-from ...frontend.csl.syntax import Expression
+from ...csl.syntax import Expression
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
 from . import tree
 
 INDEX = "i32"

@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..fifo_options import FIFO_SIDES, verify_fifo_side
+from ..machine.fifo_options import FIFO_SIDES, verify_fifo_side
 from ..wse import Scope, SymbolUser
 from .fields import (
     EXTENTS,

@@ -27,7 +27,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Resource
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from .. import dsd_table
+from ...operations import dsd_table
 from ..building import build
 from ..wse import ELEMENT_TYPES, Scope, SymbolUser, TaskStates
 from .attributes import AsyncAttr, ZeroedSource

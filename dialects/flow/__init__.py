@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect, Operation
 
-from ..elements import ELEMENT_TYPES, verify_element_type
+from ..machine.elements import ELEMENT_TYPES, verify_element_type
 from .access import Array, LoadOp, StoreOp
 from .asynchronous import CONTROL_ACTIONS, PRIORITIES, AsynchronousOp
 from .channels import AcquireOp, ChannelOp, CommitOp, DrainOp, ReleaseOp, WaitOp

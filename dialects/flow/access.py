@@ -27,7 +27,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..building import build, symbol
-from ..elements import verify_memory_type
+from ..machine.elements import verify_memory_type
 from .fields import counted
 from .symbols import SymbolUser
 from .types import Scalar

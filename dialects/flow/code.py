@@ -42,7 +42,7 @@ from ..assembly import (
     print_attributes,
     print_body,
 )
-from ..machine_rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
+from ..machine.rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
 from .fabric import UnitsOp
 from .symbols import SymbolUser, described
 from .types import StreamType, verify_scalar_type

@@ -18,9 +18,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import FABRICS
 from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
-from ..machine_rules import verify_ports, verify_stream_way
-from ..region import RegionAttr, parse_region_list, print_region_list
-from ..switches import PORT_NAMES, SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
+from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.rules import verify_ports, verify_stream_way
+from ..machine.switches import PORT_NAMES, SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from .symbols import SymbolUser
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ from xdsl.utils.hints import isa
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
-from ..machine_rules import (
+from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
+from ..machine.rules import (
     positions_attribute,
     verify_exported_buffer,
     verify_exported_function,

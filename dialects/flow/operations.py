@@ -27,11 +27,11 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...operations.dsd_table import OPERATIONS, DsdOperation, Element
 from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..building import build, string
-from ..dsd_table import OPERATIONS, DsdOperation, Element
-from ..elements import ELEMENT_TYPES
+from ..machine.elements import ELEMENT_TYPES
 from .asynchronous import AsynchronousOp
 from .fabric import UnitsOp
 from .fields import counted

@@ -18,10 +18,10 @@ from xdsl.traits import HasParent, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, parse_symbol, print_attributes
-from ..fifo_options import parse_fifo_options, print_fifo_options, verify_fifo_actions
-from ..machine_rules import verify_fifos, verify_unblocked_queue
-from ..region import RegionAttr, parse_region_list, print_region_list
-from ..region_overlap import first_overlap
+from ..machine.fifo_options import parse_fifo_options, print_fifo_options, verify_fifo_actions
+from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region_overlap import first_overlap
+from ..machine.rules import verify_fifos, verify_unblocked_queue
 from .fabric import UnitsOp
 from .fields import counted
 from .symbols import SymbolUser, described

@@ -14,8 +14,8 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
-from ..region import indices_text, region_list_text
-from ..region_overlap import first_overlap
+from ..machine.region import indices_text, region_list_text
+from ..machine.region_overlap import first_overlap
 from ..symbols import symbols_of
 from ..traversal import walk
 from .channels import ChannelOp

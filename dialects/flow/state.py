@@ -17,7 +17,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine_operations import AssertOperation, PrintOperation, TimestampOperation
+from ..machine.operations import AssertOperation, PrintOperation, TimestampOperation
 from .symbols import SymbolUser
 from .types import Scalar
 

@@ -37,8 +37,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_symbol
 from ..building import build, integer, integers, of_elements, symbol
-from ..elements import memory_bytes
-from ..fifo_options import FIFO_SIDES, verify_fifo_side
+from ..machine.elements import memory_bytes
+from ..machine.fifo_options import FIFO_SIDES, verify_fifo_side
 from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
 from .fields import (
     DYNAMIC,

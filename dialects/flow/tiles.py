@@ -41,8 +41,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ...operations.tile_functions import FUNCTIONS
 from ..assembly import parse_attributes, parse_symbol, print_attributes
-from ..tile_functions import FUNCTIONS
 from .fabric import FabricOp, UnitsOp
 from .fields import DYNAMIC, counted, numbers_of, static_part
 from .symbols import SymbolUser

@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.utils.exceptions import VerifyException
 
-from ..elements import ELEMENT_TYPES, parse_element_type, verify_element_type
+from ..machine.elements import ELEMENT_TYPES, parse_element_type, verify_element_type
 
 SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
 """What a body computes with."""

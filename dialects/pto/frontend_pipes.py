@@ -26,8 +26,9 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ...operations import pipe_protocol
 from ..traversal import walk
-from . import epilogue, protocol
+from . import epilogue
 from .assembly import (
     Clauses,
     parse_boolean,
@@ -192,7 +193,7 @@ class OpenPipeOp(FrontendOperation):
 
     @property
     def direction(self) -> int:
-        """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
+        """Directions of the pipe, as `pipe_protocol.C2V` and `pipe_protocol.V2C`."""
         return number(self.dir_mask)
 
     @property
@@ -203,7 +204,7 @@ class OpenPipeOp(FrontendOperation):
     @property
     def depth(self) -> int:
         """How many slots there are, in each direction."""
-        return protocol.default_slot_num(self.direction) if self.slot_num is None else number(self.slot_num)
+        return pipe_protocol.default_slot_num(self.direction) if self.slot_num is None else number(self.slot_num)
 
     @property
     def local_depth(self) -> int:
@@ -212,7 +213,7 @@ class OpenPipeOp(FrontendOperation):
 
     def consumer_buffer(self, direction: int) -> SSAValue | None:
         """The consumer's buffer for one direction."""
-        return self.c2v_consumer_buf if direction == protocol.C2V else self.v2c_consumer_buf
+        return self.c2v_consumer_buf if direction == pipe_protocol.C2V else self.v2c_consumer_buf
 
     @classmethod
     def parse(cls, parser: Parser) -> OpenPipeOp:
@@ -275,7 +276,7 @@ class OpenPipeOp(FrontendOperation):
         if self.gm_slot_buffer is not None:
             fail(self, "'gm_slot_tensor' cannot be combined with 'gm_slot_buffer'; leave one out")
         has_c2v, has_v2c = self.c2v_consumer_buf is not None, self.v2c_consumer_buf is not None
-        if has_v2c or (has_c2v and self.direction != protocol.C2V):
+        if has_v2c or (has_c2v and self.direction != pipe_protocol.C2V):
             fail(
                 self,
                 "GM-backed tile pipe init currently supports only dir_mask = 1 with 'gm_slot_tensor' and "
@@ -304,11 +305,11 @@ class OpenPipeOp(FrontendOperation):
                 "expects local pipe init to provide at least one consumer buffer operand; use 'gm_slot_tensor' for "
                 "globaltensor pipe entries",
             )
-        if self.direction == protocol.C2V and not has_c2v:
+        if self.direction == pipe_protocol.C2V and not has_c2v:
             fail(self, "expects 'c2v_consumer_buf' when dir_mask is 1")
-        if self.direction == protocol.V2C and not has_v2c:
+        if self.direction == pipe_protocol.V2C and not has_v2c:
             fail(self, "expects 'v2c_consumer_buf' when dir_mask is 2")
-        if self.direction == protocol.BOTH and not (has_c2v and has_v2c):
+        if self.direction == pipe_protocol.BOTH and not (has_c2v and has_v2c):
             fail(self, "expects both 'c2v_consumer_buf' and 'v2c_consumer_buf' when dir_mask is 3")
 
     def _verify_local_slots(self) -> None:
@@ -328,8 +329,8 @@ class OpenPipeOp(FrontendOperation):
     def _verify_reservations(self) -> None:
         """Check that consumers take tiles in their own memory."""
         for direction, name, space in (
-            (protocol.C2V, "c2v_consumer_buf", AddressSpace.VEC),
-            (protocol.V2C, "v2c_consumer_buf", AddressSpace.MAT),
+            (pipe_protocol.C2V, "c2v_consumer_buf", AddressSpace.VEC),
+            (pipe_protocol.V2C, "v2c_consumer_buf", AddressSpace.MAT),
         ):
             buffer = self.consumer_buffer(direction)
             if not self.direction & direction or buffer is None:
@@ -343,7 +344,7 @@ class OpenPipeOp(FrontendOperation):
                 )
 
     def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
-        if self.direction != protocol.C2V:
+        if self.direction != pipe_protocol.C2V:
             fail(self, "expects fixpipe pipe (with 'acc_push_epilogue') to have dir_mask = 1 (C2V only)")
         if self.nosplit is None or not self.nosplit.value.data:
             fail(self, "expects fixpipe pipe (with 'acc_push_epilogue') to have nosplit = true")
@@ -578,7 +579,7 @@ class PipeUseOp(FrontendOperation):
 
     @property
     def split_axis(self) -> int:
-        """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        """How vector cores share the entry, as `pipe_protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
         return number(self.split)
 
     @property
@@ -596,7 +597,7 @@ class PipeUseOp(FrontendOperation):
         self.verify_core(self.CORE)
         self.verify_id()
         verify_split(self, self.split_axis)
-        if protocol.is_odd(self.split_axis):
+        if pipe_protocol.is_odd(self.split_axis):
             self._verify_odd()
         pipe = opened_pipe(self)
         if not pipe.direction & self.DIRECTION:
@@ -604,7 +605,7 @@ class PipeUseOp(FrontendOperation):
                 self,
                 f"expects 'id' = {self.pipe_id} to reference initialize_pipe with dir_mask = {self.DIRECTION} or 3",
             )
-        if pipe.acc_push_epilogue is not None and self.split_axis != protocol.NO_SPLIT:
+        if pipe.acc_push_epilogue is not None and self.split_axis != pipe_protocol.NO_SPLIT:
             fail(self, f"expects fixpipe {self.NOUN} to have split = 0")
         for entry in self.entry_types():
             verify_odd_entry(self, self.split_axis, entry)
@@ -612,13 +613,13 @@ class PipeUseOp(FrontendOperation):
         return pipe
 
     def _verify_odd(self) -> None:
-        if self.DIRECTION != protocol.C2V:
+        if self.DIRECTION != pipe_protocol.C2V:
             fail(self, "supports odd split modes (split = 3 or 4) only for C2V GM-backed tile pipes")
         pipe = opened_pipe(self)
         in_global_memory = pipe.gm_slot_tensor is not None or (
             architecture_of(self) != "a5" and pipe.gm_slot_buffer is not None
         )
-        if pipe.direction != protocol.C2V or not in_global_memory or pipe.c2v_consumer_buf is None:
+        if pipe.direction != pipe_protocol.C2V or not in_global_memory or pipe.c2v_consumer_buf is None:
             fail(
                 self,
                 "supports odd split modes (split = 3 or 4) only for a unidirectional C2V GM-backed tile pipe with "
@@ -693,7 +694,7 @@ class TAllocToAivOp(AllocSlotOp):
 
     name = "pto.talloc_to_aiv"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
-    DIRECTION: ClassVar[int] = protocol.C2V
+    DIRECTION: ClassVar[int] = pipe_protocol.C2V
 
 
 @irdl_op_definition
@@ -702,7 +703,7 @@ class TAllocToAicOp(AllocSlotOp):
 
     name = "pto.talloc_to_aic"
     CORE: ClassVar[KernelKind] = KernelKind.VECTOR
-    DIRECTION: ClassVar[int] = protocol.V2C
+    DIRECTION: ClassVar[int] = pipe_protocol.V2C
 
 
 @irdl_op_definition
@@ -711,7 +712,7 @@ class TPushToAivOp(OneOperandOp, PushOp):
 
     name = "pto.tpush_to_aiv"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
-    DIRECTION: ClassVar[int] = protocol.C2V
+    DIRECTION: ClassVar[int] = pipe_protocol.C2V
     SPACE: ClassVar[AddressSpace] = AddressSpace.ACC
 
     def verify_(self) -> None:
@@ -755,7 +756,7 @@ class TPushToAicOp(PushOp):
     tile = operand_def(TileBufType | TensorViewType)
     aiv_subblockid = opt_operand_def(i64)
     CORE: ClassVar[KernelKind] = KernelKind.VECTOR
-    DIRECTION: ClassVar[int] = protocol.V2C
+    DIRECTION: ClassVar[int] = pipe_protocol.V2C
     SPACE: ClassVar[AddressSpace] = AddressSpace.VEC
 
     @classmethod
@@ -834,7 +835,7 @@ class PopOp(PipeUseOp):
         has_valid = self.valid_row is not None
         if has_valid != (self.valid_col is not None):
             fail(self, "expects valid_row and valid_col operands to be provided together")
-        if protocol.is_odd(self.split_axis) and not has_valid and isinstance(entry, TileBufType):
+        if pipe_protocol.is_odd(self.split_axis) and not has_valid and isinstance(entry, TileBufType):
             fail(self, "expects odd C2V split tpop to provide per-sub-core valid_row and valid_col operands")
         if has_valid:
             if not isinstance(entry, TileBufType):
@@ -876,7 +877,7 @@ class TPopFromAicOp(PopOp):
 
     name = "pto.tpop_from_aic"
     CORE: ClassVar[KernelKind] = KernelKind.VECTOR
-    DIRECTION: ClassVar[int] = protocol.C2V
+    DIRECTION: ClassVar[int] = pipe_protocol.C2V
 
 
 @irdl_op_definition
@@ -885,7 +886,7 @@ class TPopFromAivOp(PopOp):
 
     name = "pto.tpop_from_aiv"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
-    DIRECTION: ClassVar[int] = protocol.V2C
+    DIRECTION: ClassVar[int] = pipe_protocol.V2C
 
 
 class FreeOp(PipeUseOp):
@@ -927,7 +928,7 @@ class TFreeFromAicOp(FreeOp):
 
     name = "pto.tfree_from_aic"
     CORE: ClassVar[KernelKind] = KernelKind.VECTOR
-    DIRECTION: ClassVar[int] = protocol.C2V
+    DIRECTION: ClassVar[int] = pipe_protocol.C2V
 
 
 @irdl_op_definition
@@ -936,7 +937,7 @@ class TFreeFromAivOp(FreeOp):
 
     name = "pto.tfree_from_aiv"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
-    DIRECTION: ClassVar[int] = protocol.V2C
+    DIRECTION: ClassVar[int] = pipe_protocol.V2C
 
 
 # ---------------------------------------------------------------------------------------------
@@ -949,7 +950,7 @@ class SignalOp(PipeUseOp):
 
     SETTINGS: ClassVar[Clauses] = FrontendOperation.SETTINGS
     REQUIRED: ClassVar[tuple[str, ...]] = ()
-    DIRECTION: ClassVar[int] = protocol.V2C
+    DIRECTION: ClassVar[int] = pipe_protocol.V2C
 
     @classmethod
     def parse_settings(cls, parser: Parser) -> dict[str, Attribute]:

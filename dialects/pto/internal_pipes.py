@@ -24,7 +24,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from . import protocol
+from ...operations import pipe_protocol
 from .assembly import (
     Clauses,
     parse_attribute_list,
@@ -65,13 +65,13 @@ def number(attribute: Attribute) -> int:
 
 def verify_split(op: Operation, split: int) -> None:
     """Refuse unknown ways to share a tile."""
-    if not 0 <= split <= protocol.LEFT_RIGHT_ODD:
+    if not 0 <= split <= pipe_protocol.LEFT_RIGHT_ODD:
         fail(op, f"expects 'split' to be 0, 1, 2, 3, or 4; it is {split}")
 
 
 def verify_odd_entry(op: Operation, split: int, entry: Attribute) -> None:
     """Refuse to share a tensor into unequal parts."""
-    if protocol.is_odd(split) and isinstance(entry, TensorViewType):
+    if pipe_protocol.is_odd(split) and isinstance(entry, TensorViewType):
         fail(
             op,
             "supports odd split modes (split = 3 or 4) only for tile entries; the instruction set has no odd "
@@ -84,12 +84,12 @@ def verify_parity(op: Operation, split: int, entry: Attribute) -> None:
     extents = entry.valid_shape if isinstance(entry, TileBufType) else ()
     if isinstance(entry, TensorViewType):
         extents = entry.extents
-    if split == protocol.NO_SPLIT or len(extents) != 2:
+    if split == pipe_protocol.NO_SPLIT or len(extents) != 2:
         return
-    rows = protocol.splits_rows(split)
+    rows = pipe_protocol.splits_rows(split)
     count = extents[0 if rows else 1]
-    if count != DYNAMIC and (count % 2 == 1) != protocol.is_odd(split):
-        parity = "odd" if protocol.is_odd(split) else "even"
+    if count != DYNAMIC and (count % 2 == 1) != pipe_protocol.is_odd(split):
+        parity = "odd" if pipe_protocol.is_odd(split) else "even"
         axis = "row" if rows else "column"
         fail(op, f"expects a statically {parity} valid-{axis} count for split = {split}; there are {count}")
 
@@ -98,7 +98,7 @@ def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry:
     """Refuse the number of a vector core where it says nothing."""
     if lane is None:
         return
-    if split == protocol.NO_SPLIT:
+    if split == pipe_protocol.NO_SPLIT:
         fail(op, "expects 'aiv_subblockid' only when 'split' is 1, 2, 3, or 4")
     if isinstance(entry, TensorViewType):
         fail(op, "does not support 'aiv_subblockid' for !pto.tensor_view pipe entries")
@@ -108,7 +108,7 @@ def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry:
 
 def verify_numbers(op: Operation, direction: int, slot_size: int, slot_num: int) -> None:
     """Refuse directions that there are not, and pipes without slots (PTO-023)."""
-    if direction not in (protocol.C2V, protocol.V2C, protocol.BOTH):
+    if direction not in (pipe_protocol.C2V, pipe_protocol.V2C, pipe_protocol.BOTH):
         fail(op, f"expects 'dir_mask' to be 1, 2, or 3, not {direction}")
     if slot_size <= 0:
         fail(op, "expects 'slot_size' to be greater than 0; a slot holds one entry")
@@ -126,13 +126,13 @@ def verify_signal(op: Operation, signal: Attribute, split: int, slot_bytes: int)
     """Refuse a control signal that is no truth value, that is shared, or that no slot holds (PTO-021)."""
     if signal != i1:
         fail(op, f"expects a signal of type i1, not {signal}; compare a number with what makes it true")
-    if split != protocol.NO_SPLIT:
+    if split != pipe_protocol.NO_SPLIT:
         fail(op, f"expects 'split' to be 0, as a signal cannot be shared; it is {split}")
-    if slot_bytes < protocol.SIGNAL_BYTES:
+    if slot_bytes < pipe_protocol.SIGNAL_BYTES:
         fail(
             op,
-            f"expects a slot_size of at least {protocol.SIGNAL_BYTES}, the bytes of a signal, not {slot_bytes}; open "
-            "the pipe with larger slots",
+            f"expects a slot_size of at least {pipe_protocol.SIGNAL_BYTES}, the bytes of a signal, not {slot_bytes}; "
+            "open the pipe with larger slots",
         )
 
 
@@ -182,7 +182,7 @@ class InitializePipeOp(IRDLOperation):
 
     @property
     def direction(self) -> int:
-        """Directions of the pipe, as `protocol.C2V` and `protocol.V2C`."""
+        """Directions of the pipe, as `pipe_protocol.C2V` and `pipe_protocol.V2C`."""
         return number(self.dir_mask)
 
     @property
@@ -234,18 +234,18 @@ class InitializePipeOp(IRDLOperation):
             base = number(self.flag_base)
             if base < 0:
                 fail(self, "expects 'flag_base' to be non-negative when present")
-            if base + protocol.flag_count(self.direction) > protocol.HARDWARE_FLAGS:
+            if base + pipe_protocol.flag_count(self.direction) > pipe_protocol.HARDWARE_FLAGS:
                 fail(
                     self,
-                    f"requires 'flag_base' and dir_mask to fit within {protocol.HARDWARE_FLAGS} hardware flag ids; "
-                    f"it takes {protocol.flag_count(self.direction)} from {base} on",
+                    f"requires 'flag_base' and dir_mask to fit within {pipe_protocol.HARDWARE_FLAGS} hardware flag "
+                    f"ids; it takes {pipe_protocol.flag_count(self.direction)} from {base} on",
                 )
 
     def verify_peer_address(self, peer: SSAValue | None) -> None:
         """Check that there is a second buffer exactly if there are two directions."""
-        if self.direction == protocol.BOTH and peer is None:
+        if self.direction == pipe_protocol.BOTH and peer is None:
             fail(self, "expects 'peer_local_addr' when dir_mask is 3")
-        if self.direction != protocol.BOTH and peer is not None:
+        if self.direction != pipe_protocol.BOTH and peer is not None:
             fail(self, "'peer_local_addr' is only allowed when dir_mask is 3")
 
 
@@ -308,7 +308,7 @@ def peer_attributes(function: FuncOp, buffer: str) -> dict[str, Attribute]:
     return {
         _PEER_FUNCTION: SymbolRefAttr(function.sym_name.data),
         _PEER_BUFFER: StringAttr(buffer),
-        _PEER_DIRECTION: IntegerAttr(protocol.C2V, i8),
+        _PEER_DIRECTION: IntegerAttr(pipe_protocol.C2V, i8),
     }
 
 
@@ -336,7 +336,7 @@ class BoundPipeOp(IRDLOperation):
 
     @property
     def split_axis(self) -> int:
-        """How vector cores share the entry, as `protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        """How vector cores share the entry, as `pipe_protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
         return number(self.split)
 
     @property
@@ -353,7 +353,7 @@ class BoundPipeOp(IRDLOperation):
         if not isinstance(maker, InitializePipeOp):
             fail(self, "pipe_handle must be produced by pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe")
         verify_split(self, self.split_axis)
-        if protocol.is_odd(self.split_axis):
+        if pipe_protocol.is_odd(self.split_axis):
             self._verify_odd(maker, core)
         entry = None if self.entry_value is None else self.entry_value.type
         if entry is None:
@@ -370,7 +370,7 @@ class BoundPipeOp(IRDLOperation):
         if (
             core is not expected
             or not isinstance(maker, InitializeL2G2LPipeOp)
-            or maker.direction != protocol.C2V
+            or maker.direction != pipe_protocol.C2V
             or maker.local_addr is None
         ):
             fail(
@@ -395,7 +395,7 @@ class BoundPipeOp(IRDLOperation):
                 "type",
             )
         verify_entry_matches(self, entry, slot, "initialize_l2g2l_pipe gm_addr")
-        size, split = entry.bytes, self.split_axis != protocol.NO_SPLIT
+        size, split = entry.bytes, self.split_axis != pipe_protocol.NO_SPLIT
         if size is not None and size != maker.entry_bytes and not (split and 2 * size == maker.entry_bytes):
             half = " or half slot_size for split entries" if split else ""
             fail(
@@ -594,7 +594,7 @@ class SignalThroughPipeOp(BoundPipeOp):
                 f"must be inside a {self.CORE.value} kernel function or section; control signals go from vector cores "
                 "to the cube core",
             )
-        if not maker.direction & protocol.V2C:
+        if not maker.direction & pipe_protocol.V2C:
             fail(
                 self,
                 f"expects a pipe with dir_mask = 2 or 3, not {maker.direction}; control signals go from vector cores "
@@ -607,7 +607,7 @@ class SignalThroughPipeOp(BoundPipeOp):
 
 def whole() -> dict[str, Attribute]:
     """How vector cores share a control signal: not."""
-    return {"split": IntegerAttr(protocol.NO_SPLIT, i8)}
+    return {"split": IntegerAttr(pipe_protocol.NO_SPLIT, i8)}
 
 
 @irdl_op_definition

@@ -29,7 +29,8 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...diagnostics import LoomError, location_of
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
 from ..assembly import parse_members
 from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
 from .attributes import (

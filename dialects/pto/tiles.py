@@ -24,7 +24,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
-from . import tile_table
+from ...operations import tile_table
 from .assembly import (
     parse_attribute_list,
     parse_ins,

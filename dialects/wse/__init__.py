@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from ..elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
-from ..region import RegionAttr
-from ..switches import Position, PositionAttr, SwitchAttr
+from ..machine.elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
+from ..machine.region import RegionAttr
+from ..machine.switches import Position, PositionAttr, SwitchAttr
 from ..symbols import symbol_name
 from .attributes import (
     EVERYWHERE,

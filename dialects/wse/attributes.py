@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from ..assembly import parse_symbol
-from ..region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region import RegionAttr, parse_region_list, print_region_list
 
 EVERYWHERE = ArrayAttr([RegionAttr.get()])
 """The whole rectangle, `[:, :]`."""

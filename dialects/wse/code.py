@@ -44,7 +44,7 @@ from ..assembly import (
     print_body,
 )
 from ..building import build
-from ..machine_rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
+from ..machine.rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
 from .attributes import TaskKind, TaskKindAttr
 from .program import PeOp
 from .symbols import SymbolUser, described

@@ -16,9 +16,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, SymbolOpInterface
 
 from ..assembly import parse_attributes, print_attributes
-from ..machine_rules import verify_ports, verify_stream_way
-from ..region import RegionAttr, parse_region_list, print_region_list
-from ..switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
+from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.rules import verify_ports, verify_stream_way
+from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from .attributes import EVERYWHERE, Direction, DirectionAttr, StreamWay
 from .program import ProgramOp
 from .symbols import SymbolUser

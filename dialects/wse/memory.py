@@ -29,8 +29,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..elements import element_count, parse_dense, parse_memref, verify_memory_type
-from ..machine_rules import (
+from ..machine.elements import element_count, parse_dense, parse_memref, verify_memory_type
+from ..machine.rules import (
     positions_attribute,
     verify_exported_buffer,
     verify_exported_function,

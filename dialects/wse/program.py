@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
-from ..region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from .attributes import EVERYWHERE
 from .symbols import UniqueSymbols
 

@@ -20,8 +20,8 @@ from xdsl.utils.hints import isa
 
 from ...targets import Target
 from ..assembly import parse_attributes, parse_symbol, print_attributes
-from ..fifo_options import FIFO_OPTIONS, parse_fifo_options, print_fifo_options, verify_fifo_actions
-from ..machine_rules import verify_fifos, verify_unblocked_queue
+from ..machine.fifo_options import FIFO_OPTIONS, parse_fifo_options, print_fifo_options, verify_fifo_actions
+from ..machine.rules import verify_fifos, verify_unblocked_queue
 from .attributes import EVERYWHERE, QueueColorAttr, parse_queue_color, print_queue_color
 from .program import PeOp
 from .symbols import SymbolUser, described

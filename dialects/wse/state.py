@@ -19,8 +19,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, symbol
-from ..elements import verify_memory_type
-from ..machine_operations import AssertOperation, PrintOperation, TimestampOperation
+from ..machine.elements import verify_memory_type
+from ..machine.operations import AssertOperation, PrintOperation, TimestampOperation
 from .attributes import Axis, AxisAttr
 from .symbols import SymbolUser
 

@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ...diagnostics import LoomError, shown
-from ...output_files import uninterrupted
+from ...diagnostics.errors import LoomError, shown
 from ...targets import TARGETS
+from ..output_files import uninterrupted
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
     or the directory cannot be written.
     """
-    from ...frontend.ir_table import table_of
-    from ...frontend.ir_text import print_ir
+    from ...dialects.ir_table import table_of
+    from ...dialects.ir_text import print_ir
     from ..compilation import compile
 
     placement.check(layout.rectangle)
@@ -183,11 +183,11 @@ def read_program(artifact: Artifact) -> ModuleOp:
     Whoever has changed its text runs the changed program, which is verified; places are then those in the text.
     """
     from ...dialects import context
-    from ...dialects.region import RegionAttr
-    from ...dialects.switches import PositionAttr, SwitchAttr
-    from ...frontend.ir_table import MalformedTable, module_of
-    from ...frontend.ir_text import decode_text, parse_ir
-    from ...verification import verify
+    from ...dialects.ir_table import MalformedTable, module_of
+    from ...dialects.ir_text import decode_text, parse_ir
+    from ...dialects.machine.region import RegionAttr
+    from ...dialects.machine.switches import PositionAttr, SwitchAttr
+    from ...dialects.verification import verify
 
     text = _content(artifact.flow)
     if _digest(text) != artifact.digests[FLOW]:

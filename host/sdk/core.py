@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...diagnostics import LoomError
-from ...output_files import create_partial
+from ...diagnostics.errors import LoomError
+from ..output_files import create_partial
 from . import artifact as artifacts
 from .errors import SdkError
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...diagnostics import LoomError
+from ...diagnostics.errors import LoomError
 from . import artifact as artifacts
 from . import core, trace_records
 from .errors import SdkError

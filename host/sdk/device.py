@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...environment import STEP_LIMIT
+from ...diagnostics.limits import STEP_LIMIT
 from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import Hang, explain, unexplained
 from ...runtime.host_streams import MissingWavelets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...diagnostics import LoomError
+from ...diagnostics.errors import LoomError
 
 
 class SdkError(LoomError, RuntimeError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...diagnostics import LoomError
+from ...diagnostics.errors import LoomError
 
 HALO = 1
 """PEs left free along every edge of the fabric."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import environment
-from ...diagnostics import LoomError, shown
+from ...diagnostics import limits as environment
+from ...diagnostics.errors import LoomError, shown
 from . import artifact as artifacts
 from . import tensors
 from .errors import SdkError

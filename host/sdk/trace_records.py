@@ -1,7 +1,7 @@
 """What <debug> records: the words of a trace buffer, as the library writes them, and back to values.
 
 Word 0 counts the words of records, word 1 the records dropped for lack of room; records follow, each a tag (kind in the
-low byte) and its payload, low word first. `frontend/csl` has the other side of this.
+low byte) and its payload, low word first. `frontend/libraries/debug.csl` has the other side of this.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from loomir import pto
-from loomir.diagnostics import LoomError, written_as
+from loomir.diagnostics.errors import LoomError
+from loomir.diagnostics.locations import written_as
 from loomir.dialects import flow
 from loomir.host.pto import Printed, Result, compare, differences
 from loomir.host.pto_check import aim, parse_kernels, prepare

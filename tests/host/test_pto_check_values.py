@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from loomir import pto
 from loomir.dialects import context
-from loomir.dialects.pto.protocol import Behaviour
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host.pto_check import check
+from loomir.operations.pipe_protocol import Behaviour
 from loomir.runtime import Deadlock
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"

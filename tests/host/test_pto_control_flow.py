@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from loomir import pto
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.host.pto_check import check
 
 DELAYED_FREE = Path(__file__).parents[2] / "examples" / "pto" / "delayed_free.pto"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from loomir import pto
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 
 BOX_BYTES = 32
 BOX_ROWS = 16

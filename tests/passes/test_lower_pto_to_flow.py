@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context, flow
-from loomir.dialects.pto.protocol import Behaviour
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.verification import verify
 from loomir.host import pto
+from loomir.operations.pipe_protocol import Behaviour
 from loomir.passes import get_all_passes
 from loomir.passes.lower_pto_to_flow import LowerPtoToFlowPass
-from loomir.verification import verify
 
 PASSES = (
     "pto-assign-default-frontend-pipe-id",

@@ -10,13 +10,13 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from loomir import targets
-from loomir.diagnostics import location_of
+from loomir.analysis.concurrency import Concurrency
+from loomir.analysis.wse.pe_program import pe_programs, skeleton_of
+from loomir.diagnostics.locations import location_of
 from loomir.dialects import dsd, dsr, get_all_dialects, wse
-from loomir.frontend.ir_text import LocatingParser
+from loomir.dialects.ir_text import LocatingParser
+from loomir.dialects.verification import verify
 from loomir.passes import get_all_passes
-from loomir.passes.analysis.concurrency import Concurrency
-from loomir.passes.pe_program import pe_programs, skeleton_of
-from loomir.verification import verify
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.mlir"))
 PASSES = ["dsd-expand-tensor-access", "dsd-assign-queues", "dsd-assign-microthreads", "dsr-allocate"]

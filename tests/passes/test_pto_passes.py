@@ -16,9 +16,9 @@ from xdsl.context import Context
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import get_all_dialects
-from loomir.dialects.pto import protocol
+from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp
 from loomir.dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from loomir.dialects.pto.internal_pipes import (
@@ -29,9 +29,9 @@ from loomir.dialects.pto.internal_pipes import (
     number,
 )
 from loomir.dialects.pto.kernels import architecture_of
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.verification import verify
+from loomir.operations import pipe_protocol
 from loomir.passes import get_all_passes
-from loomir.verification import verify
 
 PASSES = [
     "pto-assign-default-frontend-pipe-id",
@@ -69,7 +69,7 @@ def pipes(module: ModuleOp, function: str) -> list[InitializePipeOp]:
     ]
 
 
-directions = st.sampled_from([protocol.C2V, protocol.V2C, protocol.BOTH])
+directions = st.sampled_from([pipe_protocol.C2V, pipe_protocol.V2C, pipe_protocol.BOTH])
 shapes = st.lists(st.tuples(directions, st.sampled_from([256, 1024]), st.integers(1, 8), st.booleans()), max_size=5)
 
 
@@ -81,10 +81,10 @@ def program(shape: list[tuple[int, int, int, bool]], order: list[int], chip: str
         for index in range(len(shape)) if kernel == "cube" else order:
             direction, size, slots, split = shape[index]
             operands = ["gm_slot_buffer = %gm : !pto.ptr<f32>"]
-            for way, consumer in ((protocol.C2V, "vec"), (protocol.V2C, "cube")):
+            for way, consumer in ((pipe_protocol.C2V, "vec"), (pipe_protocol.V2C, "cube")):
                 if not direction & way:
                     continue
-                name = f"{'c2v' if way == protocol.C2V else 'v2c'}_{index}"
+                name = f"{'c2v' if way == pipe_protocol.C2V else 'v2c'}_{index}"
                 key = f'name = "{name}"'
                 if consumer == kernel:
                     clauses = f"{key}, size = {size * slots}, location = #pto.address_space<{place}>, auto = true"
@@ -95,7 +95,7 @@ def program(shape: list[tuple[int, int, int, bool]], order: list[int], chip: str
             open_pipe = "pto.aic_initialize_pipe" if kernel == "cube" else "pto.aiv_initialize_pipe"
             clauses = f"id = {index}, dir_mask = {direction}, slot_size = {size}, slot_num = {slots}"
             lines.append(f"{open_pipe} {{{clauses}}}({', '.join(operands)})")
-            if kernel == "vec" and direction & protocol.C2V:
+            if kernel == "vec" and direction & pipe_protocol.C2V:
                 lines.append(f"pto.tfree_from_aic {{id = {index}, split = {int(split)}}}")
         kind = "cube" if kernel == "cube" else "vector"
         head = f"func.func @{kernel}(%gm: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}"
@@ -110,8 +110,8 @@ def test_both_ends_agree_and_nothing_overlaps(
 ) -> None:
     order = data.draw(st.permutations(range(len(shape))))
     text = program(shape, order, chip)
-    flags = sum(protocol.flag_count(direction) for direction, *_ in shape)
-    if flags > protocol.HARDWARE_FLAGS:
+    flags = sum(pipe_protocol.flag_count(direction) for direction, *_ in shape)
+    if flags > pipe_protocol.HARDWARE_FLAGS:
         with pytest.raises(LoomError, match="fit within 16 hardware flag ids"):
             lowered(text)
         return
@@ -126,10 +126,10 @@ def test_both_ends_agree_and_nothing_overlaps(
         assert number(one.flag_base) == number(other.flag_base)
         assert one.nosplit == other.nosplit
         assert one.nosplit is not None
-        assert bool(one.nosplit.value.data) is (bool(direction & protocol.C2V) and not split)
+        assert bool(one.nosplit.value.data) is (bool(direction & pipe_protocol.C2V) and not split)
         assert one.depth == other.depth == slots
         first = number(one.flag_base)
-        used += range(first, first + protocol.flag_count(direction))
+        used += range(first, first + pipe_protocol.flag_count(direction))
     # First fit, and all of even width: no flag is left out.
     assert sorted(used) == list(range(flags))
     assert not any(isinstance(op, ReserveBufferOp | ImportReservedBufferOp | OpenPipeOp) for op in module.walk())
@@ -141,7 +141,7 @@ def test_both_ends_agree_and_nothing_overlaps(
 
 _WANTED = re.compile(r"((?:T(?:ALLOC|PUSH|POP|FREE)<)?TPipe<\d+, Direction::\w+, \d+, \d+, \d+, \w+)")
 _CALLS = {"pto.talloc": "TALLOC", "pto.tpush": "TPUSH", "pto.tpop": "TPOP", "pto.tfree": "TFREE"}
-_WAYS = {protocol.C2V: "C2V", protocol.V2C: "V2C", protocol.BOTH: "BOTH"}
+_WAYS = {pipe_protocol.C2V: "C2V", pipe_protocol.V2C: "V2C", pipe_protocol.BOTH: "BOTH"}
 _DEFAULT_LOCAL_SLOTS = 2
 """Of the public compiler's type, where it is not given; our text has no such default."""
 

@@ -15,12 +15,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
 from loomir import targets
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import get_all_dialects
+from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.memory import AllocTileOp, constant_value
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.verification import verify
 from loomir.passes.pto_place_tiles import PtoPlaceTilesPass
-from loomir.verification import verify
 
 BLOCK = 256
 KIB = 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.passes import get_all_passes
 
 OPEN = "pto.aiv_initialize_pipe {id = 2, dir_mask = 1, slot_size = 1024}"

@@ -6,18 +6,18 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from loomir.analysis.pto.schedules import pipe_uses
+from loomir.checks.pto_hazards import find_hazards
+from loomir.diagnostics.findings import Finding
 from loomir.dialects import context
+from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.frontend_pipes import OpenPipeOp
 from loomir.dialects.pto.kernels import Architecture
-from loomir.dialects.pto.protocol import Behaviour
 from loomir.dialects.traversal import walk
-from loomir.findings import Finding
-from loomir.frontend.ir_text import parse_ir
-from loomir.passes.pto_hazards import find_hazards
+from loomir.dialects.verification import verify
+from loomir.operations.pipe_protocol import Behaviour
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 from loomir.passes.pto_lower_frontend_pipe_ops import PtoLowerFrontendPipeOpsPass
-from loomir.passes.pto_schedules import pipe_uses
-from loomir.verification import verify
 
 MAT = "!pto.tile_buf<mat, 16x16xf32>"
 VEC = "!pto.tile_buf<vec, 16x16xf32>"

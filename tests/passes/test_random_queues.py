@@ -18,9 +18,9 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir import targets
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import dsd, get_all_dialects, wse
-from loomir.frontend.ir_text import LocatingParser
+from loomir.dialects.ir_text import LocatingParser
 from loomir.passes.dsd_assign_microthreads import DsdAssignMicrothreadsPass
 from loomir.passes.dsd_assign_queues import DsdAssignQueuesPass
 

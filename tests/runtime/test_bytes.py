@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime.machine import Machine
 
 GRIDS = pytest.mark.parametrize(("width", "height", "block"), [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import codegen
 from loomir.runtime.machine import Machine
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
 TARGETS = ("wse2", "wse3")

@@ -8,8 +8,8 @@ import pytest
 
 import loomir
 from loomir.backend.csl import source_of
-from loomir.frontend.csl.sema.compilation import compile_layout
-from loomir.nesting import deep_nesting
+from loomir.diagnostics.nesting import deep_nesting
+from loomir.frontend.compilation import compile_layout
 
 LAYOUT = """layout {
   @set_rectangle(1, 1);

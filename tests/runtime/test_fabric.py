@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from loomir import targets
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime.fabric import PORTS, Color, arrivals, compress, reach, trace
 from loomir.runtime.units import cells, from_mask, rectangle
 

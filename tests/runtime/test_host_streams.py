@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 from loomir.runtime.host_streams import MissingWavelets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
 from .flow_modules import parse

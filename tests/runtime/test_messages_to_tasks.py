@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
 from .flow_modules import parse

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from loomir.dialects.dsd_table import OPERATIONS
+from loomir.operations.dsd_table import OPERATIONS
 from loomir.runtime.arithmetic import unavailable
 from loomir.runtime.machine import Machine
 

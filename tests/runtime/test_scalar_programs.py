@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import program
 from loomir.runtime.machine import Machine
 from loomir.runtime.memory import DTYPES

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir import targets
-from loomir.diagnostics import LoomError
-from loomir.dialects.switches import Position, SwitchAttr
+from loomir.diagnostics.errors import LoomError
+from loomir.dialects.machine.switches import Position, SwitchAttr
 from loomir.runtime import Deadlock, Machine
 from loomir.runtime.fabric import Color
 from loomir.runtime.placement import Placement

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime.machine import Machine
 
 from .flow_modules import parse

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.parser import Parser
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
-from loomir.dialects.tile_functions import FUNCTIONS
+from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
 from loomir.runtime.tile_arithmetic import KERNELS, convert
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Machine
 from loomir.runtime.watch import MAX_PLACES, Watch
 

@@ -12,8 +12,8 @@ import pytest
 
 from loomir.backend import csl
 from loomir.backend.csl.target import split_files
-from loomir.diagnostics import shown
-from loomir.frontend.ir_text import parse_ir
+from loomir.diagnostics.errors import shown
+from loomir.dialects.ir_text import parse_ir
 from loomir.host.compilation import context
 
 from .conftest import Run, one_error

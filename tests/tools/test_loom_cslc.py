@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loomir.frontend import csl
+from loomir import frontend
 from loomir.host.sdk import artifact
 
 from ..host.sdk.programs import Layout, grid_layout
@@ -30,7 +30,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calls:
         layout.params, layout.colors = options["params"], options["colors"]
         return layout
 
-    monkeypatch.setattr(csl, "compile_layout", compile_layout, raising=False)
+    monkeypatch.setattr(frontend, "compile_layout", compile_layout, raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "layout.csl").write_text("layout {}\n")
     return noted

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.tools.loom import read_array
 
 

@@ -81,7 +81,7 @@ def test_partial_files_follow_no_links(tmp_path: Path, monkeypatch: pytest.Monke
     victim = tmp_path / "victim"
     victim.write_text("of somebody else")
     guesses = iter(["guessed", "guessed", "free"])
-    monkeypatch.setattr("loomir.output_files.secrets.token_hex", lambda _: next(guesses))
+    monkeypatch.setattr("loomir.host.output_files.secrets.token_hex", lambda _: next(guesses))
     (tmp_path / ".loom-guessed.partial").symlink_to(victim)
     with Outputs() as outputs:
         outputs.open(tmp_path / "file").write(b"new")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host.pto_check import check
 
 from .conftest import Run, one_error

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loomir.diagnostics import LoomError, shown
-from loomir.findings import Finding
+from loomir.diagnostics.errors import LoomError, shown
+from loomir.diagnostics.findings import Finding
 
 from .conftest import Run
 
@@ -110,9 +110,9 @@ def test_what_a_program_prints_as_it_runs(program: Path) -> None:
 
 def test_a_layout_that_xdsl_names_is_written_nowhere_else(program: Path) -> None:
     """`import-xdsl-csl` puts the program into files of its own, whose names it chooses."""
-    from loomir.frontend.ir_text import parse_ir
-    from loomir.frontend.xdsl_csl import import_modules
+    from loomir.dialects.ir_text import parse_ir
     from loomir.host.compilation import context
+    from loomir.importers.xdsl_csl import import_modules
 
     for name in ("../../escaped", f"{program.parent}/escaped"):
         text = f"""\

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 import loomir
 from loomir.backend import csl
 from loomir.dialects import wse
-from loomir.frontend.csl.sema.compilation import compile_layout
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
+from loomir.frontend.compilation import compile_layout
 from loomir.host.compilation import context
 
 Launch = tuple[str, Sequence[float]]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from loomir.backend.csl import tree
 from loomir.backend.csl.regions import Rectangle, covers, inside, meet, over
-from loomir.frontend.csl import syntax
-from loomir.frontend.csl.syntax import Expression, Statement
+from loomir.csl import syntax
+from loomir.csl.syntax import Expression, Statement
 
 OPERATORS = {"==": eq, ">=": ge, "<=": le, "%": mod, "+": add, "and": and_, "or": or_}
 SIDE = 7

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loomir.dialects.dsd_table import OPERATIONS, DsdOperation
+from loomir.operations.dsd_table import OPERATIONS, DsdOperation
 from loomir.runtime.arithmetic import unavailable
 
 from .round_trip import assert_same, parse, run, through_csl

@@ -10,8 +10,8 @@ import pytest
 import loomir
 from loomir.backend.csl import source_of
 from loomir.dialects import context
-from loomir.frontend.csl.sema.compilation import CompiledLayout, compile_layout
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
+from loomir.frontend.compilation import CompiledLayout, compile_layout
 
 TYPES = {
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "i8": np.int8, "i16": np.int16, "i32": np.int32,

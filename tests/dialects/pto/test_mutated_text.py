@@ -14,13 +14,13 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from loomir.diagnostics import LoomError, report
+from loomir.diagnostics.errors import LoomError, report
+from loomir.diagnostics.nesting import deep_nesting
 from loomir.dialects import context as loom_context
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.verification import verify
 from loomir.host.pto_check import REJECTED, check, chips_of, prepare
-from loomir.nesting import deep_nesting
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
-from loomir.verification import verify
 
 ROOT = Path(__file__).parents[3]
 MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", "3000"))

@@ -18,11 +18,11 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.printer import Printer
 
-from loomir.diagnostics import LoomError
+from loomir.checks.pto_hazards import find_hazards
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import get_all_dialects
-from loomir.frontend.ir_text import parse_ir
-from loomir.passes.pto_hazards import find_hazards
-from loomir.verification import verify
+from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.verification import verify
 
 DIRECTORY = os.environ.get("LOOMIR_PTOAS")
 

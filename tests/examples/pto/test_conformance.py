@@ -75,9 +75,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir import pto
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context, flow
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host.pto_check import check
 from loomir.passes import get_all_passes
 from loomir.runtime import Deadlock

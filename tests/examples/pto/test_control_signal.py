@@ -10,9 +10,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from loomir.dialects import context
-from loomir.dialects.pto.protocol import Behaviour
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host import pto
+from loomir.operations.pipe_protocol import Behaviour
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "pto" / "control_signal.pto"
 ARCHS: tuple[Behaviour, ...] = ("ideal", "a2a3", "a5")

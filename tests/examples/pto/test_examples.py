@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from loomir.diagnostics import LoomError
+from loomir.diagnostics.errors import LoomError
 from loomir.host import pto
 from loomir.host.pto_check import check
 from loomir.runtime import Deadlock

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from loomir.findings import Finding
+from loomir.diagnostics.findings import Finding
 
 from .cases import exact_exchange
 from .kernel_text import UP_DOWN, Chip

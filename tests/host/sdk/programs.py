@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from loomir.frontend.ir_text import parse_ir
+from loomir.dialects.ir_text import parse_ir
 from loomir.host.compilation import context
 from loomir.host.sdk import artifact
 from loomir.host.sdk.placement import FabricPlacement

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loomir.diagnostics import LoomError, location_of
+from loomir.diagnostics.errors import LoomError
+from loomir.diagnostics.locations import location_of
 from loomir.host.sdk import artifact
 from loomir.host.sdk.placement import FabricPlacement
 

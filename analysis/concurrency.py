@@ -1,0 +1,464 @@
+"""Which DSD operations of a PE program may run at the same time, and which do so in every run.
+
+May run concurrently
+--------------------
+A PE program is read as a Petri net. Places are the states something can be in: a point in a body, the idle PE, a
+pending activation, a task being blocked or unblocked, an asynchronous operation under way. Transitions are what
+happens: an issue turns a point into the next point and an operation under way; a completion turns the operation
+under way into the activation of its task; a task starts by taking the idle PE and its activation. Of the pairs of
+places that can be occupied at the same time the least set closed under these rules is computed (the concurrency
+relation of Kovalyov and Esparza): what one transition puts down together is concurrent, and what is concurrent with
+everything a transition takes is concurrent with everything it puts down.
+
+The result contains every pair that can really occur, and may contain more:
+- branches are taken either way, loops any number of times above their stated minimum, and data is not looked at, so a
+  join that counts completions in a variable is seen as going on after the first one; a join by `activate` and
+  `unblock` is seen exactly;
+- two places concurrent with a third are not checked all three at once;
+- an activation of a task that is already active counts as a second activation.
+Two things are assumed of the host and the program at rest: a function is launched when nothing runs any more, so an
+operation that is still waiting then (a receive that nobody will ever serve) is not held against the next launch; and
+a task that the program both blocks and unblocks is then back in the state it started in.
+
+Certainly concurrent
+--------------------
+Two operations overlap in every run that reaches both, if one body issues both without a chance to wait in between: a
+task is never interrupted, so a completion cannot be acted on before it ends. They are found with dominators: the
+first, which is asynchronous, dominates the second or the second follows the first on all paths (networkx). Only
+these are errors to report at compile time; the rest is for the run-time check (DSD-208, DSD-209).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, cast
+
+from .skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task, statements
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class Concurrency:
+    """The two relations over the operations of one program."""
+
+    def __init__(self, program: Program):
+        self._keys = list(dict.fromkeys(operation.key for operation in program.operations()))
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._relations = _relations_of(*_numbered(program, self._numbers))
+
+    def overlapping(self, key: Hashable) -> tuple[Hashable, ...]:
+        """The operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
+        may be issued again before it has ended."""
+        return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
+
+    def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
+        """Whether a run that issues both has them under way together, as far as timing is not relied on."""
+        return self._relations.certainly_overlap(self._numbers[first], self._numbers[second])
+
+    def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:
+        """Every pair that may overlap, once, in order of appearance; a pair of equals for a self-overlap."""
+        for number, key in enumerate(self._keys):
+            for other in self._relations.may[number]:
+                if other >= number:
+                    yield key, self._keys[other]
+
+
+_Tasks = tuple[tuple[Hashable, Task], ...]
+_Functions = tuple[tuple[Hashable, Function], ...]
+
+
+def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks, _Functions]:
+    """A program whose operations are called by their numbers: equal for programs that differ only in what they
+    compute, as those of one file for different PEs mostly do."""
+
+    def body(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(map(statement, statements))
+
+    def statement(one: Statement) -> Statement:
+        match one:
+            case Operation():
+                return replace(one, key=numbers[one.key])
+            case Branch():
+                return Branch(tuple(map(body, one.arms)), one.separate)
+            case Loop():
+                return Loop(body(one.body), one.at_least)
+            case _:
+                return one
+
+    tasks = tuple((name, replace(task, body=body(task.body))) for name, task in program.tasks.items())
+    return tasks, tuple((name, replace(code, body=body(code.body))) for name, code in program.functions.items())
+
+
+@lru_cache(maxsize=64)
+def _relations_of(tasks: _Tasks, functions: _Functions) -> _Relations:
+    """The relations of a program; three passes ask for them, for every PE program."""
+    return _Relations(Program(dict(tasks), dict(functions)))
+
+
+class _Relations:
+    """The two relations over numbered operations."""
+
+    def __init__(self, program: Program):
+        self._program = program
+        net = _Net(program)
+        related = net.concurrent_places()
+        places = {place: cast(int, key) for key, place in net.under_way.items()}
+        mask = sum(1 << place for place in places)
+        self.may: dict[int, tuple[int, ...]] = {
+            number: tuple(sorted(places[other] for other in _members(related[place] & mask)))
+            for place, number in places.items()
+        }
+
+    def certainly_overlap(self, first: int, second: int) -> bool:
+        return any(
+            body.both(first, second) or body.both(second, first) or (first == second and first in body.repeated)
+            for body in self._issues[first]
+        )
+
+    @cached_property
+    def _issues(self) -> dict[Hashable, list[_Issues]]:
+        """The bodies that issue each operation."""
+        issued: dict[Hashable, Sequence[Operation]] = {}
+        bodies: list[_Issues] = []
+        for name in _callees_first(self._program):
+            bodies.append(_Issues(self._program.functions[name].body, issued))
+            issued[name] = bodies[-1].certain
+        bodies.extend(_Issues(task.body, issued) for task in self._program.tasks.values())
+        found: dict[Hashable, list[_Issues]] = defaultdict(list)
+        for body in bodies:
+            for key in body.nodes:
+                found[key].append(body)
+        return found
+
+
+@dataclass(frozen=True)
+class _Transition:
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class _Net:
+    """The Petri net of a program; a place is a number, a set of places the bits of an int."""
+
+    def __init__(self, program: Program):
+        self._count = 0
+        self._transitions: list[_Transition] = []
+        self.under_way: dict[Hashable, int] = {}
+        self._program = program
+        self._idle = self._place()
+        self._host = self._place()
+        signals = [signal for signal in _signals(program) if signal.task in program.tasks]
+        is_blocked = {signal.task for signal in signals if signal.action == "block"}
+        is_unblocked = {signal.task for signal in signals if signal.action == "unblock"}
+        can_block = is_blocked | {name for name, task in program.tasks.items() if task.blocked}
+        self._pending = {name: self._place() for name, task in program.tasks.items() if task.kind == "local"}
+        self._state = {name: (self._place(), self._place()) for name in program.tasks if name in can_block}
+        self._entry = {name: (self._place(), self._place()) for name in program.functions}
+        # What one launch leaves to the next: states that are entered for good.
+        self._kept = sum(
+            1 << place
+            for name, pair in self._state.items()
+            if not (name in is_blocked and name in is_unblocked)
+            for place in (*pair, *([self._pending[name]] if name in self._pending else []))
+        )
+        for name, function in program.functions.items():
+            start, end = self._entry[name]
+            self._connect(start, function.body, end)
+            if function.exported:
+                self._launch(start, end)
+        for name, task in program.tasks.items():
+            start, end = self._place(), self._place()
+            self._connect(start, task.body, end)
+            self._add((end,), (self._idle,))
+            awaited = (self._pending[name],) if name in self._pending else ()
+            unblocked = (self._state[name][1],) if name in self._state else ()
+            self._add((self._idle, *awaited, *unblocked), (start, *unblocked))
+
+    def _place(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    def _add(self, inputs: Iterable[int], outputs: Iterable[int]) -> None:
+        self._transitions.append(_Transition(tuple(inputs), tuple(outputs)))
+
+    def _launch(self, start: int, end: int) -> None:
+        launched = self._place()
+        self._add((self._idle, self._host), (start, launched))
+        self._add((end, launched), (self._idle,))
+
+    def _operation_place(self, key: Hashable) -> int:
+        if key not in self.under_way:
+            self.under_way[key] = self._place()
+        return self.under_way[key]
+
+    def _connect(self, start: int, body: tuple[Statement, ...], end: int) -> None:
+        """Transitions that lead from point `start` through `body` to point `end`."""
+        here = start
+        for statement in body:
+            following = self._place()
+            self._step(here, statement, following)
+            here = following
+        self._add((here,), (end,))
+
+    def _step(self, here: int, statement: Statement, following: int) -> None:
+        match statement:
+            case Signal():
+                self._signal((here,), (statement,), (following,))
+            case Operation():
+                under_way = self._operation_place(statement.key)
+                if statement.asynchronous:
+                    self._add((here,), (following, under_way))
+                    for completion in statement.completions:
+                        self._signal((under_way,), completion, ())
+                else:
+                    # The PE stands still meanwhile: the operation is itself the point the program is at.
+                    self._add((here,), (under_way,))
+                    self._add((under_way,), (following,))
+            case Call():
+                start, end = self._entry[statement.function]
+                returning = self._place()
+                self._add((here,), (start, returning))
+                self._add((end, returning), (following,))
+            case Branch():
+                for arm in statement.arms:
+                    self._connect(here, arm, following)
+            case Loop():
+                entry, last = self._place(), self._place()
+                self._add((here,), (entry,))
+                self._connect(entry, statement.body, last)
+                self._add((last,), (entry,))
+                self._add((last if statement.at_least else entry,), (following,))
+
+    def _signal(self, inputs: tuple[int, ...], signals: tuple[Signal, ...], outputs: tuple[int, ...]) -> None:
+        """A transition that also signals; blocking and unblocking look at the state they find."""
+        variants = [(inputs, outputs)]
+        for signal in signals:
+            if signal.action == "activate":
+                if signal.task in self._pending:
+                    pending = self._pending[signal.task]
+                    variants = [(before, (*after, pending)) for before, after in variants]
+            elif signal.task in self._state:
+                new = self._state[signal.task][signal.action == "unblock"]
+                variants = [
+                    ((*before, old), (*after, new)) for before, after in variants for old in self._state[signal.task]
+                ]
+        for before, after in variants:
+            self._add(before, after)
+
+    def _start(self) -> list[int]:
+        marked = [self._idle, self._host]
+        for name, task in self._program.tasks.items():
+            if task.active and name in self._pending:
+                marked.append(self._pending[name])
+            if name in self._state:
+                marked.append(self._state[name][not task.blocked])
+        return marked
+
+    def concurrent_places(self) -> list[int]:
+        """For every place the set of places that may be occupied together with it."""
+        related = [0] * self._count
+        consumers: dict[int, list[int]] = defaultdict(list)
+        for number, transition in enumerate(self._transitions):
+            for place in transition.inputs:
+                consumers[place].append(number)
+        waiting = deque(range(len(self._transitions)))
+        queued = [True] * len(self._transitions)
+        kept = self._kept
+
+        def touch(place: int) -> None:
+            for number in consumers[place]:
+                if not queued[number]:
+                    queued[number] = True
+                    waiting.append(number)
+
+        def relate(place: int, others: int) -> None:
+            new = others & ~related[place]
+            if not new:
+                return
+            related[place] |= new
+            touch(place)
+            bit = 1 << place
+            for other in _members(new):
+                if not related[other] & bit:
+                    related[other] |= bit
+                    touch(other)
+            if place == self._idle and new & kept:
+                relate(self._host, new & kept)
+
+        marked = self._start()
+        reachable = sum(1 << place for place in marked)
+        for place in marked:
+            relate(place, reachable & ~(1 << place))
+        while waiting:
+            number = waiting.popleft()
+            queued[number] = False
+            inputs, outputs = self._transitions[number].inputs, self._transitions[number].outputs
+            if not all(reachable >> place & 1 for place in inputs):
+                continue
+            if any(not related[place] >> other & 1 for place in inputs for other in inputs if place < other):
+                continue
+            beside = ~0
+            for place in inputs:
+                beside &= related[place]
+            everything = sum(1 << place for place in set(outputs))
+            for place in outputs:
+                if not reachable >> place & 1:
+                    reachable |= 1 << place
+                    touch(place)
+                # What the transition only reads stays beside what it puts down, never beside itself.
+                relate(place, (beside | everything) & ~(1 << place) | beside & 1 << place)
+        return related
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _signals(program: Program) -> Iterator[Signal]:
+    for body in program.bodies():
+        for statement in statements(body):
+            if isinstance(statement, Signal):
+                yield statement
+            elif isinstance(statement, Operation):
+                for completion in statement.completions:
+                    yield from completion
+
+
+def _callees_first(program: Program) -> list[Hashable]:
+    import networkx as nx  # takes as long to import as the rest of the compiler, and few programs need it
+
+    calls: nx.DiGraph[Hashable] = nx.DiGraph()
+    for name, function in program.functions.items():
+        calls.add_node(name)
+        for statement in statements(function.body):
+            if isinstance(statement, Call):
+                calls.add_edge(statement.function, name)
+    # Functions that call each other are left out: they issue nothing for certain.
+    recursive = {name for group in nx.strongly_connected_components(calls) if len(group) > 1 for name in group}
+    recursive |= set(nx.nodes_with_selfloops(calls))
+    calls.remove_nodes_from(recursive)
+    return list(nx.topological_sort(calls))
+
+
+class _Issues:
+    """Which issues follow which on every path through one body."""
+
+    def __init__(self, body: tuple[Statement, ...], issued_by: Mapping[Hashable, Sequence[Operation]]):
+        import networkx as nx
+
+        self._graph: nx.DiGraph[int] = nx.DiGraph()
+        self._issued_by = issued_by
+        self._repeated: list[tuple[int, int, int]] = []
+        self.nodes: dict[Hashable, list[int]] = defaultdict(list)
+        """Where each operation is issued; a call issues what its function issues for certain."""
+        self._operations: dict[Hashable, Operation] = {}
+        start = self._node()
+        end = self._follow(start, body)
+        self._before = _Dominance(self._graph, start)
+        self._after = _Dominance(self._graph.reverse(copy=False), end)
+        self.certain = [
+            operation
+            for key, operation in self._operations.items()
+            if any(self._before.holds(node, end) for node in self.nodes[key])
+        ]
+        self.repeated = {
+            key
+            for first, last, exit in self._repeated
+            for key, operation in self._operations.items()
+            if operation.asynchronous
+            and any(first <= node < last and self._before.holds(node, exit) for node in self.nodes[key])
+        }
+        """The asynchronous operations that a loop issues at least twice."""
+
+    def _node(self) -> int:
+        node = len(self._graph)
+        self._graph.add_node(node)
+        return node
+
+    def _follow(self, here: int, body: tuple[Statement, ...]) -> int:
+        for statement in body:
+            here = self._step(here, statement)
+        return here
+
+    def _step(self, here: int, statement: Statement) -> int:
+        match statement:
+            case Signal():
+                return here
+            case Operation() | Call():
+                if isinstance(statement, Operation):
+                    issued: Sequence[Operation] = (statement,)
+                else:
+                    issued = self._issued_by.get(statement.function, ())
+                node = self._node()
+                self._graph.add_edge(here, node)
+                for operation in issued:
+                    self._operations[operation.key] = operation
+                    self.nodes[operation.key].append(node)
+                return node
+            case Branch():
+                ends = [self._follow(here, arm) for arm in statement.arms]
+                following = self._node()
+                self._graph.add_edges_from((end, following) for end in ends or [here])
+                return following
+            case Loop():
+                entry = self._node()
+                self._graph.add_edge(here, entry)
+                last = self._follow(entry, statement.body)
+                following = self._node()
+                self._graph.add_edge(last, entry)
+                self._graph.add_edge(last if statement.at_least else entry, following)
+                if statement.at_least > 1:
+                    self._repeated.append((entry, following, last))
+                return following
+
+    def both(self, first: Hashable, second: Hashable) -> bool:
+        """Whether `first`, asynchronous, is issued before `second` in every run of the body that issues both."""
+        if first not in self._operations or not self._operations[first].asynchronous:
+            return False
+        return any(
+            self._before.holds(a, b) or self._after.holds(b, a)
+            for a in self.nodes[first]
+            for b in self.nodes.get(second, ())
+            if a != b
+        )
+
+
+class _Dominance:
+    """The dominator tree of a graph, numbered so that dominance is a comparison."""
+
+    def __init__(self, graph: nx.DiGraph[int], start: int):
+        import networkx as nx
+
+        # The stubs of networkx do not know the result.
+        dominators = cast(
+            "dict[int, int | None]",
+            nx.immediate_dominators(graph, start),  # pyright: ignore[reportUnknownMemberType]
+        )
+        children: dict[int, list[int]] = defaultdict(list)
+        for node, parent in dominators.items():
+            if parent is not None and parent != node:
+                children[parent].append(node)
+        self._enter: dict[int, int] = {}
+        self._leave: dict[int, int] = {}
+        pending = [(start, False)]
+        while pending:
+            node, done = pending.pop()
+            if done:
+                self._leave[node] = len(self._enter)
+                continue
+            self._enter[node] = len(self._enter)
+            pending.append((node, True))
+            pending.extend((child, False) for child in children[node])
+
+    def holds(self, above: int, below: int) -> bool:
+        """Whether every path from the start to `below` passes `above`."""
+        if above not in self._enter or below not in self._enter:
+            return False
+        return self._enter[above] <= self._enter[below] < self._leave[above]

@@ -1,0 +1,355 @@
+"""Which register every operand of every DSD operation is held in, and where it is loaded.
+
+The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what some descriptors need besides. An
+asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
+(colouring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
+something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
+change is loaded once before it, as far as registers reach. Nothing is remembered across a call or between tasks,
+since other code loads registers too; other tasks never run within one.
+
+Operations and descriptors are hashable keys; the module knows neither IR nor machine, only how large each file is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Any, Literal, cast
+
+from .coloring import Exhausted, colour, graph_of
+from .concurrency import Concurrency
+from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
+
+File = Literal["dest", "src0", "src1", "xdsr", "sr"]
+Files = Mapping[File, int]
+Register = tuple[File, int]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """An operand that needs a register of `file`, one XDSR if `extended`, and so many stride registers."""
+
+    descriptor: Hashable
+    file: File
+    extended: bool = False
+    strides: int = 0
+
+    def units(self) -> list[File]:
+        """The files of all registers it needs, its own first."""
+        extended: list[File] = ["xdsr"] if self.extended else []
+        strides: list[File] = ["sr"] * self.strides
+        return [self.file, *extended, *strides]
+
+
+@dataclass(eq=False)
+class Load:
+    """Loads a descriptor into registers before the operation or loop `before`."""
+
+    demand: Demand
+    before: Hashable
+    registers: list[Register]
+    """In the order of `Demand.units`."""
+
+
+@dataclass
+class Plan:
+    """Every load in the order of the program, and the load that each operand of an operation reads."""
+
+    loads: list[Load] = field(default_factory=list[Load])
+    operands: dict[tuple[Hashable, int], Load] = field(default_factory=dict[tuple[Hashable, int], Load])
+
+
+@dataclass
+class OutOfRegisters(Exception):
+    """A file has too few registers: `operation` needs one while `live` hold theirs."""
+
+    file: File
+    operation: Hashable
+    live: tuple[Hashable, ...]
+
+
+def plan_registers(
+    program: Program,
+    demands: Mapping[Any, Sequence[Demand]],
+    sizes: Files,
+    *,
+    reserved: Iterable[Register] = (),
+    is_invariant: Callable[[Hashable, Hashable], bool] = lambda loop, descriptor: False,
+    microthreads: Mapping[Any, int] | None = None,
+) -> Plan:
+    """Registers for the `demands` of every operation of `program`, whose position is their index.
+
+    Asynchronous operations with the same of the `microthreads` never run at the same time, whatever the program's
+    order leaves open: what breaks that is refused when it happens. `reserved` registers are never taken.
+    `is_invariant(loop, descriptor)` tells whether a descriptor is known before the loop with that key. Raises
+    OutOfRegisters.
+    """
+    concurrency = Concurrency(program)
+    operations = [operation for operation in program.operations() if demands.get(operation.key)]
+    files: dict[File, list[int]] = {
+        file: [number for number in range(size) if (file, number) not in set(reserved)] for file, size in sizes.items()
+    }
+    held = _registers_of_asynchronous(operations, demands, files, concurrency, microthreads or {})
+    planner = _Planner(demands, files, held, concurrency, is_invariant)
+    for body in program.bodies():
+        planner.body(body)
+    return planner.plan
+
+
+_Held = dict[Hashable, list[list[Register]]]
+
+
+def _registers_of_asynchronous(
+    operations: Sequence[Operation],
+    demands: Mapping[Any, Sequence[Demand]],
+    files: Mapping[File, list[int]],
+    concurrency: Concurrency,
+    microthreads: Mapping[Any, int],
+) -> _Held:
+    """The registers of every asynchronous operation: for each of its demands those of its units."""
+    asynchronous = [operation.key for operation in operations if operation.asynchronous]
+    position = {key: number for number, key in enumerate(asynchronous)}
+    needs = tuple(tuple(tuple(demand.units()) for demand in demands[key]) for key in asynchronous)
+    at_the_same_time: list[tuple[int, ...]] = []
+    for key in asynchronous:
+        own = microthreads.get(key)
+        others = [other for other in concurrency.overlapping(key) if other in position and other != key]
+        at_the_same_time.append(
+            tuple(position[other] for other in others if own is None or own != microthreads.get(other))
+        )
+    files_in_order = tuple((file, tuple(numbers)) for file, numbers in files.items())
+    try:
+        held = _registers_of_numbered(needs, tuple(at_the_same_time), files_in_order)
+    except OutOfRegisters as error:
+        operation, live = cast(int, error.operation), cast("tuple[int, ...]", error.live)
+        raise OutOfRegisters(error.file, asynchronous[operation], tuple(asynchronous[n] for n in live)) from None
+    return {key: [list(registers) for registers in held[number]] for key, number in position.items()}
+
+
+@lru_cache(maxsize=64)
+def _registers_of_numbered(
+    needs: tuple[tuple[tuple[File, ...], ...], ...],
+    at_the_same_time: tuple[tuple[int, ...], ...],
+    files: tuple[tuple[File, tuple[int, ...]], ...],
+) -> tuple[tuple[tuple[Register, ...], ...], ...]:
+    """The registers of operations called by their numbers: the programs of one file mostly ask the same.
+
+    `needs` has the units of each operation's demands, `at_the_same_time` the others that each may overlap.
+    """
+    held: list[list[list[Register]]] = [[[(file, -1) for file in units] for units in demands] for demands in needs]
+    for file, numbers in files:
+        # Nodes in the order of the program: (operation, demand, unit).
+        nodes = [
+            (operation, demand, unit)
+            for operation, demands in enumerate(needs)
+            for demand, units in enumerate(demands)
+            for unit, needed in enumerate(units)
+            if needed == file
+        ]
+        of_operation: list[list[int]] = [[] for _ in needs]
+        for number, (operation, _, _) in enumerate(nodes):
+            of_operation[operation].append(number)
+        edges = [pair for own in of_operation for pair in combinations(own, 2)]
+        for operation, others in enumerate(at_the_same_time):
+            for other in others:
+                edges += product(of_operation[operation], of_operation[other])
+        graph = graph_of(range(len(nodes)), edges)
+        try:
+            found = colour(graph, dict.fromkeys(graph, numbers))
+        except Exhausted as error:
+            competitors = set(error.competitors)
+            keys = list(dict.fromkeys(nodes[node][0] for node in graph if node in competitors))
+            raise OutOfRegisters(file, keys[-1], tuple(keys[:-1])) from None
+        for node, number in found.items():
+            operation, demand, unit = nodes[node]
+            held[operation][demand][unit] = (file, number)
+    return tuple(tuple(tuple(registers) for registers in demands) for demands in held)
+
+
+_Cache = dict[tuple[File, Hashable], Load]
+"""What is held, least recently used first, by file and descriptor."""
+
+
+class _Planner:
+    def __init__(
+        self,
+        demands: Mapping[Any, Sequence[Demand]],
+        files: Mapping[File, list[int]],
+        held: _Held,
+        concurrency: Concurrency,
+        is_invariant: Callable[[Hashable, Hashable], bool],
+    ):
+        self.plan = Plan()
+        self._demands = demands
+        self._files = files
+        self._held = held
+        self._concurrency = concurrency
+        self._is_invariant = is_invariant
+        self._pinned: set[Load] = set()
+
+    def body(self, body: tuple[Statement, ...]) -> None:
+        self._follow(body, {}, {})
+
+    def _follow(self, body: tuple[Statement, ...], cache: _Cache, visible: _Cache) -> None:
+        """Plan the statements of a body; `cache` changes with them. `visible` is what separate arms see."""
+        for statement in body:
+            match statement:
+                case Signal():
+                    pass
+                case Call():
+                    cache.clear()
+                case Operation():
+                    if statement.key in self._held:
+                        self._asynchronous(statement, cache)
+                    else:
+                        self._synchronous(statement, cache)
+                case Branch():
+                    self._branch(statement, cache, visible)
+                case Loop():
+                    self._loop(statement, cache)
+
+    def _asynchronous(self, operation: Operation, cache: _Cache) -> None:
+        for position, demand in enumerate(self._demands[operation.key]):
+            registers = self._held[operation.key][position]
+            self._evict(cache, registers)
+            load = Load(demand, operation.key, registers)
+            self.plan.loads.append(load)
+            self.plan.operands[operation.key, position] = load
+
+    def _synchronous(self, operation: Operation, cache: _Cache) -> None:
+        busy = self._busy([operation.key])
+        used: list[Load] = []
+        wanted = list(enumerate(self._demands.get(operation.key, ())))
+        # What is held already comes first, so that loading the rest does not throw it out.
+        for position, demand in wanted:
+            load = cache.pop((demand.file, demand.descriptor), None)
+            if load is not None:
+                cache[demand.file, demand.descriptor] = load
+                used.append(load)
+                self.plan.operands[operation.key, position] = load
+        for position, demand in wanted:
+            if (operation.key, position) in self.plan.operands:
+                continue
+            load = self._load(demand, operation.key, operation.key, cache, busy, used)
+            used.append(load)
+            self.plan.operands[operation.key, position] = load
+
+    def _load(
+        self,
+        demand: Demand,
+        before: Hashable,
+        operation: Hashable,
+        cache: _Cache,
+        busy: set[Register],
+        used: Sequence[Load],
+    ) -> Load:
+        registers: list[Register] = []
+        for file in demand.units():
+            taken = {*busy, *registers, *(register for load in used for register in load.registers)}
+            register = self._free(file, cache, taken)
+            if register is None:
+                raise OutOfRegisters(file, operation, self._holders(file, operation))
+            self._evict(cache, [register])
+            registers.append(register)
+        load = Load(demand, before, registers)
+        cache[demand.file, demand.descriptor] = load
+        self.plan.loads.append(load)
+        return load
+
+    def _free(self, file: File, cache: _Cache, taken: set[Register]) -> Register | None:
+        """An empty register, or else the one whose content was used longest ago."""
+        contents = {register: load for load in cache.values() for register in load.registers}
+        candidates: list[Register] = [(file, number) for number in self._files[file] if (file, number) not in taken]
+        for register in candidates:
+            if register not in contents:
+                return register
+        age = {load: position for position, load in enumerate(cache.values())}
+        evictable = [register for register in candidates if contents[register] not in self._pinned]
+        return min(evictable, key=lambda register: age[contents[register]], default=None)
+
+    def _branch(self, branch: Branch, cache: _Cache, visible: _Cache) -> None:
+        before = dict(cache)
+        start = {key: load for key, load in before.items() if visible.get(key) is load} if branch.separate else before
+        for arm in branch.arms:
+            after = dict(start)
+            self._follow(arm, after, dict(start))
+            # What an arm overwrites is gone behind the branch, and what only an arm loads is not seen there.
+            overwritten = {
+                register for key, load in after.items() if before.get(key) is not load for register in load.registers
+            }
+            for key, load in list(cache.items()):
+                lost = key in start and after.get(key) is not load
+                if lost or any(register in overwritten for register in load.registers):
+                    del cache[key]
+
+    def _loop(self, loop: Loop, cache: _Cache) -> None:
+        inside = list(statements(loop.body))
+        pinned: _Cache = {}
+        if not any(isinstance(statement, Call) for statement in inside):
+            pinned = self._pin(loop, [s for s in inside if isinstance(s, Operation)], cache)
+        for key in [key for key in cache if pinned.get(key) is not cache[key]]:
+            del cache[key]
+        new = set(pinned.values()) - self._pinned
+        self._pinned |= new
+        self._follow(loop.body, dict(pinned), pinned)
+        self._pinned -= new
+
+    def _pin(self, loop: Loop, operations: Sequence[Operation], cache: _Cache) -> _Cache:
+        """Load before the loop what it uses and does not change, leaving each file enough for the rest."""
+        busy = self._busy([operation.key for operation in operations])
+        for operation in operations:
+            for registers in self._held.get(operation.key, ()):
+                busy.update(registers)
+        reserve: dict[File, int] = defaultdict(int)
+        for operation in operations:
+            needs: dict[File, int] = defaultdict(int)
+            for demand in self._demands.get(operation.key, ()):
+                for file in demand.units():
+                    needs[file] += 1
+            for file, count in needs.items():
+                reserve[file] = max(reserve[file], count)
+        pinned: _Cache = {key: load for key, load in cache.items() if load in self._pinned}
+        for operation in operations:
+            if operation.key in self._held:
+                continue
+            for demand in self._demands.get(operation.key, ()):
+                key: tuple[File, Hashable] = (demand.file, demand.descriptor)
+                if key in pinned or loop.key is None or not self._is_invariant(loop.key, demand.descriptor):
+                    continue
+                kept = {register for load in pinned.values() for register in load.registers}
+                units = demand.units()
+                free: dict[File, int] = {
+                    file: sum((file, n) not in kept and (file, n) not in busy for n in self._files[file])
+                    for file in units
+                }
+                if any(free[file] - units.count(file) < reserve[file] for file in units):
+                    continue
+                load = cache.get(key)
+                if load is None or any(register in busy for register in load.registers):
+                    load = self._load(demand, loop.key, operation.key, cache, busy, list(pinned.values()))
+                pinned[key] = load
+        return pinned
+
+    def _evict(self, cache: _Cache, registers: Sequence[Register]) -> None:
+        for key in [key for key, load in cache.items() if any(register in registers for register in load.registers)]:
+            del cache[key]
+
+    def _busy(self, keys: Iterable[Hashable]) -> set[Register]:
+        """The registers that asynchronous operations may hold while the operations `keys` run."""
+        return {
+            register
+            for key in keys
+            for other in self._concurrency.overlapping(key)
+            for registers in self._held.get(other, ())
+            for register in registers
+        }
+
+    def _holders(self, file: File, operation: Hashable) -> tuple[Hashable, ...]:
+        return tuple(
+            other
+            for other in self._concurrency.overlapping(operation)
+            if any(register[0] == file for registers in self._held.get(other, ()) for register in registers)
+        )

@@ -1,0 +1,433 @@
+"""What kernels do with their pipes where that depends on numbers that are not known: trees of loops and branches.
+
+Numbers are known by what they follow from: the arguments of the program, by name as in a run, the block, and what is
+loaded from arrays that no kernel writes. What else comes out of an operation is known to its own core alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ...dialects.pto.attributes import KernelKind
+from ...dialects.pto.kernels import (
+    GetBlockIdxOp,
+    GetBlockNumOp,
+    GetSubBlockIdxOp,
+    GetSubBlockNumOp,
+    SectionCubeOp,
+    SectionVectorOp,
+)
+from ...dialects.pto.memory import AddPtrOp, LoadScalarOp, MakeTensorViewOp, PartitionViewOp, SubViewOp, constant_value
+from ...dialects.pto.tiles import TLoadOp
+from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewType
+from ...dialects.traversal import walk
+from ..event_graph import Event
+from ..model_checking import Choose, Do, Leave, Node, Repeat, rounds
+from ..symbolic_integers import (
+    BLOCK,
+    ROUND,
+    Below,
+    Both,
+    Condition,
+    Flag,
+    Linear,
+    Not,
+    Unknown,
+    Zero,
+    plus,
+    scaled,
+    unknown,
+)
+from .schedules import PipeUse, Schedule, computed
+
+_VIEWS = (AddPtrOp, MakeTensorViewOp, PartitionViewOp, SubViewOp)
+"""What makes a pointer or view of another, its first operand."""
+
+
+class Arguments:
+    """The arguments of a module's functions: what they are in the program, and which arrays it writes."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        operations = list(walk(module))
+        self._calls: dict[str, list[CallOp]] = {}
+        for op in operations:
+            if isinstance(op, CallOp):
+                self._calls.setdefault(op.callee.root_reference.data, []).append(op)
+        self._written: set[str | None] = set()
+        """Names of arrays; None for one that is not known."""
+        for op in operations:
+            if isinstance(op, (*_VIEWS, LoadScalarOp, CallOp, scf.YieldOp, scf.ForOp)):
+                continue
+            for index, operand in enumerate(op.operands):
+                if isinstance(operand.type, PtrType | TensorViewType | PartitionTensorViewType) and not (
+                    isinstance(op, TLoadOp) and index == 0
+                ):
+                    self._written |= self.arrays(operand)
+
+    def origin(self, value: SSAValue) -> SSAValue:
+        """What a function's argument is where the function is called, if that is in one place."""
+        for _ in range(len(self._calls) + 1):
+            function = value.block.parent_op() if isinstance(value, BlockArgument) else None
+            if not isinstance(value, BlockArgument) or not isinstance(function, FuncOp):
+                break
+            calls = self._calls.get(function.sym_name.data, [])
+            if len(calls) != 1:
+                break
+            value = calls[0].operands[value.index]
+        return value
+
+    def arrays(self, value: SSAValue) -> set[str | None]:
+        """The arrays that a pointer or view may lie in."""
+        found: set[str | None] = set()
+        seen: set[SSAValue] = set()
+        pending = [value]
+        while pending:
+            value = self.origin(pending.pop())
+            if value in seen:
+                continue
+            seen.add(value)
+            owner = value.owner
+            if isinstance(owner, _VIEWS):
+                pending.append(owner.operands[0])
+            elif isinstance(value, OpResult) and isinstance(owner, scf.IfOp | scf.ForOp):
+                pending += [
+                    last.operands[value.index]
+                    for region in owner.regions
+                    if region.blocks and isinstance(last := region.blocks[-1].last_op, scf.YieldOp)
+                ]
+                pending += [owner.iter_args[value.index]] if isinstance(owner, scf.ForOp) else []
+            elif isinstance(value, BlockArgument) and isinstance(loop := value.block.parent_op(), scf.ForOp):
+                pending.append(loop.results[value.index - 1])
+            elif isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), FuncOp):
+                found.add(name_of(value))
+            else:
+                found.add(None)
+        return found
+
+    def array(self, value: SSAValue) -> str | None:
+        """The array that a pointer points into, if it is one that no kernel writes."""
+        found = self.arrays(value)
+        return found.pop() if len(found) == 1 and None not in self._written and not found & self._written else None
+
+
+def name_of(argument: BlockArgument) -> str:
+    """The name of an argument in a run."""
+    return argument.name_hint or f"arg{argument.index}"
+
+
+class Numbers:
+    """The integers and conditions of one core, by what they follow from."""
+
+    def __init__(self, arguments: Arguments, core: str, lane: int) -> None:
+        self._arguments = arguments
+        self._core = core
+        self._lane = lane
+        self._numbers: dict[SSAValue, Linear] = {}
+        self._loops: dict[Operation, int] = {}
+
+    def round_of(self, loop: Operation) -> int:
+        """By what the rounds of a loop are known."""
+        return self._loops.setdefault(loop, len(self._loops))
+
+    def number(self, value: SSAValue) -> Linear:
+        """What an integer is."""
+        if value not in self._numbers:
+            # An operand may be computed before it: the operations of a loop are looked at in any order.
+            pending = [value]
+            while pending:
+                current = pending[-1]
+                needed = [other for other in self._operands(current) if other not in self._numbers]
+                if needed and len(pending) < _MOST_PENDING:
+                    pending += needed
+                    continue
+                pending.pop()
+                if current not in self._numbers:
+                    self._numbers[current] = self._number(current)
+        return self._numbers[value]
+
+    def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What has to be known before."""
+        origin = self._arguments.origin(value)
+        if origin is not value:
+            return (origin,)
+        owner = value.owner
+        if isinstance(owner, LoadScalarOp):
+            return (owner.offset, *_offsets(owner.ptr))
+        if isinstance(owner, Operation) and _is_pure(owner):
+            return owner.operands
+        if isinstance(value, BlockArgument) and isinstance(loop := value.block.parent_op(), scf.ForOp):
+            return (loop.lb, loop.step) if value.index == 0 else ()
+        return ()
+
+    def _number(self, value: SSAValue) -> Linear:
+        origin = self._arguments.origin(value)
+        if origin is not value:
+            return self._numbers.get(origin, self._own(value))
+        if isinstance(value, BlockArgument):
+            return self._of_argument(value)
+        owner = value.owner
+        constant = constant_value(value)
+        if constant is not None:
+            return Linear(constant)
+        match owner:
+            case GetSubBlockIdxOp():
+                return Linear(self._lane)
+            case GetBlockIdxOp():
+                return unknown(BLOCK)
+            case GetBlockNumOp():
+                return unknown("the number of blocks")
+            case GetSubBlockNumOp():
+                return unknown("the number of vector cores")
+            case LoadScalarOp():
+                array = self._arguments.array(owner.ptr)
+                if array is None:
+                    return self._own(value)
+                place = self._known(owner.offset)
+                for offset in _offsets(owner.ptr):
+                    place = plus(place, self._known(offset))
+                return unknown(f"%{array}", place)
+            case Operation() if _is_pure(owner):
+                return self._computed(owner)
+            case _:
+                return self._own(value)
+
+    def _known(self, value: SSAValue) -> Linear:
+        return self._numbers.get(value) or self._own(value)
+
+    def _of_argument(self, value: BlockArgument) -> Linear:
+        around = value.block.parent_op()
+        if isinstance(around, FuncOp):
+            return unknown(f"%{name_of(value)}")
+        if isinstance(around, scf.ForOp) and value.index == 0:
+            turn, step = rounds(self.round_of(around)), self._known(around.step)
+            moved = _product(turn, step)
+            return plus(self._known(around.lb), moved)
+        return self._own(value)
+
+    def _own(self, value: SSAValue) -> Linear:
+        """A number that nobody else knows, in each round of the loops around it another."""
+        op: Operation | None = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        name = value.name_hint or "a value"
+        inside: list[Linear] = []
+        around = op.parent_op() if isinstance(value, OpResult) and op is not None else op
+        while around is not None and not isinstance(around, FuncOp):
+            if isinstance(around, scf.ForOp | scf.WhileOp):
+                inside.append(rounds(self.round_of(around)))
+            around = around.parent_op()
+        return Linear(0, ((Unknown(f"%{name}", tuple(inside), (self._core, len(self._numbers))), 1),))
+
+    def _computed(self, op: Operation) -> Linear:
+        operands = [self._known(operand) for operand in op.operands]
+        if not any(operand.terms for operand in operands):
+            value = computed(op, [operand.constant for operand in operands])
+            if value is not None:
+                return Linear(value)
+        match op:
+            case arith.AddiOp():
+                return plus(operands[0], operands[1])
+            case arith.SubiOp():
+                return plus(operands[0], operands[1], -1)
+            case arith.MuliOp():
+                return _product(operands[0], operands[1])
+            case arith.IndexCastOp() | arith.ExtSIOp():
+                return operands[0]
+            case arith.ConstantOp():
+                return unknown(str(op.value))
+            case arith.CmpiOp() | arith.CmpfOp():
+                return unknown(f"{op.name} {op.predicate.value.data}", *operands)
+            case _:
+                return unknown(op.name, *operands)
+
+    # -----------------------------------------------------------------------------------------
+    # Conditions
+    # -----------------------------------------------------------------------------------------
+
+    def condition(self, value: SSAValue) -> Condition:
+        """What a truth value says."""
+        constant = constant_value(value)
+        if constant is not None:
+            return constant != 0
+        op = value.owner
+        if isinstance(op, arith.CmpiOp):
+            return self._comparison(op)
+        if isinstance(op, arith.AndIOp) and value.type == i1:
+            return Both(self.condition(op.lhs), self.condition(op.rhs))
+        if isinstance(op, arith.OrIOp) and value.type == i1:
+            return Not(Both(Not(self.condition(op.lhs)), Not(self.condition(op.rhs))))
+        if isinstance(op, arith.XOrIOp) and value.type == i1 and constant_value(op.rhs) is not None:
+            left = self.condition(op.lhs)
+            return Not(left) if constant_value(op.rhs) else left
+        return Flag(self.number(value))
+
+    def _comparison(self, op: arith.CmpiOp) -> Condition:
+        left, right = self.number(op.lhs), self.number(op.rhs)
+        predicate = op.predicate.value.data
+        if op.lhs.type == i1 or (predicate >= _FIRST_UNSIGNED and not (_is_natural(left) and _is_natural(right))):
+            if not left.terms and not right.terms:
+                value = computed(op, [left.constant, right.constant])
+                if value is not None:
+                    return bool(value)
+            return Flag(self.number(op.result))
+        less, more = plus(left, right, -1), plus(right, left, -1)
+        match _SIGNED.get(predicate, predicate):
+            case 0:
+                found: Condition = Zero(less)
+            case 1:
+                found = Not(Zero(less))
+            case 2:
+                found = Below(less)
+            case 3:
+                found = Not(Below(more))
+            case 4:
+                found = Below(more)
+            case _:
+                found = Not(Below(less))
+        if not less.terms:
+            return bool(computed(op, [left.constant, right.constant]))
+        return found
+
+
+_MOST_PENDING = 400
+"""Operations that a number may follow from."""
+
+_FIRST_UNSIGNED = 6
+_SIGNED: Mapping[int, int] = {6: 2, 7: 3, 8: 4, 9: 5}
+"""Predicates of `arith.cmpi` on numbers without a sign, as those on numbers with one."""
+
+
+def _is_natural(value: Linear) -> bool:
+    """Whether a number cannot be negative."""
+    return value.constant >= 0 and all(times > 0 and part.name in (ROUND, BLOCK) for part, times in value.terms)
+
+
+def _is_pure(op: Operation) -> bool:
+    """Whether an operation computes one number of others."""
+    return len(op.results) == 1 and not op.regions and op.name.partition(".")[0] in (arith.Arith.name, math.Math.name)
+
+
+def _product(left: Linear, right: Linear) -> Linear:
+    if not left.terms:
+        return scaled(right, left.constant)
+    if not right.terms:
+        return scaled(left, right.constant)
+    return unknown(arith.MuliOp.name, *sorted((left, right), key=str))
+
+
+def _offsets(pointer: SSAValue) -> list[SSAValue]:
+    """What is added to a pointer on its way."""
+    found: list[SSAValue] = []
+    while isinstance(pointer.owner, AddPtrOp):
+        found.append(pointer.owner.offset)
+        pointer = pointer.owner.ptr
+    return found
+
+
+# ---------------------------------------------------------------------------------------------
+# Trees
+# ---------------------------------------------------------------------------------------------
+
+
+class UnknownControl(Exception):
+    """What a kernel does does not follow from its loops and branches."""
+
+
+def control_of(
+    function: FuncOp, way: Schedule, names: Mapping[Operation, Event], uses: Sequence[PipeUse], numbers: Numbers
+) -> list[Node]:
+    """What one core does with the pipes of `uses`; `names` gives the events of those it takes part in.
+
+    Raises UnknownControl for operations other than loops and branches around uses of pipes.
+    """
+    around: set[Operation] = set()
+    for use in uses:
+        parent = use.op.parent_op()
+        while parent is not None and parent not in around:
+            around.add(parent)
+            parent = parent.parent_op()
+    if len(function.body.blocks) != 1:
+        raise UnknownControl
+    tree = _Tree(way.core, around, {use.op: use for use in uses}, names, numbers)
+    return tree.nodes(function.body.blocks[0])
+
+
+class _Tree:
+    def __init__(
+        self,
+        core: KernelKind,
+        around: set[Operation],
+        uses: Mapping[Operation, PipeUse],
+        names: Mapping[Operation, Event],
+        numbers: Numbers,
+    ) -> None:
+        self._core = core
+        self._around = around
+        self._uses = uses
+        self._names = names
+        self._numbers = numbers
+
+    def nodes(self, block: Block) -> list[Node]:
+        found: list[Node] = []
+        for op in block.ops:
+            if op in self._names:
+                found.append(self._use(op))
+            elif op in self._around and op not in self._uses:
+                found += self._region(op)
+        return found
+
+    def _use(self, op: Operation) -> Do:
+        use, event = self._uses[op], self._names[op]
+        if use.of_signal and use.entry is not None and event.action == "push":
+            return Do(event, op, signal=self._numbers.condition(use.entry))
+        if use.of_signal and use.entry is not None and event.action == "pop":
+            return Do(event, op, received=self._numbers.number(use.entry))
+        return Do(event, op)
+
+    def _region(self, op: Operation) -> list[Node]:
+        if any(len(region.blocks) > 1 for region in op.regions):
+            raise UnknownControl
+        match op:
+            case SectionCubeOp() | SectionVectorOp():
+                core = KernelKind.CUBE if isinstance(op, SectionCubeOp) else KernelKind.VECTOR
+                return self.nodes(op.body.blocks[0]) if core is self._core else []
+            case scf.ForOp():
+                return [self._for(op)]
+            case scf.IfOp():
+                condition = self._numbers.condition(op.cond)
+                then = self.nodes(op.true_region.blocks[0])
+                other = self.nodes(op.false_region.blocks[0]) if op.false_region.blocks else []
+                if isinstance(condition, bool):
+                    return then if condition else other
+                return [Choose(condition, then, other, op)]
+            case scf.WhileOp():
+                before, after = op.before_region.blocks[0], op.after_region.blocks[0]
+                if not isinstance(last := before.last_op, scf.ConditionOp):
+                    raise UnknownControl
+                leave = Leave(self._numbers.condition(last.condition), op)
+                body = [*self.nodes(before), leave, *self.nodes(after)]
+                return [Repeat(self._numbers.round_of(op), True, body, origin=op)]
+            case _:
+                raise UnknownControl
+
+    def _for(self, op: scf.ForOp) -> Repeat:
+        lower, upper, step = (self._numbers.number(value) for value in (op.lb, op.ub, op.step))
+        key, body = self._numbers.round_of(op), self.nodes(op.body.blocks[0])
+        if step.terms or step.constant <= 0:
+            trips = unknown(arith.CeilDivSIOp.name, plus(upper, lower, -1), step)
+            return Repeat(key, Below(plus(rounds(key), trips, -1)), body, None, op)
+        test = Below(plus(plus(lower, scaled(rounds(key), step.constant)), upper, -1))
+        distance = plus(upper, lower, -1)
+        trips = _quotient(distance, step.constant)
+        return Repeat(key, test, body, None if distance.terms else max(0, trips.constant), op, trips)
+
+
+def _quotient(distance: Linear, step: int) -> Linear:
+    """How many steps it takes to come over a distance."""
+    if all(times % step == 0 for _, times in distance.terms):
+        terms = tuple((part, times // step) for part, times in distance.terms)
+        return Linear(-(-distance.constant // step), terms)
+    return unknown(arith.CeilDivSIOp.name, distance, Linear(step))

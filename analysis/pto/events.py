@@ -1,0 +1,293 @@
+"""Both ends of pipes: which kernels hand entries to each other, and the events by which they do.
+
+Knows the pipes of the dialect; what follows from events is the business of `analysis.event_graph`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.pto.attributes import KernelKind
+from ...dialects.pto.buffers import reservation_of
+from ...dialects.pto.frontend_pipes import OpenPipeOp
+from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp, InitializePipeOp
+from ...dialects.traversal import walk
+from ...operations import pipe_protocol
+from ...operations.pipe_protocol import Behaviour
+from .. import event_graph
+from ..event_graph import Event
+from .schedules import Kernel, Pipe, PipeUse, Schedule
+
+
+@dataclass(eq=False)
+class Ring:
+    """The entries of a pipe in one direction: who puts them in and who takes them out."""
+
+    direction: int
+    label: str
+    """How a message names it."""
+    producers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
+    consumers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
+    openers: list[Kernel] = field(default_factory=list[Kernel])
+    """Kernels that open the pipe."""
+
+    @property
+    def is_used_by_one_end(self) -> bool:
+        """Whether kernels open both ends, and those of one of them alone use it."""
+        users = {*self.producers, *self.consumers}
+        return not (self.producers and self.consumers) and not users.issuperset(self.openers)
+
+    @property
+    def pipe(self) -> Pipe:
+        """One end, the producer's if it is known."""
+        return next(uses[0].pipe for end in (self.producers, self.consumers) for uses in end.values())
+
+    @property
+    def of_tiles(self) -> bool:
+        """Whether entries are tiles or signals; else they are tensors in global memory."""
+        return any(use.of_contents for end in (self.producers, self.consumers) for uses in end.values() for use in uses)
+
+    @property
+    def frees_at_pop(self) -> bool:
+        """Whether taking an entry out already gives its slot back."""
+        return self.of_tiles and any(kernel.behaviour == "a2a3" for kernel in (*self.producers, *self.consumers))
+
+    @property
+    def is_split(self) -> bool:
+        """Whether an entry is shared among the vector cores."""
+        return any(
+            use.split != pipe_protocol.NO_SPLIT
+            for end in (self.producers, self.consumers)
+            for uses in end.values()
+            for use in uses
+        )
+
+    @property
+    def has_two_ends(self) -> bool:
+        """Whether one kernel puts entries in and one takes them out."""
+        return len(self.producers) == len(self.consumers) == 1
+
+
+def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
+    """The rings of a program, in the order of their first uses.
+
+    Ends belong together if consumers take tiles in the same reserved buffer; where entries are tensors, if they have
+    the same number in their kernels; where flags have been assigned, if they are the same.
+    """
+    rings: dict[Hashable, Ring] = {}
+    for kernel in kernels:
+        for use in kernel.uses:
+            key = _key(use.pipe, use.direction)
+            ring = rings.setdefault(key, Ring(use.direction, _label(use)))
+            end = ring.producers if use.action in ("alloc", "push") else ring.consumers
+            end.setdefault(kernel, []).append(use)
+    for kernel in kernels:
+        for op in walk(kernel.function):
+            if isinstance(op, OpenPipeOp | InitializePipeOp):
+                keys = [
+                    _key(op, direction)
+                    for direction in (pipe_protocol.C2V, pipe_protocol.V2C)
+                    if op.direction & direction
+                ]
+                for ring in (rings[key] for key in keys if key in rings):
+                    ring.openers.append(kernel)
+    return list(rings.values())
+
+
+def consumer_buffer(pipe: Pipe, direction: int) -> SSAValue | None:
+    """The consumer's buffer for one direction of a pipe."""
+    if isinstance(pipe, OpenPipeOp):
+        return pipe.consumer_buffer(direction)
+    if not isinstance(pipe, InitializeL2LPipeOp | InitializeL2G2LPipeOp):
+        return None
+    second = pipe.direction == pipe_protocol.BOTH and direction == pipe_protocol.V2C
+    return pipe.peer_local_addr if second else pipe.local_addr
+
+
+def _key(pipe: Pipe, direction: int) -> Hashable:
+    buffer = consumer_buffer(pipe, direction)
+    reserved = None if buffer is None else reservation_of(buffer)
+    if reserved is not None:
+        return reserved, direction
+    number = pipe.pipe_id if isinstance(pipe, OpenPipeOp) else pipe.frontend_id
+    if isinstance(pipe, InitializePipeOp) and number is None and pipe.flag_base is not None:
+        return pipe.flag_base, direction
+    return (pipe if buffer is not None or number is None else number), direction
+
+
+def _label(use: PipeUse) -> str:
+    buffer = consumer_buffer(use.pipe, use.direction)
+    reserved = None if buffer is None else reservation_of(buffer)
+    return f"the pipe of '{reserved.key}'" if reserved is not None else use.name
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Kernels that pipes connect, as events of cores on rings, both by the names they have in messages."""
+
+    kernels: Sequence[Kernel]
+    rings: Mapping[str, Ring]
+    cores: Mapping[str, Sequence[Event]]
+    operations: Mapping[str, Sequence[Operation]]
+    """What carries out each event."""
+    exact: bool
+    """Whether it is known how often each loop runs."""
+
+    def tokens(self, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
+        """The numbers of the rings, see `tokens_of`."""
+        return tokens_of(self.rings, self.kernels[0].behaviour, seeded=seeded)
+
+    def pipes(self) -> list[list[str]]:
+        """The rings of each pipe, one or one for each direction, by their names."""
+        found: list[tuple[set[Pipe], list[str]]] = []
+        for name, ring in self.rings.items():
+            opened = {use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses}
+            same = next((group for group in found if group[0] & opened), None)
+            if same is None:
+                found.append((opened, [name]))
+            else:
+                same[0].update(opened)
+                same[1].append(name)
+        return [names for _, names in found]
+
+
+def tokens_of(rings: Mapping[str, Ring], behaviour: Behaviour, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
+    """The numbers of rings; without `seeded`, pipes begin, and end, without credits on a5.
+
+    Where producers wait for credits at their end, they do for those that are still to come, or for as many as there
+    were at the beginning; those of ideal pipes do not.
+    """
+    return {
+        name: event_graph.Ring(
+            ring.pipe.depth,
+            pipe_protocol.credit_period(ring.pipe.depth, behaviour),
+            pipe_protocol.seeded_credits(ring.pipe.depth, behaviour) if seeded else 0,
+            ring.frees_at_pop,
+            behaviour == "a2a3" or (behaviour == "a5" and seeded),
+        )
+        for name, ring in rings.items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Kernels that pipes connect, one at each end of each, with their rings by the names they have in messages."""
+
+    kernels: Sequence[Kernel]
+    rings: Mapping[str, Ring]
+
+    def program(self, kernels: Sequence[Kernel] | None = None) -> Program | None:
+        """Their events, if there is one way through each; `kernels` are the same with other schedules."""
+        kernels = kernels or self.kernels
+        known = all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in kernels)
+        return _program(kernels, self.rings) if known else None
+
+    def events(self, kernel: Kernel, way: Schedule) -> dict[Operation, Event]:
+        """The events that one core's operations on pipes are."""
+        names = _names(self.rings)
+        found: dict[Operation, Event] = {}
+        for use in kernel.uses:
+            name = names[use.pipe, use.direction]
+            if _takes_part(way, self.rings[name], kernel):
+                found[use.op] = _event(use, name, self.rings[name])
+        return found
+
+
+def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Component]:
+    """The kernels that pipes connect, where every ring has one kernel at each end, and each core runs one of them."""
+    left = [kernel for kernel in kernels if kernel.uses]
+    while left:
+        members, shared = [left.pop(0)], list[Ring]()
+        for kernel in members:
+            for ring in rings:
+                ends = [*ring.producers, *ring.consumers]
+                if kernel in ends and ring not in shared:
+                    shared.append(ring)
+                    joined = [other for other in ends if other in left]
+                    left = [other for other in left if other not in joined]
+                    members += dict.fromkeys(joined)
+        cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
+        if (
+            all(ring.has_two_ends for ring in shared)
+            and all(kernel.schedules for kernel in members)
+            and len(set(cores)) == len(cores)
+            and len({kernel.behaviour for kernel in members}) == 1
+        ):
+            yield Component(members, _named(shared))
+
+
+def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:
+    """The kernels that pipes connect, with these, where their events are known.
+
+    They are where every ring has one kernel at each end, and there is one way through each kernel.
+    """
+    for component in components(kernels, rings):
+        program = component.program()
+        if program is not None:
+            yield program
+
+
+def _names(rings: Mapping[str, Ring]) -> dict[tuple[Pipe, int], str]:
+    """The ring that uses of a pipe in one direction are of."""
+    return {
+        (use.pipe, use.direction): name
+        for name, ring in rings.items()
+        for end in (ring.producers, ring.consumers)
+        for uses in end.values()
+        for use in uses
+    }
+
+
+def _event(use: PipeUse, name: str, ring: Ring) -> Event:
+    return Event(name, "commit" if use.action == "push" and not ring.of_tiles else use.action)
+
+
+def _program(kernels: Sequence[Kernel], rings: Mapping[str, Ring]) -> Program:
+    names = _names(rings)
+    cores: dict[str, list[Event]] = {}
+    operations: dict[str, list[Operation]] = {}
+    exact = True
+    for kernel in kernels:
+        for (way,) in kernel.schedules:
+            exact = exact and way.exact
+            core = core_name(kernel, way)
+            cores[core], operations[core] = [], []
+            for use in way.uses:
+                name = names[use.pipe, use.direction]
+                if _takes_part(way, rings[name], kernel):
+                    cores[core].append(_event(use, name, rings[name]))
+                    operations[core].append(use.op)
+    return Program(kernels, rings, cores, operations, exact)
+
+
+def core_name(kernel: Kernel, way: Schedule) -> str:
+    """A function, with the core where several run it."""
+    name = f"@{kernel.function.sym_name.data}"
+    if len(kernel.schedules) == 1:
+        return name
+    return f"{name} on AIC" if way.core is KernelKind.CUBE else f"{name} on AIV{way.lane}"
+
+
+def _takes_part(way: Schedule, ring: Ring, kernel: Kernel) -> bool:
+    """Whether a core has part in each entry: the second vector core only in those that are split, or on a2a3."""
+    return way.lane == 0 or ring.is_split or kernel.behaviour == "a2a3"
+
+
+def _named(rings: Sequence[Ring]) -> dict[str, Ring]:
+    """Rings by their labels, told apart where these are alike."""
+    found: dict[str, Ring] = {}
+    for ring in rings:
+        name, copies = ring.label, 1
+        while name in found:
+            copies += 1
+            name = f"{ring.label} ({copies})"
+        found[name] = ring
+    return found

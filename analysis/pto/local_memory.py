@@ -1,0 +1,83 @@
+"""What lies where in the memories of a core: what passes on `pto` that give addresses have in common."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.func import CallOp, FuncOp
+
+from ...dialects.pto.attributes import AddressSpace, BLayout
+from ...dialects.pto.kernels import peer_function
+from ...dialects.pto.memory import AllocTileOp, constant_value
+from ...dialects.pto.types import TileBufType
+from ...dialects.traversal import walk
+from ...targets.chip import Chip
+
+_ROW_PLUS_ONE = 2
+"""The `compact` mode in which each row, of rows one behind the other, is one element longer."""
+
+
+def capacity(chip: Chip, space: AddressSpace) -> int:
+    """Bytes of one of a core's memories; 0 of global memory, where nothing is placed."""
+    match space:
+        case AddressSpace.VEC:
+            return chip.vector_bytes
+        case AddressSpace.MAT:
+            return chip.cube_bytes
+        case AddressSpace.LEFT:
+            return chip.left_bytes
+        case AddressSpace.RIGHT:
+            return chip.right_bytes
+        case AddressSpace.ACC:
+            return chip.accumulator_bytes
+        case AddressSpace.BIAS:
+            return chip.bias_bytes
+        case AddressSpace.SCALING:
+            return chip.scaling_bytes
+        case _:
+            return 0
+
+
+def alignment(chip: Chip, space: AddressSpace) -> int:
+    """What addresses in one of a core's memories are multiples of."""
+    operands = (AddressSpace.LEFT, AddressSpace.RIGHT, AddressSpace.ACC)
+    return chip.operand_alignment if space in operands else chip.alignment
+
+
+def tile_bytes(tile: TileBufType) -> int | None:
+    """Bytes a tile takes, None where its elements' are not known."""
+    if tile.bytes is None or tile.compact.data != _ROW_PLUS_ONE:
+        return tile.bytes
+    major = tile.rows if tile.blayout is BLayout.ROW_MAJOR else tile.columns
+    return tile.bytes + (major - 1) * (tile.bytes // (tile.rows * tile.columns))
+
+
+def callees(function: FuncOp) -> list[FuncOp]:
+    """The functions with a body that a function calls, itself or through others."""
+    found: dict[FuncOp, None] = {}
+    pending = [function]
+    while pending:
+        for op in walk(pending.pop()):
+            callee = called(op) if isinstance(op, CallOp) else None
+            if callee is not None and callee is not function and callee not in found:
+                found[callee] = None
+                pending.append(callee)
+    return list(found)
+
+
+def called(call: CallOp) -> FuncOp | None:
+    """The function a call calls, if it has a body."""
+    function = peer_function(call, SymbolRefAttr(call.callee.root_reference))
+    return None if function is None or function.is_declaration else function
+
+
+def placed_tiles(function: FuncOp) -> list[tuple[AddressSpace, int, int]]:
+    """Memory, address and bytes of tiles that have an address, those of functions that are called included."""
+    found: list[tuple[AddressSpace, int, int]] = []
+    for member in (function, *callees(function)):
+        for op in walk(member):
+            if not isinstance(op, AllocTileOp) or op.addr is None:
+                continue
+            address, size = constant_value(op.addr), tile_bytes(op.result.type)
+            if address is not None and size is not None:
+                found.append((op.result.type.location, address, size))
+    return found

@@ -1,0 +1,546 @@
+"""What a kernel does with its pipes, in the order it does it: loops unrolled, branches taken.
+
+A kernel's text fixes this as far as loops have constant bounds and conditions follow from constants, loop variables
+and the number of the vector core. Where a condition does not, there is a schedule for either way; where bounds do
+not, loops run a few times and the schedule says that it is not exact.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import i1
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from ...dialects.pto.attributes import KernelKind
+from ...dialects.pto.frontend_pipes import (
+    AllocSlotOp,
+    FreeOp,
+    OpenPipeOp,
+    PipeUseOp,
+    PopOp,
+    PushOp,
+    TPopSignalFromAivOp,
+    TPushSignalToAicOp,
+    opened_pipes,
+)
+from ...dialects.pto.internal_pipes import (
+    BoundPipeOp,
+    InitializeL2G2LPipeOp,
+    InitializePipeOp,
+    TAllocOp,
+    TFreeOp,
+    TPopOp,
+    TPopSignalOp,
+    TPushOp,
+    TPushSignalOp,
+)
+from ...dialects.pto.kernels import (
+    Architecture,
+    GetSubBlockIdxOp,
+    SectionCubeOp,
+    SectionVectorOp,
+    architecture_of,
+    core_of,
+    kernel_kind,
+)
+from ...dialects.pto.memory import PartitionViewOp, SetValidShapeOp, SubViewOp, TReshapeOp, constant_value
+from ...dialects.pto.tiles import TileOperation
+from ...dialects.pto.types import TileBufType
+from ...dialects.traversal import walk
+from ...operations import pipe_protocol
+from ...operations.pipe_protocol import Behaviour
+
+Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
+"""What an operation does with a pipe: ask for a slot, put an entry in, take one out, give its slot back."""
+
+Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
+"""What opens one end of a pipe, in either form of the dialect."""
+
+ROUNDS = 24
+"""How often a loop is run whose bounds are not known: some times round the slots of most pipes."""
+
+MOST_ROUNDS = 2_000
+"""Rounds after which a loop is left, as if its bounds were not known."""
+
+MOST_STEPS = 10_000
+"""Steps after which a schedule ends; what is not found until then is left to a run."""
+
+MOST_VISITS = 30_000
+"""Operations after which a schedule ends."""
+
+MOST_WAYS = 8
+"""Schedules of a kernel that are looked at, for conditions that are not known."""
+
+MOST_OPERATIONS = 200
+"""Operations that an integer may follow from to be known."""
+
+
+@dataclass(frozen=True)
+class PipeUse:
+    """One operation on a pipe, in either form of the dialect."""
+
+    op: Operation
+    action: Action
+    pipe: Pipe
+    direction: int
+    split: int
+    entry: SSAValue | None
+
+    @property
+    def name(self) -> str:
+        """How a message names the pipe."""
+        return f"pipe {self.pipe.pipe_id}" if isinstance(self.pipe, OpenPipeOp) else "the pipe"
+
+    @property
+    def of_tile(self) -> bool:
+        """Whether the entry is a tile, as far as the operation names it."""
+        return self.entry is not None and isinstance(self.entry.type, TileBufType)
+
+    @property
+    def of_signal(self) -> bool:
+        """Whether the entry is a control signal, which is a number of its own once it is taken out."""
+        return self.entry is not None and self.entry.type == i1
+
+    @property
+    def of_contents(self) -> bool:
+        """Whether a push stores the entry and a pop takes it: not that of a tensor, whose slot is written before."""
+        return self.of_tile or self.of_signal
+
+
+@dataclass(eq=False)
+class Slot:
+    """The slot of one entry, from where a kernel takes it: of the how manyth entry of its end of the pipe."""
+
+    use: PipeUse
+    number: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that happens: a use of a pipe, or a read or write of what lies in a slot."""
+
+    op: Operation
+    use: PipeUse | None
+    slot: Slot | None
+    """The slot that is taken, handed over, read or written; None if it is none of the pipe's."""
+    access: Literal["read", "write", "call"] = "read"
+    """What is done with the slot where no pipe is used; a function that is called may do either."""
+
+
+@dataclass
+class Schedule:
+    """The steps of one way through a kernel; `exact` if it is known how often each loop runs.
+
+    It is `complete` unless it ends where it would become too long.
+    """
+
+    core: KernelKind
+    lane: int
+    steps: list[Step] = field(default_factory=list[Step])
+    exact: bool = True
+    complete: bool = True
+    depends_on: Operation | None = None
+    """The first loop or branch of which it is not known where it goes."""
+
+    @property
+    def uses(self) -> list[PipeUse]:
+        """The uses of pipes alone."""
+        return [step.use for step in self.steps if step.use is not None]
+
+
+_ACTIONS: Mapping[type[Operation], Action] = {
+    AllocSlotOp: "alloc", PushOp: "push", PopOp: "pop", FreeOp: "free",
+    TAllocOp: "alloc", TPushOp: "push", TPopOp: "pop", TFreeOp: "free",
+    TPushSignalToAicOp: "push", TPopSignalFromAivOp: "pop", TPushSignalOp: "push", TPopSignalOp: "pop",
+}  # fmt: skip
+
+
+def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
+    """The operations on pipes in a function, in the order they stand in."""
+    pipes: dict[int, list[OpenPipeOp]] = {}
+    for op in walk(function):
+        action: Action | None = next((action for kind, action in _ACTIONS.items() if isinstance(op, kind)), None)
+        if action is None:
+            continue
+        if isinstance(op, PipeUseOp):
+            if op.pipe_id not in pipes:
+                pipes[op.pipe_id] = opened_pipes(function, op.pipe_id)
+            entry = op.entry if isinstance(op, FreeOp) else op.entry_value
+            if len(pipes[op.pipe_id]) == 1:
+                yield PipeUse(op, action, pipes[op.pipe_id][0], op.DIRECTION, op.split_axis, entry)
+        elif isinstance(op, BoundPipeOp) and isinstance(pipe := op.pipe_handle.owner, InitializePipeOp):
+            from_cube = (core_of(op) is KernelKind.CUBE) == op.IS_PRODUCER
+            direction = pipe_protocol.C2V if from_cube else pipe_protocol.V2C
+            yield PipeUse(op, action, pipe, direction, op.split_axis, op.entry_value)
+
+
+def schedules(
+    function: FuncOp, uses: Sequence[PipeUse], values: Mapping[SSAValue, int] | None = None
+) -> list[list[Schedule]]:
+    """What a function does: for each core that runs it, and each vector core if it asks which it is, its schedules.
+
+    `uses` are those of `pipe_uses`, `values` what arguments and other numbers are that do not follow from others. A
+    function of several blocks has none.
+    """
+    if len(function.body.blocks) != 1 or not uses:
+        return []
+    kind = kernel_kind(function)
+    inside = {core for use in uses if (core := core_of(use.op)) is not None}
+    cores = [kind] if kind is not None else sorted(inside, key=lambda core: core.value)
+    asks = any(isinstance(op, GetSubBlockIdxOp) for op in walk(function))
+    plan = _Plan(function.body.blocks[0], uses)
+    found: list[list[Schedule]] = []
+    for core in cores:
+        for lane in range(pipe_protocol.LANES if asks and core is KernelKind.VECTOR else 1):
+            ways = _ways(plan, core, lane, values or {})
+            if ways is not None:
+                found.append(ways)
+    return found
+
+
+def _ways(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, int]) -> list[Schedule] | None:
+    found: list[Schedule] = []
+    pending: list[dict[scf.IfOp, bool]] = [{}]
+    while pending and len(found) < MOST_WAYS:
+        choices = pending.pop()
+        run = _Run(plan, Schedule(core, lane), choices, values)
+        try:
+            run.block(plan.body)
+        except _Enough:
+            run.schedule.exact = run.schedule.complete = False
+        except _Unknown:
+            return None
+        pending += run.others
+        found.append(run.schedule)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function that uses pipes: how pipes behave for it, what it uses, and in which order.
+
+    `chip` is where its slots lie as on; `schedules` has one list for each core and vector core that runs the
+    function: a schedule for each way through it.
+    """
+
+    function: FuncOp
+    behaviour: Behaviour
+    chip: Architecture | None
+    uses: Sequence[PipeUse]
+    schedules: Sequence[Sequence[Schedule]]
+
+    def in_global_memory(self, pipe: Pipe) -> bool:
+        """Whether the slots of a pipe lie there, and tiles that are taken out are copies."""
+        if isinstance(pipe, OpenPipeOp):
+            return pipe.gm_slot_tensor is not None or (pipe.gm_slot_buffer is not None and self.chip != "a5")
+        return isinstance(pipe, InitializeL2G2LPipeOp)
+
+    def frees_at_pop(self, pipe: Pipe, direction: int) -> bool:
+        """Whether taking a tile out already gives its slot back, and a free does nothing."""
+        return self.behaviour == "a2a3" and self.takes_tiles(pipe, direction)
+
+    def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
+        """Whether the entries of a pipe are tiles or signals; else they are tensors in global memory."""
+        uses = (use for use in self.uses if use.pipe is pipe and use.direction == direction)
+        return any(use.of_contents for use in uses if use.action != "free")
+
+
+def kernel_of(function: FuncOp, behaviour: Behaviour | None) -> Kernel:
+    """A function with its schedules; without `behaviour`, pipes are those of the chip it is for, or else ideal."""
+    stated = architecture_of(function)
+    chip = stated if behaviour is None or behaviour == "ideal" else behaviour
+    uses = list(pipe_uses(function))
+    return Kernel(function, behaviour or stated or "ideal", chip, uses, schedules(function, uses))
+
+
+class _Plan:
+    """Which operations of a function have to be looked at, whichever way is taken."""
+
+    def __init__(self, body: Block, uses: Sequence[PipeUse]) -> None:
+        self.body = body
+        self.uses = {use.op: use for use in uses}
+        self.around: set[Operation] = set()
+        """What contains operations on pipes."""
+        self._relevant: set[Operation] = set()
+        self._members: dict[Block, list[Operation]] = {}
+        for use in uses:
+            self._note(use.op, self.around)
+        pending = [
+            use.entry for use in uses if use.entry is not None and use.action in ("alloc", "pop") and not use.of_signal
+        ]
+        seen: set[SSAValue] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            for other in value.uses:
+                self._note(other.operation, self._relevant)
+                pending += _carriers(other.operation, other.index)
+
+    def _note(self, op: Operation, containers: set[Operation]) -> None:
+        """`op` is to be looked at, and what it stands in contains such."""
+        self._relevant.add(op)
+        parent = op.parent_op()
+        while parent is not None and parent not in containers:
+            containers.add(parent)
+            self._relevant.add(parent)
+            parent = parent.parent_op()
+
+    def members(self, block: Block) -> Sequence[Operation]:
+        """The operations of a block that are to be looked at."""
+        if block not in self._members:
+            self._members[block] = [op for op in block.ops if op in self._relevant]
+        return self._members[block]
+
+
+def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
+    """The values that may be, or be a part of, an operand of `op`."""
+    if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp):
+        return op.results
+    if isinstance(op, scf.ForOp):
+        return op.body.blocks[0].args[operand - 2 : operand - 1] if operand > 2 else ()
+    if isinstance(op, scf.YieldOp) and (parent := op.parent_op()) is not None:
+        carried = parent.body.blocks[0].args[operand + 1 : operand + 2] if isinstance(parent, scf.ForOp) else ()
+        return (*parent.results[operand : operand + 1], *carried)
+    return ()
+
+
+class _Enough(Exception):
+    """The schedule is as long as it may be."""
+
+
+class _Unknown(Exception):
+    """The order of operations does not follow from where they stand."""
+
+
+class _Run:
+    """One way through a function."""
+
+    def __init__(
+        self, plan: _Plan, schedule: Schedule, choices: dict[scf.IfOp, bool], values: Mapping[SSAValue, int]
+    ) -> None:
+        self.schedule = schedule
+        self.others: list[dict[scf.IfOp, bool]] = []
+        """The choices that other ways begin with."""
+        self._plan = plan
+        self._choices = choices
+        self._numbers: dict[SSAValue, int | None] = dict(values)
+        self._slots: dict[SSAValue, Slot | None] = {}
+        self._taken: Counter[tuple[Pipe, int]] = Counter()
+        self._visits = 0
+
+    # -----------------------------------------------------------------------------------------
+    # Values
+    # -----------------------------------------------------------------------------------------
+
+    def number(self, value: SSAValue, seen: dict[SSAValue, int | None] | None = None) -> int | None:
+        """What an integer is; None if that is not known."""
+        if value in self._numbers:
+            return self._numbers[value]
+        if isinstance(value, BlockArgument) or not isinstance(value.owner, Operation):
+            return None
+        seen = {} if seen is None else seen
+        if value in seen or len(seen) > MOST_OPERATIONS:
+            return seen.get(value)
+        seen[value] = None
+        seen[value] = self._result(value.owner, value, seen)
+        return seen[value]
+
+    def _result(self, op: Operation, value: SSAValue, seen: dict[SSAValue, int | None]) -> int | None:
+        if isinstance(op, GetSubBlockIdxOp):
+            return self.schedule.lane
+        constant = constant_value(value)
+        if constant is not None:
+            return constant
+        if not isinstance(op, arith.CmpiOp) and type(op) not in _ARITHMETIC:
+            return None
+        operands = [self.number(operand, seen) for operand in op.operands]
+        known = [operand for operand in operands if operand is not None]
+        return None if len(known) < len(operands) else computed(op, known)
+
+    def slot(self, value: SSAValue) -> Slot | None:
+        """The slot that a tile or tensor, or a part of one, lies in."""
+        while isinstance(owner := value.owner, PartitionViewOp | SubViewOp | TReshapeOp):
+            value = owner.operands[0]
+        return self._slots.get(value)
+
+    def _bind(self, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+        """Let `targets` be what `sources` are now."""
+        numbers = [self.number(source) for source in sources]
+        slots = [self.slot(source) for source in sources]
+        for target, known, slot in zip(targets, numbers, slots, strict=False):
+            self._numbers[target] = known
+            self._slots[target] = slot
+
+    # -----------------------------------------------------------------------------------------
+    # Control
+    # -----------------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> Sequence[SSAValue]:
+        """Run a block; returns what its terminator hands on."""
+        for op in self._plan.members(block):
+            self._visits += 1
+            if self._visits > MOST_VISITS or len(self.schedule.steps) > MOST_STEPS:
+                raise _Enough
+            if op.regions:
+                self._control(op)
+            else:
+                self._step(op)
+        last = block.last_op
+        return last.operands if isinstance(last, scf.YieldOp) else ()
+
+    def _region(self, region: Region) -> Sequence[SSAValue]:
+        if len(region.blocks) > 1:
+            raise _Unknown
+        return self.block(region.blocks[0]) if region.blocks else ()
+
+    def _control(self, op: Operation) -> None:
+        match op:
+            case SectionCubeOp() | SectionVectorOp():
+                core = KernelKind.CUBE if isinstance(op, SectionCubeOp) else KernelKind.VECTOR
+                if core is self.schedule.core:
+                    self._region(op.body)
+            case scf.ForOp():
+                self._for(op)
+            case scf.IfOp():
+                self._if(op)
+            case scf.WhileOp():
+                self._inexact(op)
+                for _ in range(self._rounds(op)):
+                    self._region(op.before_region)
+                    self._region(op.after_region)
+            case _:
+                self._inexact(op)
+                for region in op.regions:
+                    self._region(region)
+
+    def _inexact(self, op: Operation) -> None:
+        """Note that it is not known how often the operations in `op` are carried out."""
+        if op in self._plan.around:
+            self.schedule.exact = False
+            self.schedule.depends_on = self.schedule.depends_on or op
+
+    def _rounds(self, op: Operation) -> int:
+        """How often a loop of unknown length is run; once is enough to see what is read and written in it."""
+        return ROUNDS if op in self._plan.around else 1
+
+    def _for(self, op: scf.ForOp) -> None:
+        lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
+        known = lower is not None and upper is not None and step is not None and step > 0
+        values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
+        if not known or values[MOST_ROUNDS:]:
+            self._inexact(op)
+        body = op.body.blocks[0]
+        self._bind(body.args[1:], op.iter_args)
+        for value in values[: MOST_ROUNDS if op in self._plan.around else 1]:
+            self._numbers[body.args[0]] = value if known else None
+            self._bind(body.args[1:], self._region(op.body))
+        self._bind(op.results, body.args[1:])
+
+    def _if(self, op: scf.IfOp) -> None:
+        taken = self.number(op.cond)
+        if taken is None and op in self._plan.around:
+            self.schedule.depends_on = self.schedule.depends_on or op
+            if op not in self._choices:
+                self._choices[op] = True
+                self.others.append({**self._choices, op: False})
+            taken = int(self._choices[op])
+        if taken is not None:
+            self._bind(op.results, self._region(op.true_region if taken else op.false_region))
+            return
+        self._region(op.true_region)
+        self._bind(op.results, self._region(op.false_region))
+
+    # -----------------------------------------------------------------------------------------
+    # Steps
+    # -----------------------------------------------------------------------------------------
+
+    def _step(self, op: Operation) -> None:
+        use = self._plan.uses.get(op)
+        if use is None:
+            self._accesses(op)
+            return
+        slot = None
+        if use.entry is not None and use.action in ("alloc", "pop"):
+            slot = Slot(use, self._taken[use.pipe, use.direction])
+            if not use.of_signal:
+                self._slots[use.entry] = slot
+            self._taken[use.pipe, use.direction] += 1
+        elif use.entry is not None:
+            slot = self.slot(use.entry)
+        self.schedule.steps.append(Step(op, use, slot))
+
+    def _accesses(self, op: Operation) -> None:
+        """Note reads and writes of slots."""
+        if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp):
+            return
+        for operand in op.operands:
+            slot = self.slot(operand)
+            if slot is None:
+                continue
+            access: Literal["read", "write", "call"] = "call" if isinstance(op, CallOp) else "read"
+            if isinstance(op, TileOperation) and op.destination is operand:
+                access = "write"
+            self.schedule.steps.append(Step(op, None, slot, access))
+
+
+def computed(op: Operation, values: Sequence[int]) -> int | None:
+    """What an operation makes of integers; None if that is not known."""
+    if isinstance(op, _UNSIGNED) and min(values) < 0:
+        return None
+    if isinstance(op, arith.CmpiOp):
+        predicate = op.predicate.value.data
+        if predicate not in range(len(_COMPARISONS)) or (predicate >= _FIRST_UNSIGNED and min(values) < 0):
+            return None
+        return int(_COMPARISONS[predicate](values[0], values[1]))
+    compute = _ARITHMETIC.get(type(op))
+    return None if compute is None else compute(values)
+
+
+def _divided(values: Sequence[int]) -> int | None:
+    left, right = values
+    return None if right == 0 else abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+def _remainder(values: Sequence[int]) -> int | None:
+    quotient = _divided(values)
+    return None if quotient is None else values[0] - quotient * values[1]
+
+
+_ARITHMETIC: Mapping[type[Operation], Callable[[Sequence[int]], int | None]] = {
+    arith.AddiOp: sum,
+    arith.SubiOp: lambda values: values[0] - values[1],
+    arith.MuliOp: lambda values: values[0] * values[1],
+    arith.DivSIOp: _divided,
+    arith.DivUIOp: _divided,
+    arith.RemSIOp: _remainder,
+    arith.RemUIOp: _remainder,
+    arith.MinSIOp: min,
+    arith.MaxSIOp: max,
+    arith.AndIOp: lambda values: values[0] & values[1],
+    arith.OrIOp: lambda values: values[0] | values[1],
+    arith.XOrIOp: lambda values: values[0] ^ values[1],
+    arith.SelectOp: lambda values: values[1] if values[0] else values[2],
+    arith.IndexCastOp: lambda values: values[0],
+    arith.ExtSIOp: lambda values: values[0],
+    arith.ExtUIOp: lambda values: values[0],
+}
+"""What is computed of integers, as far as none of them overflows."""
+
+_UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.ExtUIOp)
+
+_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+    operator.lt, operator.le, operator.gt, operator.ge,
+)  # fmt: skip
+"""By the numbers of `arith.cmpi`'s predicates, the last four of numbers without a sign."""
+
+_FIRST_UNSIGNED = 6

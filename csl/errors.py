@@ -1,0 +1,23 @@
+# pyright: strict
+"""The exception that carries errors in CSL text. Apart from the parser, which starts without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnostics.errors import LoomError
+from .source import Diagnostic
+
+
+class CslError(LoomError):
+    """One or more mistakes in CSL text, in the order of the text.
+
+    `message` and `location` are those of the first; str() shows all, each with its source line, caret and notes.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics[0].message, diagnostics[0].location)
+        self.diagnostics = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))

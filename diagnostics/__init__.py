@@ -1,0 +1,1 @@
+"""Errors, findings and limits: what every level reports to the person who wrote the program."""

@@ -1,0 +1,95 @@
+"""Errors meant for the person who wrote the program, and where in it they point.
+
+Everything this package raises for a user's mistake is a `LoomError`, or one of xDSL's diagnostic
+exceptions inside verifiers and passes; the tools show both as one line and end with status 1.
+Nothing here may import a dialect: every other module may import this one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+from xdsl.utils.exceptions import DiagnosticException
+
+if TYPE_CHECKING:
+    from xdsl.utils.exceptions import ParseError
+
+
+def shown(text: str, *, lines: bool = False) -> str:
+    """Return a text as a terminal may show it: control characters and the like are escaped, as in `\\x1b`.
+
+    The ends of lines and tabs stay as they are, but not with `lines`, for what must not begin a line.
+    """
+    if text.isprintable():
+        return text
+    kept = "" if lines else "\n\t"
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+
+
+class LoomError(DiagnosticException):
+    """A mistake of the user's: what is wrong, where, and what to do.
+
+    `message` is a sentence without a location; `location` is `file:line:col`, a file name, or
+    None where nothing narrower than the whole program is known. It is one of xDSL's diagnostic
+    exceptions so that `--verify-diagnostics` of `loom-opt` and `xdsl-opt` sees it too.
+    """
+
+    def __init__(self, message: str, location: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = location
+
+    def __str__(self) -> str:
+        if self.location is None:
+            return shown(f"error: {self.message}")
+        return f"{shown(self.location, lines=True)}: error: {shown(self.message)}"
+
+
+def one_line(error: BaseException) -> str:
+    """The message of an exception on a single line; its type if it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def from_parse_error(error: ParseError) -> LoomError:
+    """xDSL's several-line parse error as one of ours."""
+    return LoomError(" ".join(error.msg.split()), str(error.span.get_location()))
+
+
+def report(error: BaseException) -> str:
+    """What a user sees of an exception that ends a tool.
+
+    That is one line for every mistake in the input. Anything unforeseen is a defect of this package and is said to be
+    one, with the place it came from; LOOM_TRACEBACK=1 in the environment prints the whole traceback first.
+    """
+    if os.environ.get("LOOM_TRACEBACK"):
+        error.__suppress_context__ = False
+        traceback.print_exception(error, file=sys.stderr)
+    return shown(_report(error))
+
+
+def _report(error: BaseException) -> str:
+    from xdsl.utils.exceptions import ArgSpecParseError, ParseError
+
+    match error:
+        case LoomError():
+            return str(error)
+        case ParseError():
+            return str(from_parse_error(error))
+        case OSError(filename=str(name)):
+            return str(LoomError(f"cannot be opened: {error.strerror}", name))
+        case OSError(strerror=str(reason)):
+            return str(LoomError(f"the output cannot be written: {reason}"))
+        case DiagnosticException() | ArgSpecParseError():
+            return str(LoomError(one_line(error)))
+        case MemoryError():
+            return str(
+                LoomError("the computer has no memory left; use a smaller rectangle, fewer blocks or smaller buffers")
+            )
+        case _:
+            frames = traceback.extract_tb(error.__traceback__)
+            place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+            kind = type(error).__name__
+            return f"internal error: {kind}{place}: {one_line(error)} (a defect of loomir; LOOM_TRACEBACK=1 shows more)"

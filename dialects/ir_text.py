@@ -1,0 +1,202 @@
+"""Reads IR text so that every operation knows the line it stands on.
+
+xDSL's parser keeps only locations written out as `loc(...)`; ours fills in the position in the text wherever none
+is written, so that later errors can point at it. Knows no dialect of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from io import StringIO
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.lexer import Span
+
+from ..diagnostics.errors import LoomError, from_parse_error, one_line
+from ..diagnostics.locations import location_of
+from ..diagnostics.nesting import deep_nesting
+
+_QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
+"""Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
+pattern for strings tries twice as often for each further character behind a mark that has no partner."""
+
+
+class LocatingParser(Parser):
+    """xDSL's parser, giving each operation the location of its first character.
+
+    `line_offset` is the number of lines before the text in its file, for files read in pieces. Raises LoomError for a
+    string that does not end.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        self._file = StringAttr(name)
+        self._name = name
+        self._line_offset = line_offset
+        self._line_starts = [0, *(position + 1 for position, character in enumerate(text) if character == "\n")]
+        for match in _QUOTES.finditer(text):
+            if match[0][0] == '"' and match["string"] is None:
+                message = "a string begins here that does not end on its line, or has an unknown escape; close it"
+                raise LoomError(message, self.location_at(match.start()))
+        super().__init__(ctx, text, name)
+
+    def _line_and_column(self, position: int) -> tuple[int, int]:
+        line = bisect_right(self._line_starts, position)
+        return line + self._line_offset, position - self._line_starts[line - 1] + 1
+
+    def location_at(self, position: int) -> str:
+        """A position in the text as `file:line:col`."""
+        line, column = self._line_and_column(position)
+        return f"{self._name}:{line}:{column}"
+
+    @deep_nesting()
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
+        try:
+            module = super().parse_module(allow_implicit_module)
+            _check_operands(module)
+            return module
+        except ParseError as error:
+            error.msg = self._clearer(error)
+            raise
+        except LoomError:
+            raise
+        except RecursionError as error:
+            message = "operations or attributes are nested too deeply to be read"
+            raise LoomError(message, self.location_at(self.pos)) from error
+        except Exception as error:
+            # Some malformed text makes xDSL's parser fail with whatever Python exception it runs into.
+            raise LoomError(f"cannot be parsed: {one_line(error)}", self.location_at(self.pos)) from error
+
+    def _clearer(self, error: ParseError) -> str:
+        """The message of xDSL, or one that says more where xDSL's only says what it was about to read."""
+        at_end = error.span.start >= len(self.lexer.input.content.rstrip())
+        match error.msg.strip():
+            case "Could not parse entire input!":
+                missing = "a kernel, func.func" if self._name.endswith(".pto") else "a wse.program"
+                return f"there is no operation; write {missing}" if at_end else "an operation is expected here"
+            case "in block definition":
+                return (
+                    "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"
+                )
+            case _:
+                return error.msg
+
+    def parse_integer(self, allow_boolean: bool = True, allow_negative: bool = True, context_msg: str = "") -> int:
+        """As xDSL's, but what the attribute that holds it would wrap around is an error."""
+        position = self.pos
+        number = super().parse_integer(allow_boolean, allow_negative, context_msg)
+        if not -(1 << 63) <= number < 1 << 63:
+            message = f"the number {number} does not fit in 64 bits; write a smaller one"
+            raise LoomError(message, self.location_at(position))
+        return number
+
+    def parse_operation(self) -> Operation:
+        position = self.pos
+        try:
+            op = super().parse_operation()
+        except LoomError:
+            raise
+        except ParseError as error:
+            # xDSL reports an unknown operation at the token after it.
+            if error.msg.startswith("Operation ") and error.msg.endswith(" is not registered"):
+                error.msg = error.msg.replace("Operation", "operation", 1)
+                error.span = Span(position, position + 1, self.lexer.input)
+            raise
+        except DiagnosticException as error:
+            # Raised by the constructor of an operation or attribute, which cannot know where it stands.
+            raise LoomError(one_line(error), self.location_at(position)) from error
+        if isinstance(op.location, UnknownLoc):
+            line, column = self._line_and_column(position)
+            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        return op
+
+
+def _check_operands(module: ModuleOp) -> None:
+    """Raises LoomError for an operand that is defined only where it cannot be seen, which xDSL's parser lets pass."""
+    for op in module.walk():
+        for position, operand in enumerate(op.operands):
+            try:
+                _ = operand.owner
+            except ValueError:
+                message = (
+                    f"operand {position} of {op.name} is defined only inside a region of its own; define it before"
+                )
+                raise LoomError(message, location_of(op)) from None
+
+
+def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
+    """Parses `text`, whose file is called `name`; raises LoomError at the place of the first mistake."""
+    try:
+        return LocatingParser(ctx, text, name).parse_module()
+    except ParseError as error:
+        # The parser's own frames would tell the reader nothing.
+        raise from_parse_error(error) from None
+
+
+def text_of(source: str | Path) -> tuple[str, str]:
+    """The text of a program, given itself or as a file, and what it is called; raises LoomError for neither."""
+    if not isinstance(source, str | Path) or str(source) == "":  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source, "<text>"
+    return read_text(source), str(source)
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file; raises LoomError if it cannot be read or is not text."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise LoomError(f"cannot be read: {error.strerror or error}", str(path)) from error
+    except ValueError as error:
+        raise LoomError(f"is not the name of a file: {error}", repr(str(path))) from error
+    return decode_text(content, str(path))
+
+
+def decode_text(content: bytes, name: str) -> str:
+    """`content` as text, without a byte order mark; raises LoomError naming the first byte that is not UTF-8 text."""
+    if (position := content.find(0)) >= 0:
+        raise LoomError(f"is not a text file: byte {position} is zero", name)
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise LoomError(f"is not a text file: byte {error.start} is not valid UTF-8", name) from error
+
+
+def print_ir(module: ModuleOp) -> str:
+    """A module as text that `parse_ir` reads."""
+    stream = StringIO()
+    _TextPrinter(stream).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+class _TextPrinter(Printer):
+    """Prints what the base class does, without the columns that messages inside a text need, and what attributes and
+    types look like once."""
+
+    def __init__(self, stream: StringIO) -> None:
+        super().__init__(stream=stream)
+        self._write = stream.write
+        # The attribute is kept with its text, so that no other can take its identity.
+        self._texts: dict[int, tuple[Attribute, str]] = {}
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+        else:
+            self._write(text)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        known = self._texts.get(id(attribute))
+        if known is None:
+            stream = StringIO()
+            Printer(stream=stream).print_attribute(attribute)
+            known = self._texts[id(attribute)] = attribute, stream.getvalue()
+        self.print_string(known[1])

@@ -1,0 +1,1 @@
+"""Attributes, operands and rules of the wafer that wse, dsd, dsr and flow share."""

@@ -1,0 +1,604 @@
+"""From a layout file to a `wse` module: the layout is evaluated, PEs are sorted into classes, each class compiled."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable as Function
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Block, Operation, Region
+
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic
+from ..diagnostics.errors import LoomError, shown
+from ..dialects import wse
+from ..dialects.machine.source_names import set_source_name
+from . import (
+    builtins,  # noqa: F401  (registers its rules)
+    calls,
+    configuration,  # noqa: F401
+    emit,
+    expressions,
+    functional,  # noqa: F401
+    linkage,
+    loops,  # noqa: F401
+    packing,
+    registers,  # noqa: F401
+    reserved,
+    statements,
+    types,
+)
+from .classes import UnitClass, group
+from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
+from .emit import Builder
+from .exports import Export, Name, agree, host_element
+from .frames import Frame
+from .modules import Global, Module
+from .pe import PeProgram, color_symbol, location
+from .places import UnknownDescriptor
+from .rectangle import Places, Routers, check_tiles, placement
+from .search import SearchPath
+from .tasks import check_ids, task_arguments
+from .values import Lanes, Split, Value, boolean, string
+
+RECURSION_LIMIT = 60_000
+"""Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
+
+MAX_CALL_DEPTH = 1000
+"""Calls within calls, whatever the command line says."""
+
+
+@dataclass
+class ExportedName:
+    """A name of the program the host may use."""
+
+    name: str
+    kind: str
+    """"buffer" or "function"."""
+    type: str
+    """As CSL writes it."""
+    dtype: str | None = None
+    """Of an element of a buffer: "f32", "u16"."""
+    mutable: bool = False
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class CompiledLayout:
+    """A program in `wse` and `dsd` IR, and what the host must know of it."""
+
+    module: ModuleOp
+    rectangle: tuple[int, int]
+    exports: dict[str, ExportedName]
+    params: dict[str, Any]
+    colors: dict[str, int]
+    warnings: list[str]
+    programs: int = 1
+    """How many different programs the PEs run."""
+    imports_memcpy: bool = False
+    """Whether a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def compile_layout(
+    path: Path | str,
+    *,
+    arch: str = "wse2",
+    fabric_dims: tuple[int, int] | None = None,
+    fabric_offsets: tuple[int, int] = (4, 1),
+    params: Mapping[str, str | int | float | bool] | None = None,
+    colors: Mapping[str, int] | None = None,
+    memcpy: bool = False,
+    channels: int = 0,
+    print: Function[[str], None] = print,
+    import_paths: Sequence[Path | str] = (),
+    fp16_format: str = "f16",
+    max_inlined_iterations: int | None = None,
+    comptime_func_depth_limit: int | None = None,
+    link_sections: Mapping[str, int] | None = None,
+    notice: Function[[str], None] | None = None,
+) -> CompiledLayout:
+    """Compiles a CSL program from its layout file.
+
+    `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
+    @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
+    gives. `import_paths` are directories in which modules are looked for too, before those that the environment
+    variable CSL_IMPORT_PATH names. `max_inlined_iterations` limits each inline loop, `comptime_func_depth_limit` calls
+    within calls; `link_sections` gives byte addresses to link sections. `notice` takes a line now and then while the
+    compilation takes long. Raises CslError or LoomError with the place of the first mistake.
+    """
+    if fp16_format not in types.FP16_FORMATS:
+        raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
+    search = SearchPath.of(import_paths)
+    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format)
+    options.max_inlined_iterations = max_inlined_iterations
+    options.call_depth = min(comptime_func_depth_limit or CALL_DEPTH, MAX_CALL_DEPTH)
+    options.sections = dict(link_sections or {})
+    session = Session(options)
+    session.warnings += search.warnings()
+    with _deep(), np.errstate(all="ignore"):
+        try:
+            return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
+        except RecursionError:
+            raise LoomError("the program is nested too deeply to be evaluated; simplify it", str(path)) from None
+
+
+class _Compiler:
+    def __init__(self, session: Session, path: Path, params: dict[str, Any], colors: dict[str, int]) -> None:
+        self.session = session
+        self.path = path
+        self.params = params
+        self.colors = colors
+        self.routers = Routers(session)
+        self.used_colors: set[int] = set()
+        self.effects: list[Effect] = []
+        """What the programs of PEs say of routes."""
+        self.streams: dict[tuple[int, str], list[Places]] = {}
+
+    def compile(self) -> CompiledLayout:
+        ev, module = self._layout()
+        tiles = [effect.arguments[0] for effect in ev.effects if effect.name == "tile"]
+        check_tiles(self.session, tiles)
+        for effect in ev.effects:
+            if effect.name == "color":
+                self.routers.add(effect)
+        session = self.session
+        assert session.rectangle is not None
+        pes: list[wse.PeOp] = []
+        exports: list[tuple[PeProgram, Export]] = []
+        names: set[str] = set()
+        for unit_class in group(tiles):
+            pending = [unit_class]
+            while pending:
+                current = pending.pop()
+                try:
+                    pe, op = self._pe(current, names)
+                except Split as split:
+                    whole = Lanes(len(current.columns))
+                    pending += [
+                        current.select(part.index)
+                        for part in reversed(split_lanes(whole, split.column))
+                        if part.index is not None
+                    ]
+                    continue
+                pes.append(op)
+                exports += [(pe, export) for export in pe.exports.values()]
+        if session.imports_memcpy:
+            reserved.check_routes(session, [*ev.effects, *self.effects])
+        self._check_exports(exports)
+        for section in session.options.sections.keys() - session.sections_used:
+            session.warnings.append(
+                f"{self.path}: warning: no variable that is used is in the link section '{section}'"
+            )
+        agree(pes)
+        program = wse.ProgramOp(
+            _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
+        )
+        program.location = location(module.file.source, module.file)
+        return CompiledLayout(
+            ModuleOp([program]),
+            session.rectangle,
+            {name.name: _exported(name) for name in session.exports.values()},
+            self._all_params(ev, module),
+            dict(self.colors),
+            [shown(warning, lines=True) for warning in session.warnings],
+            len(pes),
+            session.imports_memcpy,
+        )
+
+    # The layout
+
+    def _layout(self) -> tuple[Evaluator, Module]:
+        ev = Evaluator(self.session, Lanes(1))
+        module = ev.load(self.path, self._bindings(), "")
+        self._check_bindings(module)
+        blocks = [d for d in module.file.declarations if isinstance(d, syntax.Layout)]
+        if len(blocks) != 1:
+            at = blocks[1] if blocks else module.file
+            message = (
+                "a program has one layout block" if blocks else "this file has no layout block; compile the layout file"
+            )
+            raise CslError([Diagnostic(module.file.source, at.start, min(at.end, at.start + 1), message)])
+        self._infer_bindings(ev, module)
+        ev.in_layout = True
+        for kind in (syntax.Layout, syntax.ComptimeBlock):
+            for declaration in module.file.declarations:
+                if isinstance(declaration, kind) and not (kind is syntax.ComptimeBlock and self._is_code(ev)):
+                    with ev.framed(Frame(module, comptime=True)), ev.scope():
+                        statements.run_whole(ev, declaration.body.statements)
+        if self.session.rectangle is None:
+            ev.frames.append(Frame(module))
+            ev.frame = ev.frames[-1]
+            ev.fail(blocks[0], "the layout sets no rectangle; call @set_rectangle first")
+        ev.frame = Frame(module, comptime=True)
+        return ev, module
+
+    def _is_code(self, ev: Evaluator) -> bool:
+        """Whether the layout file is the code of PEs too; its comptime blocks are theirs then."""
+        paths = {effect.arguments[0].path for effect in ev.effects if effect.name == "tile"}
+        return any(path.samefile(self.path) for path in paths)
+
+    def _bindings(self) -> dict[str, Value]:
+        bindings: dict[str, Value] = {}
+        for name, given in self.params.items():
+            bindings[name] = _from_command_line(name, given)
+        for name, number in self.colors.items():
+            bindings[name] = Value(types.COLOR, number)
+        return bindings
+
+    def _check_bindings(self, module: Module) -> None:
+        for name in (*self.params, *self.colors):
+            found = module.globals.get(name)
+            if found is None or not (isinstance(found.node, syntax.Variable) and found.node.kind == "param"):
+                have = [
+                    n
+                    for n, g in module.globals.items()
+                    if isinstance(g.node, syntax.Variable) and g.node.kind == "param"
+                ]
+                known = f"its params are: {', '.join(have)}" if have else "it has none"
+                flag = "--colors" if name in self.colors else "--params"
+                raise LoomError(f"{flag} names '{name}', which is no param of this file; {known}", str(self.path))
+
+    def _infer_bindings(self, ev: Evaluator, module: Module) -> None:
+        """Params given on the command line take the type their declaration says."""
+        for name in self.params:
+            found = module.globals[name]
+            with ev.framed(Frame(module, comptime=True)):
+                expressions.resolve(ev, found, found.node)
+
+    def _all_params(self, ev: Evaluator, module: Module) -> dict[str, Any]:
+        """Every param of the layout file that has a number, truth value or string, given or by default."""
+        result: dict[str, Any] = dict(self.params)
+        for name, found in module.globals.items():
+            value = found.value
+            if (
+                name in result
+                or value is None
+                or not isinstance(found.node, syntax.Variable)
+                or found.node.kind != "param"
+            ):
+                continue
+            if isinstance(value.data, bool | int | float):
+                result[name] = value.data
+            elif isinstance(value.data, bytes):
+                result[name] = value.data.decode(errors="replace")
+        return result
+
+    # The fabric
+
+    def _fabric(self) -> list[Operation]:
+        colors = sorted(self.used_colors | self.routers.colors())
+        operations: list[Operation] = []
+        for number in colors:
+            operations.append(color := wse.ColorOp(color_symbol(number), number))
+            set_source_name(color, self.session.color_name(number))
+        operations += self.routers.operations()
+        for (number, way), places in self.streams.items():
+            operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), placement(places)))
+        return operations
+
+    # PEs
+
+    def _pe(self, unit_class: UnitClass, names: set[str]) -> tuple[PeProgram, wse.PeOp]:
+        session = self.session
+        session.steps.progress()
+        lanes = Lanes(len(unit_class.columns))
+        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows)
+        pe.state["lanes"] = lanes
+        ev = Evaluator(session, lanes, pe)
+        effect = unit_class.tiles.effect
+        bindings = unit_class.bindings(lanes)
+        module = ev.load(unit_class.path, bindings, "")
+        for name in bindings:
+            found = module.globals.get(name)
+            if found is None or not (isinstance(found.node, syntax.Variable) and found.node.kind == "param"):
+                at = effect.source.location(effect.node.start)
+                params = [n for n, g in module.globals.items() if getattr(g.node, "kind", "") == "param"]
+                advice = suggestion(name, params) or "; remove it"
+                warning = f"{at}: warning: '{unit_class.path.name}' has no param '{name}'{advice}"
+                if warning not in session.warnings:
+                    session.warnings.append(warning)
+        bodies = _Bodies(ev, pe)
+        bodies.elaborate()
+        operations = bodies.emit()
+        name = _fresh(_symbol(pe.name), names)
+        names.add(name)
+        reserved.check_pe(ev, pe)
+        for late in pe.effects:
+            self.routers.add(late)
+        self.effects += pe.effects
+        for stream in pe.host_streams:
+            self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
+        self.used_colors |= pe.colors
+        where = placement([(unit_class.columns, unit_class.rows)])
+        for queue in operations:
+            if isinstance(queue, wse.QueueOp) and queue.queue_id is not None:
+                number = (isinstance(queue, wse.OutputQueueOp), queue.queue_id)
+                set_source_name(queue, pe.queue_names.get(number))
+        op = wse.PeOp(name, where, Region(Block(operations)))
+        op.location = location(module.file.source, module.file)
+        return pe, op
+
+    def _check_exports(self, exports: list[tuple[PeProgram, Export]]) -> None:
+        """Warns of names of the layout that no PE exports: the host has no use of them."""
+        have = {export.name for _, export in exports}
+        for name in self.session.exports.values():
+            if name.name not in have:
+                message = f"no PE exports '{name.name}'; add @export_symbol to a comptime block of its code"
+                at = name.source.location(name.node.start)
+                self.session.warnings.append(f"{at}: warning: {message}, or remove this")
+
+
+class _Bodies:
+    """Evaluates what a PE's files say at their top level, then emits functions and tasks."""
+
+    def __init__(self, ev: Evaluator, pe: PeProgram) -> None:
+        self.ev = ev
+        self.pe = pe
+        self.done = 0
+        self.emitted: list[Operation] = []
+        self.functions: dict[tuple[int, int], str] = {}
+        self.finished: set[Any] = set()
+
+    def elaborate(self) -> None:
+        """Imports and comptime blocks of all modules, those that turn up on the way too."""
+        ev = self.ev
+        while self.done < len(ev.instances):
+            module = ev.instances[self.done]
+            self.done += 1
+            for found in list(module.globals.values()):
+                if _is_import(found) or _is_exported_variable(found):
+                    with ev.framed(Frame(module, comptime=True)):
+                        expressions.resolve(ev, found, found.node)
+                        if _is_exported_variable(found):
+                            expressions.global_place(ev, found, found.node)
+                elif isinstance(found.node, syntax.Function) and found.node.storage == "export":
+                    with ev.framed(Frame(module, comptime=True)):
+                        linkage.check_function(ev, found)
+            for declaration in module.file.declarations:
+                if isinstance(declaration, syntax.ComptimeBlock):
+                    with ev.framed(Frame(module, comptime=True)), ev.scope():
+                        statements.run_whole(ev, declaration.body.statements)
+
+    def emit(self) -> list[Operation]:
+        """The operations of the PE, in order."""
+        pe = self.pe
+        check_ids(self.ev)
+        while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
+            postponed: UnknownDescriptor | None = None
+            before = len(self.finished)
+            for key in pending:
+                try:
+                    self._emit(key)
+                except UnknownDescriptor as error:
+                    # Code emitted later may say what the variable holds.
+                    postponed = postponed or error
+                    continue
+                self.finished.add(key)
+            if len(self.finished) == before and postponed is not None:
+                raise postponed
+            self.elaborate()
+        initial = self._initial()
+        self._dispatchers()
+        if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
+            # Control wavelets come in by queues that nothing else may read.
+            for (output, number), color in pe.queue_colors.items():
+                if not output:
+                    with self.ev.framed(Frame(self.ev.instances[0])):
+                        pe.queue(self.ev, False, number, color, self.ev.instances[0].file)
+            for number, (module, node) in pe.unblocked_queues.items():
+                if (wse.TaskKind.DATA, number) not in pe.bindings:
+                    with self.ev.framed(Frame(module, comptime=True)):
+                        pe.unblock_queue(self.ev, number, node)
+        pe.place_sections(self.ev)
+        exported = [self._export(export) for export in pe.exports.values()]
+        return [*pe.operations, *pe.late, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
+
+    def _initial(self) -> list[Operation]:
+        """What registers hold before the program starts."""
+        pe, ev = self.pe, self.ev
+        if not pe.initial_loads:
+            return []
+        block = Block()
+        ev.builder = Builder(block)
+        try:
+            for module, load in pe.initial_loads:
+                with ev.framed(Frame(module)):
+                    load()
+        finally:
+            ev.builder = None
+        return [wse.InitialOp(Region(block))]
+
+    def _dispatchers(self) -> None:
+        """Functions that call through pointers, again until none of them has found a new function."""
+        pe, ev = self.pe, self.ev
+        emitted: list[Operation] = []
+        before = (-1, -1)
+        while before != (len(pe.functions), len(pe.dispatchers)):
+            before = (len(pe.functions), len(pe.dispatchers))
+            emitted = []
+            for type, symbol in list(pe.dispatchers.items()):
+                inputs = [types.U16, *type.parameters]
+                block = Block(arg_types=[emit.scalar(item) for item in inputs])
+                ev.builder = Builder(block)
+                ev.code.location = pe.called_indirectly[type]
+                module = ev.instances[0]
+                values = [Value(item, argument) for item, argument in zip(inputs, block.args, strict=True)]
+                try:
+                    with ev.framed(Frame(module)):
+                        result = calls.emit_dispatcher(ev, type, values, module.file)
+                        outputs = [] if type.result is types.VOID else [ev.ssa(result, module.file)]
+                        ev.code(wse.ReturnOp(*outputs))
+                finally:
+                    ev.builder = None
+                signature = FunctionType.from_lists([emit.scalar(t) for t in inputs], [value.type for value in outputs])
+                emitted.append(wse.FuncOp(symbol, signature, Region(block)))
+        self.emitted += emitted
+
+    def _export(self, export: Export) -> Operation:
+        target = export.type
+        element = target.target if isinstance(target, types.Pointer) else None
+        if isinstance(element, types.Array):
+            element = element.element
+        stored = None if element is None else emit.stored(element)
+        declared = self.ev.session.exports.get(export.name)
+        op = wse.ExportOp(
+            export.symbol,
+            None if export.symbol == export.name else export.name,
+            unsigned=isinstance(stored, types.Int) and not stored.signed,
+            unsigned_arguments=_unsigned(target.parameters) if isinstance(target, types.Function) else (),
+            read_only=export.function is None and declared is not None and not declared.mutable,
+            points_to=export.pointer,
+        )
+        op.location = location(export.source, export.node)
+        return op
+
+    def _emit(self, key: str | tuple[wse.TaskKind, int]) -> None:
+        """Emits what is exported under a name, or bound to an id."""
+        if isinstance(key, str):
+            self._function(self.pe.exports[key])
+        else:
+            self._task(key)
+
+    def _function(self, export: Export) -> None:
+        """Emits an exported function."""
+        function = export.function
+        if function is None:
+            return
+        key = (id(function.module), id(function.node))
+        symbol = self.functions.get(key)
+        if symbol is None:
+            ev = self.ev
+            with ev.framed(Frame(function.module, comptime=True)):
+                parameters = [(p, ev.type_of(p.type)) for p in function.node.parameters]
+                for parameter, type in parameters:
+                    if not emit.has_one_register(type):
+                        ev.fail(parameter, f"a function the host launches takes numbers, not '{type}'")
+            arguments = [type for _, type in parameters]
+            block = self._body(function, arguments)
+            symbol = self.functions[key] = self.pe.unique(function.module.symbol(function.name))
+            op = wse.FuncOp(symbol, FunctionType.from_lists([emit.scalar(t) for t in arguments], []), Region(block))
+            op.location = location(function.module.file.source, function.node)
+            self.emitted.append(op)
+        export.symbol = symbol
+
+    def _body(self, function: Any, arguments: list[types.Type]) -> Block:
+        ev = self.ev
+        # A packed struct comes as the integer of its bits.
+        given = [_backing_integer(type) for type in arguments]
+        block = Block(arg_types=[emit.scalar(type) for type in given])
+        ev.builder = Builder(block)
+        try:
+            values = [Value(type, value) for type, value in zip(given, block.args, strict=True)]
+            with ev.framed(Frame(function.module, comptime=True)):
+                values = [
+                    value if value.type == type else packing.reinterpret(ev, value, type, function.node)
+                    for type, value in zip(arguments, values, strict=True)
+                ]
+            calls.emit_function(ev, function, values)
+            ev.code(wse.ReturnOp())
+        finally:
+            ev.builder = None
+        return block
+
+    def _task(self, key: tuple[wse.TaskKind, int]) -> None:
+        ev, pe = self.ev, self.pe
+        binding = pe.bindings[key]
+        arguments = task_arguments(ev, binding)
+        queue = None
+        if binding.kind is wse.TaskKind.DATA:
+            with ev.framed(Frame(binding.task.module, comptime=True)):
+                if ev.session.target.name == "wse2":
+                    queue = pe.queue(ev, False, None, binding.id, binding.node)
+                else:
+                    queue = pe.queue(ev, False, binding.id, None, binding.node)
+        block = self._body(binding.task, arguments)
+        op = wse.TaskOp(
+            binding.symbol,
+            binding.kind,
+            Region(block),
+            queue=queue,
+            id=None if binding.kind is wse.TaskKind.DATA else binding.id,
+            active=key in pe.active,
+            blocked=key in pe.blocked,
+        )
+        op.location = location(binding.task.module.file.source, binding.task.node)
+        self.emitted.append(op)
+
+
+def _backing_integer(type: types.Type) -> types.Type:
+    return types.Int(types.bit_width(type) or 0, False) if isinstance(type, types.Record) else type
+
+
+def _unsigned(parameters: Sequence[types.Type]) -> list[int]:
+    """The positions of the parameters that are unsigned integers."""
+    held = [p.underlying if isinstance(p, types.Enum) else _backing_integer(p) for p in parameters]
+    return [position for position, type in enumerate(held) if isinstance(type, types.Int) and not type.signed]
+
+
+def _is_import(found: Global) -> bool:
+    node = found.node
+    return (
+        isinstance(node, syntax.Variable)
+        and isinstance(node.value, syntax.Builtin)
+        and node.value.name == "import_module"
+    )
+
+
+def _is_exported_variable(found: Global) -> bool:
+    return isinstance(found.node, syntax.Variable) and found.node.storage == "export" and found.node.kind == "var"
+
+
+def _symbol(name: str) -> str:
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def _fresh(name: str, names: set[str]) -> str:
+    result, count = name, 1
+    while result in names:
+        count += 1
+        result = f"{name}_{count}"
+    return result
+
+
+def _from_command_line(name: str, given: Any) -> Value:
+    """A param's value as the command line writes it: a number, `true`, `false`, or else a string."""
+    if isinstance(given, bool):
+        return boolean(given)
+    if isinstance(given, int):
+        return Value(types.COMPTIME_INT, given)
+    if isinstance(given, float):
+        return Value(types.COMPTIME_FLOAT, given)
+    text = str(given).strip()
+    if text in ("true", "false"):
+        return boolean(text == "true")
+    for kind, convert in ((types.COMPTIME_INT, lambda t: int(t, 0)), (types.COMPTIME_FLOAT, float)):
+        try:
+            return Value(kind, convert(text))
+        except ValueError:
+            continue
+    return string(text)
+
+
+def _exported(name: Name) -> ExportedName:
+    type = name.type
+    if isinstance(type, types.Function):
+        return ExportedName(name.name, "function", str(type), arguments=[str(p) for p in type.parameters])
+    element = host_element(type) if isinstance(type, types.Pointer) else type
+    return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)

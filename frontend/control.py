@@ -1,0 +1,480 @@
+"""Run-time control flow: branches and loops of `scf`, with the variables that change in them as their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ..csl import syntax
+from . import types
+from .core import Evaluator
+from .emit import Builder, has_one_register, scalar
+from .places import byte_address
+from .types import Type
+from .values import Address, Local, Value, Words, is_ssa
+
+
+class _General(Exception):
+    """A pointer of a loop leaves the buffer it was in: the loop is emitted again with plain addresses."""
+
+    def __init__(self, leaf: tuple[int, int]) -> None:
+        super().__init__()
+        self.leaf = leaf
+
+
+@dataclass
+class Leaf:
+    """One SSA value's worth of a value: a scalar, or the run-time part of an address."""
+
+    type: Type
+    data: Any
+
+    def same(self, other: Leaf) -> bool:
+        if is_ssa(self.data) or is_ssa(other.data):
+            return self.data is other.data
+        if isinstance(self.data, float) and isinstance(other.data, float):
+            return repr(self.data) == repr(other.data)
+        return type(self.data) is type(other.data) and self.data == other.data
+
+
+def leaves(value: Value) -> list[Leaf]:
+    """What a value is made of at run time."""
+    data = value.data
+    if isinstance(data, tuple):
+        return [leaf for member in data for leaf in leaves(member)]
+    if isinstance(value.type, types.Array):
+        return [Leaf(value.type.element, item) for item in data]
+    if isinstance(value.type, types.Descriptor) and data is not None:
+        return [Leaf(types.U16, part) for part in data.parts()]
+    return [Leaf(value.type, data)]
+
+
+def rebuild(value: Value, data: list[Any]) -> Value:
+    """A value like `value` made of other leaves' data; takes them off the front of the list."""
+    if isinstance(value.data, tuple):
+        return Value(value.type, tuple(rebuild(member, data) for member in value.data))
+    if isinstance(value.type, types.Array):
+        return Value(value.type, [data.pop(0) for _ in value.data])
+    if isinstance(value.type, types.Descriptor) and value.data is not None:
+        count = len(value.data.parts())
+        parts = [data.pop(0) for _ in range(count)]
+        return Value(value.type, value.data.with_parts(parts))
+    return Value(value.type, data.pop(0))
+
+
+def _same_buffer(one: Any, other: Any) -> bool:
+    return (
+        isinstance(one, Address)
+        and isinstance(other, Address)
+        and one.unit == other.unit
+        and one.buffer == other.buffer
+        and (one.base is other.base or (not is_ssa(one.base) and one.base == other.base))
+    )
+
+
+def _materialize(ev: Evaluator, leaf: Leaf, node: syntax.Node) -> SSAValue:
+    """A leaf as an SSA value; an address as its word."""
+    if isinstance(leaf.data, Address):
+        return byte_address(ev, leaf.data)
+    if has_one_register(leaf.type):
+        return ev.ssa(Value(leaf.type, leaf.data), node)
+    ev.fail(
+        node, f"a value of type '{leaf.type}' depends on what is known at run time only, but exists at compile time"
+    )
+
+
+def register_type(leaf: Leaf) -> Attribute:
+    """Return the type of the SSA value that a leaf is at run time."""
+    return scalar(types.U16 if isinstance(leaf.data, Address) else leaf.type)
+
+
+def registers(ev: Evaluator, value: Value, node: syntax.Node) -> list[SSAValue]:
+    """Return the leaves of a value as SSA values."""
+    return [_materialize(ev, leaf, node) for leaf in leaves(value)]
+
+
+def zero(type: Type) -> Any:
+    """The data of a variable that has not been given a value."""
+    match type:
+        case types.Pointer():
+            return Address(None, 0, 1, 0)
+        case types.Float() | types.COMPTIME_FLOAT:
+            return 0.0
+        case types.BOOL:
+            return False
+        case types.Array():
+            return [zero(type.element)] * type.count
+        case types.Union():
+            return Words([Value(types.U16, 0)] * types.words_used(type))
+        case types.Struct():
+            return tuple(Value(member, zero(member)) for member in type.types)
+        case _:
+            return 0
+
+
+def _aligned(one: Value | None, other: Value | None) -> tuple[Value, Value]:
+    """Both sides' values of a variable; a side that has none takes zeros, or the other's where there are no others."""
+    if one is None or other is None:
+        given = one or other
+        assert given is not None
+        if types.is_comptime_only(given.type):
+            return given, given
+    if one is None:
+        assert other is not None
+        return rebuild(other, [_nothing(leaf) for leaf in leaves(other)]), other
+    if other is None:
+        return one, rebuild(one, [_nothing(leaf) for leaf in leaves(one)])
+    return one, other
+
+
+def _nothing(leaf: Leaf) -> Any:
+    return leaf.data if isinstance(leaf.data, Address) else zero(leaf.type)
+
+
+_Start = dict[int, tuple[Local, Value | None]]
+"""The live variables and what they hold, by identity."""
+
+
+@dataclass
+class _Side:
+    """One side of a branch: its code, its value, and what the variables hold after it that it has changed."""
+
+    block: Block
+    value: Value
+    changed: dict[int, Value | None]
+    has_left: bool
+    """Whether it certainly ended in a jump, so that its value does not matter."""
+
+
+@dataclass
+class _Merge:
+    """What two sides made of a variable, or of the value of the branch if there is no `local`."""
+
+    local: Local | None
+    one: Value
+    other: Value
+
+
+def branch(
+    ev: Evaluator,
+    condition: SSAValue,
+    then: Function[[], Value],
+    otherwise: Function[[], Value],
+    node: syntax.Node,
+) -> Value:
+    """Emits `if`: both sides are evaluated, and what they made of each variable and of the value is merged."""
+    builder = ev.code
+    start: _Start = {id(local): (local, local.value) for local in ev.live}
+    first, second = _side(ev, then, start), _side(ev, otherwise, start)
+    merges = [_with_one_type(ev, merge, first, second, node) for merge in _changed_variables(first, second, start)]
+    result = _value_of(ev, first, second, node)
+    if isinstance(result, _Merge):
+        merges.append(result)
+    outputs: list[tuple[SSAValue, SSAValue]] = []
+    merged = [_merged_leaves(ev, condition, merge, first.block, second.block, outputs, node) for merge in merges]
+    _yield(builder, first.block, [one for one, _ in outputs])
+    _yield(builder, second.block, [other for _, other in outputs])
+    builder.at(ev.source, node.start)
+    has_else = second.block.first_op is not second.block.last_op or outputs
+    regions = Region(first.block), Region(second.block) if has_else else Region()
+    op = builder(scf.IfOp.create(operands=[condition], result_types=[one.type for one, _ in outputs], regions=regions))
+    for merge, leaves_of_it in zip(merges, merged, strict=True):
+        value = rebuild(merge.one, [_result(item, op.results) for item in leaves_of_it])
+        if merge.local is None:
+            result = value
+        else:
+            merge.local.value = value
+    assert isinstance(result, Value)
+    return result
+
+
+def _side(ev: Evaluator, run: Function[[], Value], start: _Start) -> _Side:
+    """Evaluates one side of a branch; the variables are then as before it again."""
+    builder, block = ev.code, Block()
+    builder.enter(block)
+    ev.branches += 1
+    try:
+        value = run()
+    finally:
+        ev.branches -= 1
+        builder.leave()
+    changed = {key: local.value for key, (local, before) in start.items() if local.value is not before}
+    for local, before in start.values():
+        local.value = before
+    return _Side(block, value, changed, _has_left(ev, changed))
+
+
+def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merge]:
+    """The variables that a side has changed, with what each side made of them."""
+    merges: list[_Merge] = []
+    for key in dict.fromkeys([*first.changed, *second.changed]):
+        local, before = start[key]
+        one, other = first.changed.get(key, before), second.changed.get(key, before)
+        if one is not None or other is not None:
+            merges.append(_Merge(local, *_aligned(one, other)))
+    return merges
+
+
+def _with_one_type(ev: Evaluator, merge: _Merge, first: _Side, second: _Side, node: syntax.Node) -> _Merge:
+    """What two breaks give a block, as their common type (Syntax, Blocks): each is converted where it is computed."""
+    one, other = merge.one.type, merge.other.type
+    if one == other or not (types.is_numeric(one) and types.is_numeric(other)):
+        return merge
+    from .conversion import common_type
+
+    type = common_type(ev, merge.one, merge.other, node)
+    assert type is not None
+    sides = ((merge.one, first), (merge.other, second))
+    return _Merge(merge.local, *(_converted(ev, value, side.block, type, node) for value, side in sides))
+
+
+def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> Value | _Merge:
+    """The value of a branch, where it need not be merged: one side never gives one, or there is none."""
+    one, other = first.value, second.value
+    if one.type is types.UNDEFINED or first.has_left:
+        return other
+    if other.type is types.UNDEFINED or second.has_left:
+        return one
+    if one.type is types.VOID or other.type is types.VOID:
+        return Value(types.VOID, None)
+    if one.type != other.type:
+        from .conversion import common_type
+
+        type = common_type(ev, one, other, node)
+        if type is not None:
+            one, other = (_converted(ev, side.value, side.block, type, node) for side in (first, second))
+    return _Merge(None, one, other)
+
+
+def _converted(ev: Evaluator, value: Value, block: Block, type: Type, node: syntax.Node) -> Value:
+    """A value of a side of a branch as another type, which is computed on that side."""
+    ev.code.enter(block)
+    try:
+        return ev.coerce(value, type, node)
+    finally:
+        ev.code.leave()
+
+
+def _merged_leaves(
+    ev: Evaluator,
+    condition: SSAValue,
+    merge: _Merge,
+    first: Block,
+    second: Block,
+    outputs: list[tuple[SSAValue, SSAValue]],
+    node: syntax.Node,
+) -> list[Any]:
+    """The data of each leaf after a branch; what differs is added to the results of `if`."""
+    one, other = leaves(merge.one), leaves(merge.other)
+    is_descriptor = isinstance(merge.one.type, types.Descriptor)
+    if len(one) != len(other) or (is_descriptor and not merge.one.data.like(merge.other.data)):
+        ev.fail(node, "the branches make descriptors that differ in what cannot change at run time")
+    pairs = zip(one, other, strict=True)
+    return [_merged(ev, condition, a, b, first, second, outputs, node) for a, b in pairs]
+
+
+def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
+    builder.enter(block)
+    builder(scf.YieldOp.create(operands=values))
+    builder.leave()
+
+
+def _has_left(ev: Evaluator, changed: dict[int, Value | None]) -> bool:
+    """Whether a side has certainly set one of the flags that tell of a jump."""
+    values = (changed.get(id(flag)) for flag in ev.frame.flags())
+    return any(value is not None and value.data is True for value in values)
+
+
+@dataclass
+class _Output:
+    """A result of an operation to be, and how the merged datum is made of it."""
+
+    position: int
+    address: Address | None = None
+
+
+def _result(item: Any, results: Any) -> Any:
+    if not isinstance(item, _Output):
+        return item
+    value = results[item.position]
+    if item.address is None:
+        return value
+    if item.address.buffer is None and item.address.unit == 0:
+        return Address(None, 0, 1, value)
+    return replace(item.address, offset=value)
+
+
+def _merged(
+    ev: Evaluator,
+    condition: SSAValue,
+    one: Leaf,
+    other: Leaf,
+    first: Block,
+    second: Block,
+    outputs: list[tuple[SSAValue, SSAValue]],
+    node: syntax.Node,
+) -> Any:
+    builder = ev.code
+    if one.same(other) or (isinstance(one.data, Address) and one.data == other.data):
+        return one.data
+    if one.type is types.BOOL and one.data is True and other.data is False:
+        return condition
+    address: Address | None = None
+    if isinstance(one.data, Address):
+        if _same_buffer(one.data, other.data):
+            address = one.data
+            one, other = Leaf(types.I16, one.data.offset), Leaf(types.I16, other.data.offset)
+        else:
+            address = Address(None, 0, 0, 0)
+    pair: list[SSAValue] = []
+    for leaf, block in ((one, first), (other, second)):
+        builder.enter(block)
+        pair.append(_materialize(ev, leaf, node))
+        builder.leave()
+    outputs.append((pair[0], pair[1]))
+    return _Output(len(outputs) - 1, address)
+
+
+def negated(ev: Evaluator, condition: SSAValue) -> SSAValue:
+    return ev.code.value(arith.XOrIOp(condition, ev.code.constant(types.BOOL, True)))
+
+
+class _Carried:
+    """The variables a loop carries from one iteration to the next, as SSA values."""
+
+    def __init__(
+        self, ev: Evaluator, candidates: list[Local], general: set[tuple[int, int]], node: syntax.Node
+    ) -> None:
+        self.ev = ev
+        self.node = node
+        self.candidates = candidates
+        self.general = general
+        self.slots: list[tuple[int, int, Leaf]] = []
+        """The number of the variable, the number of the leaf in it, and the leaf before the loop."""
+        for number, local in enumerate(candidates):
+            if local.value is None:
+                if isinstance(local.type, types.Descriptor):
+                    continue
+                local.value = Value(local.type, zero(local.type))
+            self.slots += [(number, position, leaf) for position, leaf in enumerate(leaves(local.value))]
+        self.shapes = [local.value for local in candidates]
+        self.initial = [self._one(leaf, (n, k) in general) for n, k, leaf in self.slots]
+        self.kinds = [value.type for value in self.initial]
+
+    def _one(self, leaf: Leaf, general: bool) -> SSAValue:
+        if isinstance(leaf.data, Address) and not general:
+            return _materialize(self.ev, Leaf(types.I16, leaf.data.offset), self.node)
+        return _materialize(self.ev, leaf, self.node)
+
+    def put(self, values: Sequence[SSAValue]) -> None:
+        """Gives the variables the values of a block's arguments or of the loop's results."""
+        data: dict[int, list[Any]] = {}
+        for (number, position, leaf), value in zip(self.slots, values, strict=True):
+            restored: Any = value
+            if isinstance(leaf.data, Address):
+                general = (number, position) in self.general
+                restored = Address(None, 0, 1, value) if general else replace(leaf.data, offset=value)
+            data.setdefault(number, []).append(restored)
+        for number, items in data.items():
+            shape = self.shapes[number]
+            assert shape is not None
+            self.candidates[number].value = rebuild(shape, items)
+
+    def take(self) -> list[SSAValue]:
+        """What the variables hold now. Raises _General if a pointer has left its buffer."""
+        values: list[SSAValue] = []
+        for number, position, leaf in self.slots:
+            value, shape = self.candidates[number].value, self.shapes[number]
+            assert value is not None and shape is not None
+            if isinstance(value.type, types.Descriptor) and not shape.data.like(value.data):
+                self.ev.fail(self.node, "a descriptor changes in this loop in what cannot change at run time")
+            now = leaves(value)[position]
+            general = (number, position) in self.general
+            if isinstance(leaf.data, Address) and not general and not _same_buffer(leaf.data, now.data):
+                raise _General((number, position))
+            values.append(self._one(now, general))
+        return values
+
+
+def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -> None:
+    """Emits a loop, again for each pointer that turns out to leave its buffer in it."""
+    general: set[tuple[int, int]] = set()
+    while True:
+        before = [(local, local.value) for local in ev.live]
+        try:
+            emit_loop(general)
+            return
+        except _General as problem:
+            for local, value in before:
+                local.value = value
+            general.add(problem.leaf)
+
+
+@contextmanager
+def _inside(ev: Evaluator, block: Block) -> Iterator[None]:
+    """Code emitted inside goes to a block that may run any number of times."""
+    ev.branches += 1
+    ev.code.enter(block)
+    try:
+        yield
+    finally:
+        ev.code.leave()
+        ev.branches -= 1
+
+
+def loop(
+    ev: Evaluator,
+    candidates: list[Local],
+    condition: Function[[], Value],
+    body: Function[[], None],
+    node: syntax.Node,
+) -> None:
+    """Emits a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
+    builder = ev.code
+
+    def once(general: set[tuple[int, int]]) -> None:
+        carried = _Carried(ev, candidates, general, node)
+        head, tail = Block(arg_types=carried.kinds), Block(arg_types=carried.kinds)
+        with _inside(ev, head):
+            carried.put(head.args)
+            go_on = ev.ssa(condition(), node)
+            builder(scf.ConditionOp(go_on, *carried.take()))
+        with _inside(ev, tail):
+            carried.put(tail.args)
+            body()
+            builder.at(ev.source, node.start)
+            builder(scf.YieldOp(*carried.take()))
+        builder.at(ev.source, node.start)
+        carried.put(builder(scf.WhileOp(carried.initial, carried.kinds, Region(head), Region(tail))).results)
+
+    _emitted(ev, once)
+
+
+def counted(
+    ev: Evaluator,
+    candidates: list[Local],
+    bounds: tuple[SSAValue, SSAValue, SSAValue],
+    body: Function[[SSAValue], None],
+    node: syntax.Node,
+) -> None:
+    """Emits a loop over a range that nothing jumps out of; `body` gets the number it counts."""
+    builder = ev.code
+
+    def once(general: set[tuple[int, int]]) -> None:
+        carried = _Carried(ev, candidates, general, node)
+        block = Block(arg_types=[bounds[0].type, *carried.kinds])
+        with _inside(ev, block):
+            carried.put(block.args[1:])
+            body(block.args[0])
+            builder.at(ev.source, node.start)
+            builder(scf.YieldOp(*carried.take()))
+        builder.at(ev.source, node.start)
+        carried.put(builder(scf.ForOp(*bounds, carried.initial, Region(block))).results)
+
+    _emitted(ev, once)

@@ -1,0 +1,525 @@
+"""The evaluator: what every rule of the language shares.
+
+`expressions`, `statements`, `builtins` and the rest add the rules, in tables by node class and builtin name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable as Function
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from .. import targets
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic, Note, Source
+from . import types
+from .emit import Builder, has_one_register
+from .facts import Facts
+from .frames import Frame
+from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
+from .scalars import fit, lifted, one
+from .search import SearchPath, is_file, listed
+from .steps import PER_EMITTED, Steps
+from .types import Type
+from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
+
+if TYPE_CHECKING:
+    from .pe import PeProgram
+
+CALL_DEPTH = 200
+"""Calls within calls, if the command line does not say."""
+
+
+class Mistyped(CslError):
+    """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
+
+
+class Unchecked(Exception):
+    """Raised where code that is only checked does what cannot be undone, or goes on where its values are needed."""
+
+
+class Serial(Exception):
+    """Raised where iterations evaluated together turn out to depend on each other."""
+
+
+@dataclass
+class Options:
+    """What the command line says, for all files of a program."""
+
+    arch: str = "wse2"
+    fabric: tuple[int, int] | None = None
+    offsets: tuple[int, int] = (4, 1)
+    memcpy: bool = False
+    channels: int = 0
+    print: Function[[str], None] = print
+    search: SearchPath = field(default_factory=SearchPath)
+    """Where else files of the program are looked for."""
+    notice: Function[[str], None] | None = None
+    """Takes a line now and then while the compilation takes long."""
+    fp16: str = "f16"
+    """The 16-bit floats that there are at run time."""
+    max_inlined_iterations: int | None = None
+    """Of an inline loop; None if the command line does not say."""
+    call_depth: int = CALL_DEPTH
+    """Calls within calls, at compile time or inlined."""
+    sections: Mapping[str, int] = field(default_factory=dict)
+    """Byte addresses of link sections."""
+
+
+class Session:
+    """One compilation: the options, the files read, and how much has been evaluated."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.target = targets.get(options.arch)
+        self.fp16 = types.FP16_FORMATS[options.fp16]
+        self.files = Files()
+        self.steps = Steps(options.notice)
+        self.rectangle: tuple[int, int] | None = None
+        self.rectangle_set: tuple[Source, syntax.Node] | None = None
+        """Where @set_rectangle is called."""
+        self.printed: set[tuple[str, str]] = set()
+        """What @comptime_print has shown in code for run time, by place and text."""
+        self.warnings: list[str] = []
+        self.widening_told = False
+        """Whether it has been reported that integers become wider by themselves."""
+        self.sections_used: set[str] = set()
+        """Link sections that variables are in."""
+        self.imports_memcpy = False
+        self.exports: dict[str, Any] = {}
+        """Names the layout exports, `exports.Name` each."""
+        self.facts = Facts()
+        self.color_names: dict[int, str] = {}
+        """What the layout calls colors, by number."""
+        self.color_names_of_pes: dict[int, str] = {}
+        """What the code of PEs calls them."""
+
+    def color_name(self, number: int) -> str | None:
+        """Return what the program calls a color, None if it gives it no name."""
+        return self.color_names.get(number) or self.color_names_of_pes.get(number)
+
+
+@dataclass
+class Effect:
+    """Something the layout says of PEs, to be carried out when all of it has been evaluated."""
+
+    name: str
+    node: syntax.Node
+    source: Source
+    lanes: Lanes
+    arguments: tuple[Any, ...] = field(default=())
+
+
+EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
+STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
+BUILTINS: dict[str, Function[[Evaluator, syntax.Builtin, Type | None], Value]] = {}
+
+
+def expression(kind: type[syntax.Node]) -> Function[[Any], Any]:
+    """Registers the rule that evaluates an expression; it gets the type wanted, if one is known."""
+
+    def register(rule: Any) -> Any:
+        EXPRESSIONS[kind] = rule
+        return rule
+
+    return register
+
+
+def statement(kind: type[syntax.Node]) -> Function[[Any], Any]:
+    """Registers the rule that carries out a statement."""
+
+    def register(rule: Any) -> Any:
+        STATEMENTS[kind] = rule
+        return rule
+
+    return register
+
+
+def builtin(*names: str) -> Function[[Any], Any]:
+    """Registers the rule of builtins."""
+
+    def register(rule: Any) -> Any:
+        for name in names:
+            BUILTINS[name] = rule
+        return rule
+
+    return register
+
+
+_VALUES = (
+    syntax.Binary, syntax.Unary, syntax.Index, syntax.Field, syntax.Dereference, syntax.Aggregate, syntax.TensorAccess
+)  # fmt: skip
+"""Expressions that do nothing by themselves, whatever the calls in them do."""
+
+
+class Evaluator:
+    """Evaluates the layout, or the program of the PEs that `lanes` stand for."""
+
+    def __init__(self, session: Session, lanes: Lanes, pe: PeProgram | None = None) -> None:
+        self.session = session
+        self.lanes = lanes
+        self.pe = pe
+        self.frames: list[Frame] = []
+        self.frame: Frame = None  # pyright: ignore[reportAttributeAccessIssue]
+        self.builder: Builder | None = None
+        """Where code for run time goes; None while only compile time goes on."""
+        self.effects: list[Effect] = []
+        self.live: list[Local] = []
+        """The variables of all calls being emitted, innermost last."""
+        self.instances: list[Module] = []
+        self.in_layout = False
+        self.is_checking = False
+        """Whether code is evaluated for its errors alone (`late`)."""
+        self.branches = 0
+        """Run-time branches and loops around the code being emitted."""
+
+    @property
+    def code(self) -> Builder:
+        """`builder`, for rules that only get here while code is emitted."""
+        if self.builder is None:
+            raise AssertionError("code is to be emitted while only compile time goes on")
+        return self.builder
+
+    # Errors
+
+    @property
+    def source(self) -> Source:
+        return self.frame.module.file.source
+
+    def error(self, node: syntax.Node, message: str, *notes: Note) -> CslError:
+        return CslError([Diagnostic(self.source, node.start, node.end, message, (*notes, *self._call_notes()))])
+
+    def fail(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
+        """Ends the compilation with an error at a node of the file being evaluated."""
+        raise self.error(node, message, *notes)
+
+    def mistyped(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
+        """Ends the compilation with an error that does not depend on the values."""
+        raise Mistyped(self.error(node, message, *notes).diagnostics)
+
+    def warn(self, node: syntax.Node, message: str) -> None:
+        """Reports, once, what the program may be wrong about at a node of the file being evaluated."""
+        warning = f"{self.source.location(node.start)}: warning: {message}"
+        if warning not in self.session.warnings:
+            self.session.warnings.append(warning)
+
+    def _call_notes(self) -> Iterator[Note]:
+        """Where the innermost calls around the place came from."""
+        for frame in reversed(self.frames[-4:]):
+            call = frame.called_at
+            if call is not None:
+                source, start, end, name = call
+                yield Note(source, start, end, f"in this call of '{name}'")
+        module = self.frame.module
+        if module.importer is not None and module.imported_at is not None:
+            at = module.imported_at
+            yield Note(module.importer.file.source, at.start, at.end, f"'{module.path.name}' is imported here")
+
+    def note(self, node: syntax.Node, message: str, source: Source | None = None) -> Note:
+        return Note(source or self.source, node.start, node.end, message)
+
+    def step(self, node: syntax.Node) -> None:
+        """Counts one statement or iteration at compile time."""
+        steps = self.session.steps
+        steps.count += 1 if self.builder is None else PER_EMITTED
+        if steps.count >= steps.due:
+            end = steps.look(self.source, node)
+            if end is not None:
+                at, source, message = end
+                raise CslError([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
+
+    # Frames and scopes
+
+    @contextmanager
+    def framed(self, frame: Frame) -> Iterator[Frame]:
+        previous, live = self.frame, len(self.live)
+        self.frames.append(frame)
+        self.frame = frame
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+            self.frame = previous
+            del self.live[live:]
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        scopes, live = self.frame.scopes, len(self.live)
+        scopes.append({})
+        try:
+            yield
+        finally:
+            scopes.pop()
+            del self.live[live:]
+
+    @contextmanager
+    def at_compile_time(self) -> Iterator[None]:
+        """No code is emitted inside."""
+        builder, self.builder = self.builder, None
+        try:
+            yield
+        finally:
+            self.builder = builder
+
+    def declare(self, local: Local, node: syntax.Node) -> Local:
+        self.frame.scopes[-1][local.name] = local
+        local.depth = self.lanes.depth
+        local.start = node.start
+        local.branches = self.branches
+        if not local.comptime:
+            self.live.append(local)
+        return local
+
+    # Evaluation
+
+    def expr(self, node: syntax.Node, want: Type | None = None) -> Value:
+        """The value of an expression. `want` is the type it will be given, where that helps."""
+        rule = EXPRESSIONS.get(type(node))
+        if rule is None:
+            self.fail(node, "this is no value; write an expression")
+        return rule(self, node, want)
+
+    def execute(self, node: syntax.Node) -> None:
+        """Carries out a statement."""
+        rule = STATEMENTS.get(type(node))
+        if rule is not None:
+            rule(self, node)
+        else:
+            # Nobody asks what a builtin gives that stands by itself.
+            want = types.VOID if isinstance(node, syntax.Builtin) else None
+            EXPRESSIONS[type(node)](self, node, want)
+            if isinstance(node, _VALUES):
+                self.warn(node, "this value is not used; assign it to '_' to leave it out, or remove what computes it")
+
+    def typed(self, node: syntax.Node, type: Type) -> Value:
+        """The value of an expression, converted to a type it must have."""
+        return self.coerce(self.expr(node, type), type, node)
+
+    def coerce(self, value: Value, type: Type, node: syntax.Node) -> Value:
+        """The value with another type, where the language converts by itself."""
+        if value.type is type:
+            return value
+        from .conversion import coerce
+
+        return coerce(self, value, type, node)
+
+    def type_of(self, node: syntax.Node) -> Type:
+        """The type an expression names."""
+        value = self.comptime_expr(node, types.TYPE)
+        if value.type is not types.TYPE:
+            self.fail(node, f"a type is needed here, not a value of type '{value.type}'")
+        return value.data
+
+    def comptime_expr(self, node: syntax.Node, want: Type | None = None) -> Value:
+        """The value of an expression that must be known at compile time."""
+        if self.builder is None:
+            value = self.expr(node, want)
+        else:
+            from .late import warn
+
+            with self.at_compile_time():
+                value = self.expr(node, want)
+            warn(self, node)
+        if not known(value):
+            self.fail(node, "this is not known at compile time")
+        return value
+
+    def data(self, value: Value, node: syntax.Node, what: str = "this") -> Any:
+        """The one number a value has in all lanes. Splits the lanes if there are several."""
+        data = value.data
+        if isinstance(data, Column):
+            values = self.lanes.spread(data)
+            if (values == values[0]).all():
+                return one(values, 0)
+            raise Split(values)
+        if is_ssa(data):
+            self.fail(node, f"{what} must be known at compile time")
+        return data
+
+    def integer(self, node: syntax.Node, what: str = "this") -> int:
+        """An integer known at compile time, the same in all lanes."""
+        value = self.comptime_expr(node)
+        if not types.is_integer(value.type):
+            self.fail(node, f"{what} must be an integer, not '{value.type}'")
+        return self.data(value, node, what)
+
+    def text(self, node: syntax.Node, what: str) -> str:
+        """A string known at compile time."""
+        value = self.comptime_expr(node)
+        if value.type is not types.COMPTIME_STRING:
+            self.fail(node, f"{what} must be a string, not '{value.type}'")
+        return value.data.decode(errors="replace")
+
+    def truth(self, value: Value, node: syntax.Node) -> bool | SSAValue:
+        """A condition: known, or an SSA value."""
+        if value.type is not types.BOOL:
+            self.fail(node, f"a condition is of type 'bool', not '{value.type}'; compare it with something")
+        data = value.data
+        # What was computed outside of the lanes that have been split since may be the same in all that are left.
+        return self.data(value, node) if isinstance(data, Column) else data
+
+    def ssa(self, value: Value, node: syntax.Node) -> SSAValue:
+        """A scalar as an SSA value."""
+        data = value.data
+        if is_ssa(data):
+            return data
+        if self.builder is None:
+            self.fail(node, "this is not known at compile time")
+        if types.is_comptime_only(value.type) or not has_one_register(value.type):
+            self.fail(node, f"a value of type '{value.type}' exists at compile time only; give it another type")
+        assert self.pe is not None
+        self.check_format(value.type, node)
+        self.builder.at(self.source, node.start)
+        if isinstance(data, Column):
+            return self.pe.parameter(self.builder, value.type, data)
+        if isinstance(value.type, types.Pointer):
+            from .places import pointer_word
+
+            return pointer_word(self, data, node)
+        return self.builder.constant(value.type, data)
+
+    def check_format(self, type: Type, node: syntax.Node, source: Source | None = None) -> None:
+        """Raises CslError if values of a type cannot exist at run time for their format of 16-bit floats."""
+        if type.__class__ is types.Int or type is types.F32:
+            return
+        for inner in types.scalars(type):
+            if not isinstance(inner, types.Float) or inner.bits != 16:
+                continue
+            message = None
+            if inner != self.session.fp16:
+                message = (
+                    f"what is of type '{inner}' must be known at compile time, as --fp16-format is "
+                    f"'{self.session.fp16}'; use @fp16(), or give --fp16-format={inner}"
+                )
+            elif inner is types.CB16:
+                message = "arithmetic in 'cb16' is not supported at run time yet; use --fp16-format=f16 or bf16"
+            if message is not None:
+                raise CslError([Diagnostic(source or self.source, node.start, node.end, message)])
+
+    def lift(self, function: Function[..., Any], *arguments: Any) -> Any:
+        return lifted(self.lanes, function, *arguments)
+
+    def fitted(self, type: Type, data: Any) -> Any:
+        return fit(self.lanes, type, data)
+
+    # Modules
+
+    def load(self, path: Path, bindings: dict[str, Value], name: str, *, is_library: bool = False) -> Module:
+        """A new instance of a file; its globals are resolved as they are used.
+
+        Raises CslError for the mistakes of the file.
+        """
+        file = self.session.files.parse(path)
+        module = Module(name, file, path, bindings, is_library or LIBRARIES in path.parents)
+        for declaration in file.declarations:
+            if isinstance(declaration, syntax.Variable | syntax.Function):
+                previous = module.globals.get(declaration.name)
+                if previous is not None:
+                    raise CslError(
+                        [
+                            Diagnostic(
+                                file.source,
+                                declaration.start,
+                                declaration.end,
+                                f"'{declaration.name}' is declared twice; rename one",
+                                [Note(file.source, previous.node.start, previous.node.end, "first here")],
+                            )
+                        ]
+                    )
+                module.globals[declaration.name] = Global(module, declaration)
+            if isinstance(declaration, syntax.Function):
+                _check_parameters(file.source, declaration)
+        self.instances.append(module)
+        self.session.imports_memcpy |= path == LIBRARIES / "memcpy" / "memcpy.csl"
+        return module
+
+    def find_file(self, node: syntax.Node, name: str) -> Path:
+        """Return the file that an import or @set_tile_code names; raises CslError if there is none.
+
+        A name in angled brackets is looked for in the search path, then among the libraries; any other beside the
+        importing file, then in the search path, and at last, with a warning, where the compiler was started.
+        """
+        search = self.session.options.search
+        if len(name) > 2 and name.startswith("<") and name.endswith(">"):
+            return self._find_library(node, name, search)
+        if not name or not name.isprintable():
+            self.fail(node, f"{name!r} names no file; write the path of a CSL file")
+        if Path(name).is_absolute():
+            if is_file(Path(name)):
+                return Path(name)
+            self.fail(node, f"there is no file '{name}'; check the path")
+        beside = self.frame.module.path.parent
+        linked = Path(os.path.realpath(self.frame.module.path)).parent
+        looked = [(beside, "beside this file"), *search.directories()]
+        if linked != Path(os.path.realpath(beside)):
+            looked.insert(1, (linked, "beside the file that this one links to"))
+        for directory, _ in looked:
+            if is_file(directory / name):
+                return directory / name
+        if is_file(search.started / name):
+            self.warn(
+                node,
+                f"'{name}' is found where cslc was started, not beside this file, where the language looks for it; "
+                "write the path from this file, or give --import-path=.",
+            )
+            return search.started / name
+        looked.append((search.started, "where cslc was started"))
+        self.fail(
+            node, f"there is no file '{name}' in {listed(looked)}; check the path, which is relative to this file"
+        )
+
+    def _find_library(self, node: syntax.Node, name: str, search: SearchPath) -> Path:
+        library = name[1:-1]
+        # Below the directories only: what is elsewhere is named by a path, without brackets.
+        if not {"", ".", ".."}.isdisjoint(library.split("/")) or not library.isprintable():
+            self.fail(node, f"there is no library {name}; a name in angled brackets has no '.', '..' or empty part")
+        for directory, _ in search.directories():
+            for path in (directory / f"{library}.csl", directory / library):
+                if is_file(path):
+                    return path
+        path = LIBRARIES / f"{library}.csl"
+        if is_file(path):
+            return path
+        looked = f", and none in {listed(search.directories())}" if search.directories() else ""
+        if library in PROVIDED_LATER:
+            self.fail(node, f"the library {name} is not provided yet{looked}")
+        have = {p.relative_to(LIBRARIES).with_suffix("").as_posix() for p in LIBRARIES.rglob("*.csl")}
+        known = ", ".join(f"<{n}>" for n in sorted(have - INTERNAL))
+        self.fail(node, f"there is no library {name}{looked}; there are: {known}")
+
+    def call_value(self, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
+        from .calls import call
+
+        return call(self, function, arguments, node)
+
+
+def _check_parameters(source: Source, function: syntax.Function) -> None:
+    names: set[str] = set()
+    for parameter in function.parameters:
+        if parameter.name is not None and parameter.name in names:
+            message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
+            raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
+        names.add(parameter.name or "")
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """What to add to a message about a name there is not: the one that was probably meant, if any."""
+    close = difflib.get_close_matches(name, names, 1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
+    """The lanes with each value of a column."""
+    _, inverse = np.unique(column, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    counts = np.bincount(inverse.ravel())
+    return [Lanes(len(part), lanes, part) for part in np.split(order, np.cumsum(counts)[:-1])]

@@ -1,0 +1,270 @@
+"""Writes IR: constants, scalar operations, and the MLIR type of each CSL type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    FileLineColLoc,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    i1,
+    i16,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..csl.source import Source
+from . import types
+from .types import Type
+
+_FLOATS: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type(), "f32": Float32Type()}
+
+
+# Attributes are values that never change. To make one costs as much as to evaluate an expression, so one of each is
+# made; the caches are bounded by what real programs have.
+
+
+@lru_cache(maxsize=64)
+def integer(bits: int) -> IntegerType:
+    """The type of integers of so many bits."""
+    return IntegerType(bits)
+
+
+@lru_cache(maxsize=1024)
+def array(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
+    """The type of memory with elements of an MLIR type."""
+    return MemRefType(element, shape)
+
+
+@lru_cache(maxsize=4096)
+def _place(path: str, line: int, column: int) -> FileLineColLoc:
+    return FileLineColLoc(StringAttr(path), IntAttr(line), IntAttr(column))
+
+
+def place(source: Source, start: int) -> FileLineColLoc:
+    """A place in a source, for an operation."""
+    return _place(source.path, *source.line_and_column(start))
+
+
+def scalar(type: Type) -> Attribute:
+    """The type of an SSA value that holds a scalar."""
+    match type:
+        case types.Int():
+            return integer(type.carrier)
+        case types.Float(name=name):
+            return _FLOATS[name]
+        case types.Enum(underlying=underlying):
+            return integer(underlying.carrier)
+        case types.BOOL:
+            return i1
+        case _:
+            return i16
+
+
+def stored(type: Type) -> Type:
+    """The type a scalar has in memory: an integer of as many bits as its bytes have."""
+    match type:
+        case types.Int(signed=signed) if type.is_narrow:
+            return types.Int(type.carrier, signed)
+        case types.Enum(underlying=underlying):
+            return stored(underlying)
+        case types.Int() | types.Float():
+            return type
+        case types.BOOL:
+            return types.U8
+        case _:
+            return types.U16
+
+
+def memref(element: Type, *extents: int) -> MemRefType:
+    """The type of memory with elements of a scalar type."""
+    return array(scalar(stored(element)), extents)
+
+
+def has_one_register(type: Type) -> bool:
+    """Whether a value is one SSA value."""
+    return isinstance(type, types.Int | types.Float | types.Enum | types.Identifier | types.Pointer) or (
+        type is types.BOOL
+    )
+
+
+class Builder:
+    """Appends operations to a block, each at the place in the CSL text it stands for."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.location: FileLineColLoc | None = None
+        self._known: dict[tuple[Block, Any], SSAValue] = {}
+        self._blocks: list[Block] = [block]
+        self._entered: list[Block] = []
+
+    def at(self, source: Source, start: int) -> None:
+        """Operations from here on come from this place."""
+        self.location = place(source, start)
+
+    def __call__(self, op: Operation) -> Operation:
+        if self.location is not None:
+            op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation) -> SSAValue:
+        """Appends an operation with one result, and gives that."""
+        return self(op).results[0]
+
+    def enter(self, block: Block) -> None:
+        """Appends to an inner block until `leave`."""
+        self._blocks.append(block)
+        self._entered.append(block)
+        self.block = block
+
+    def leave(self) -> None:
+        self._blocks.pop()
+        self.block = self._blocks[-1]
+
+    def mark(self) -> tuple[int, int]:
+        """The blocks around what is appended now, and those entered so far, to go back to."""
+        return len(self._blocks), len(self._entered)
+
+    def go_back(self, mark: tuple[int, int], block: Block, last: Operation | None) -> None:
+        """Drop what has been appended since a mark, when `last` was the last operation of `block`."""
+        depth, entered = mark
+        del self._blocks[depth:]
+        self.block = block
+        dropped = [other for other in self._entered[entered:] if other.parent is None]
+        del self._entered[entered:]
+        for other in dropped:
+            for op in other.ops:
+                op.drop_all_references()
+        while (op := block.last_op) is not last and op is not None:
+            op.detach()
+            op.drop_all_references()
+        self._known = {
+            key: value
+            for key, value in self._known.items()
+            if key[0] in self._blocks and isinstance(value.owner, Block | Operation) and value.owner.parent is not None
+        }
+
+    def constant(self, type: Type, number: Any) -> SSAValue:
+        """A number as an SSA value, one for all uses in a block and those inside it."""
+        mlir = scalar(type)
+        return self.raw_constant(mlir, number)
+
+    def raw_constant(self, mlir: Attribute, number: Any) -> SSAValue:
+        return self.once((mlir, repr(number)), lambda: _constant(mlir, number))
+
+    def once(self, key: Any, make: Callable[[], Operation]) -> SSAValue:
+        """The result of an operation without effects, one for all uses in a block and those inside it."""
+        for block in self._blocks:
+            known = self._known.get((block, key))
+            if known is not None:
+                return known
+        result = self._known[self.block, key] = self.value(make())
+        return result
+
+    def index(self, value: SSAValue) -> SSAValue:
+        return self.once(("index", value), lambda: arith.IndexCastOp(value, IndexType()))
+
+    def extend(self, value: SSAValue, source: types.Int, bits: int) -> SSAValue:
+        """An integer held by as many bits, its value kept if it gets more."""
+        have, want = source.carrier, types.Int(bits, source.signed).carrier
+        if have == want:
+            return value
+        target = integer(want)
+        if have > want:
+            return self.value(arith.TruncIOp(value, target))
+        return self.value((arith.ExtSIOp if source.signed else arith.ExtUIOp)(value, target))
+
+
+# `create` leaves out what the builders of xDSL ask of every operation they make.
+
+
+def _constant(mlir: Attribute, number: Any) -> Operation:
+    if isinstance(mlir, IntegerType):
+        attribute = _integer(_signed(int(number), mlir.width.data), mlir)
+    elif isinstance(mlir, IndexType):
+        attribute = _integer(int(number), mlir)
+    else:
+        attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return arith.ConstantOp.create(result_types=[mlir], properties={"value": attribute})
+
+
+@lru_cache(maxsize=1024)
+def _integer(number: int, mlir: IntegerType | IndexType) -> Attribute:
+    return IntegerAttr(number, mlir)
+
+
+def _signed(number: int, bits: int) -> int:
+    if bits == 1:
+        return -1 if number & 1 else 0
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if number >> (bits - 1) else number
+
+
+_INTEGER: dict[str, Sequence[type[Operation]]] = {
+    "+": (arith.AddiOp, arith.AddiOp),
+    "-": (arith.SubiOp, arith.SubiOp),
+    "*": (arith.MuliOp, arith.MuliOp),
+    "/": (arith.DivSIOp, arith.DivUIOp),
+    "%": (arith.RemSIOp, arith.RemUIOp),
+    "&": (arith.AndIOp, arith.AndIOp),
+    "|": (arith.OrIOp, arith.OrIOp),
+    "^": (arith.XOrIOp, arith.XOrIOp),
+    "<<": (arith.ShLIOp, arith.ShLIOp),
+    ">>": (arith.ShRSIOp, arith.ShRUIOp),
+}
+"""Operations on signed and on unsigned integers."""
+
+_FLOAT: dict[str, type[Operation]] = {
+    "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp
+}  # fmt: skip
+
+_COMPARE = {
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+    "<": ("slt", "ult"),
+    ">": ("sgt", "ugt"),
+    "<=": ("sle", "ule"),
+    ">=": ("sge", "uge"),
+}
+_COMPARE_FLOAT = {"==": "oeq", "!=": "une", "<": "olt", ">": "ogt", "<=": "ole", ">=": "oge"}
+
+
+def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSAValue) -> SSAValue:
+    """`left symbol right` at run time, for operands of one type."""
+    if isinstance(type, types.Float):
+        if symbol in _COMPARE_FLOAT:
+            return builder.value(arith.CmpfOp(left, right, _COMPARE_FLOAT[symbol]))
+        return builder.value(_FLOAT[symbol].create(operands=[left, right], result_types=[left.type]))
+    unsigned = not (isinstance(type, types.Int) and type.signed)
+    if symbol in _COMPARE:
+        predicate = {"predicate": _predicate(_COMPARE[symbol][unsigned])}
+        return builder.value(arith.CmpiOp.create(operands=[left, right], result_types=[i1], properties=predicate))
+    operation = _INTEGER[symbol][unsigned].create(operands=[left, right], result_types=[left.type])
+    return wrapped(builder, type, builder.value(operation))
+
+
+@lru_cache(maxsize=16)
+def _predicate(name: str) -> Attribute:
+    return IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index(name), 64)
+
+
+def wrapped(builder: Builder, type: Type, value: SSAValue) -> SSAValue:
+    """The bits of an integer type, extended to what holds it at run time."""
+    if not isinstance(type, types.Int) or not type.is_narrow:
+        return value
+    if not type.signed:
+        return builder.value(arith.AndIOp(value, builder.constant(type, type.highest)))
+    spare = builder.constant(type, type.carrier - type.bits)
+    return builder.value(arith.ShRSIOp(builder.value(arith.ShLIOp(value, spare)), spare))

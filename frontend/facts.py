@@ -1,0 +1,144 @@
+"""What evaluation wants to know of a tree more than once: found on the first question, kept after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Generic, TypeVar
+
+from ..csl import syntax
+
+_T = TypeVar("_T")
+
+
+class Fact(Generic[_T]):
+    """A function of a tree node that walks the tree once for each node."""
+
+    def __init__(self, find: Callable[[syntax.Node], _T]) -> None:
+        self._find = find
+        # The node is kept with its fact, so that no other can take its identity.
+        self._known: dict[int, tuple[syntax.Node, _T]] = {}
+
+    def __call__(self, node: syntax.Node) -> _T:
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = node, self._find(node)
+        return known[1]
+
+
+def _root(place: syntax.Node) -> str | None:
+    """The variable a place such as `a[i].b` is part of; None behind a pointer."""
+    while True:
+        match place:
+            case syntax.Index() | syntax.Field():
+                place = place.base
+            case syntax.Builtin(name="field") if place.arguments:
+                place = place.arguments[0]
+            case _:
+                return place.name if isinstance(place, syntax.Name) else None
+
+
+def _names(places: Iterable[syntax.Node]) -> frozenset[str]:
+    return frozenset(name for name in map(_root, places) if name is not None)
+
+
+def _addressed(node: syntax.Node) -> frozenset[str]:
+    places: list[syntax.Node] = []
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Unary) and inner.operator == "&":
+            places.append(inner.operand)
+        elif isinstance(inner, syntax.TensorAccess) and isinstance(inner.base, syntax.Name):
+            places.append(inner.base)
+    return _names(places)
+
+
+def _assigned(node: syntax.Node) -> frozenset[str]:
+    return _names(inner.target for inner in syntax.walk(node) if isinstance(inner, syntax.Assign))
+
+
+def _jumps(node: syntax.Node) -> frozenset[type[syntax.Node]]:
+    kinds = (syntax.Return, syntax.Break, syntax.Continue)
+    return frozenset(type(inner) for inner in syntax.walk(node) if isinstance(inner, kinds))
+
+
+def _labels_left(node: syntax.Node) -> frozenset[str]:
+    jumps = (inner for inner in syntax.walk(node) if isinstance(inner, syntax.Break | syntax.Continue))
+    return frozenset(jump.label for jump in jumps if jump.label is not None)
+
+
+def _is_plain(node: syntax.Node) -> bool:
+    harmless = (syntax.Binary, syntax.Unary, syntax.Name, syntax.Field, syntax.Integer, syntax.Float)
+    return all(
+        isinstance(inner, harmless) and not (isinstance(inner, syntax.Binary) and inner.operator in ("/", "%"))
+        for inner in syntax.walk(node)
+    )
+
+
+def _occurrences(node: syntax.Node) -> Counter[str]:
+    return Counter(inner.name for inner in syntax.walk(node) if isinstance(inner, syntax.Name))
+
+
+def _tail_calls(node: syntax.Node) -> frozenset[int]:
+    """The identities of calls after which a function does nothing but return their result."""
+    assert isinstance(node, syntax.Function)
+    found: set[int] = set()
+    pending: list[syntax.Node] = []
+
+    def take(*nodes: syntax.Node | None) -> None:
+        pending.extend(node for node in nodes if node is not None)
+
+    # Wherever they stand, what follows nothing but a return is in tail position.
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Return):
+            take(inner.value)
+        elif isinstance(inner, syntax.Block):
+            for one, other in pairwise(inner.statements):
+                if not isinstance(other, syntax.Return):
+                    continue
+                if other.value is None:
+                    take(one)
+                elif isinstance(one, syntax.Variable) and isinstance(other.value, syntax.Name):
+                    take(one.value if other.value.name == one.name else None)
+    take(node.body)
+    while pending:
+        match pending.pop():
+            case syntax.Call() as call:
+                found.add(id(call))
+            case syntax.Block(statements=statements):
+                take(*statements[-1:])
+            case syntax.If(branches=branches, otherwise=otherwise):
+                take(*(link.body for link in branches), otherwise)
+            case syntax.Switch(branches=branches):
+                take(*(link.body for link in branches))
+            case syntax.Binary(operator="and" | "or", right=right):
+                take(right)
+            case syntax.Assign(operator="=", target=syntax.Name(name="_"), value=value):
+                take(value)
+            case _:
+                pass
+    return frozenset(found)
+
+
+class Facts:
+    """The facts of one compilation."""
+
+    def __init__(self) -> None:
+        self.addressed = Fact(_addressed)
+        """Names of variables whose address is taken in a function."""
+        self.assigned = Fact(_assigned)
+        """Names of variables that are assigned to somewhere in a loop."""
+        self.jumps = Fact(_jumps)
+        """The kinds of jumps in a loop."""
+        self.labels_left = Fact(_labels_left)
+        """The labels that jumps in a loop name."""
+        self.is_plain = Fact(_is_plain)
+        """Whether evaluating an expression can do no harm and nothing else than give a value."""
+        self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
+        """Number of nodes."""
+        self.tail_calls = Fact(_tail_calls)
+        """The identities of the calls of a function that are in tail position."""
+        self.names = Fact(_occurrences)
+        """How often each name is used in a function, type or file."""
+        self.labels: set[int] = set()
+        """The identities of labelled statements that have been checked."""

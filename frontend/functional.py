@@ -1,0 +1,285 @@
+"""@map, and the mathematics of the libraries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects import math as mlir_math
+from xdsl.ir import Operation, SSAValue
+
+from ..csl import syntax
+from ..dialects import dsd
+from . import control, emit, types
+from .conversion import cast, coerce
+from .core import Evaluator, builtin
+from .descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .operations import expect
+from .places import Memory, moved, plus, scaled
+from .scalars import lifted, rounded
+from .types import Type
+from .values import VOID, Address, Callable, Value, is_ssa
+
+# @map
+
+
+@builtin("@map")
+def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    if len(node.arguments) < 2:
+        ev.fail(node, "@map takes a function, its arguments, and where the results go")
+    function = ev.expr(node.arguments[0])
+    if not isinstance(function.data, Callable) or function.data.is_task:
+        ev.fail(node.arguments[0], f"@map calls a function, not a value of type '{function.type}'")
+    if ev.builder is None:
+        ev.fail(node, "@map works on memory and the fabric, which do not exist at compile time")
+    callable = function.data
+    count = len(callable.node.parameters)
+    operands = [ev.expr(argument) for argument in node.arguments[1:]]
+    if len(operands) not in (count, count + 1):
+        ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(operands)} operands")
+    signature = _parameter_types(ev, callable)
+    destination = operands[count] if len(operands) > count else None
+    _check_operands(ev, operands[:count], destination, signature, node)
+    length = _length(ev, operands, node)
+
+    def one(position: Any) -> None:
+        arguments = [
+            _element(ev, operand, position, signature[n], node.arguments[1 + n])
+            for n, operand in enumerate(operands[:count])
+        ]
+        result = ev.call_value(callable, arguments, node)
+        if destination is not None and result.type is types.VOID:
+            ev.fail(node.arguments[-1], f"'{callable.name}' returns nothing that @map could put here")
+        if destination is not None:
+            _put(ev, destination, position, result, node.arguments[1 + count])
+        elif result.type is not types.VOID:
+            ev.fail(node, f"'{callable.name}' returns a '{result.type}', but @map is given nowhere to put it")
+
+    if not is_ssa(length):
+        if length == 0:
+            return VOID
+        stop = ev.code.constant(types.I16, length)
+    else:
+        stop = length
+    bounds = (ev.code.constant(types.I16, 0), stop, ev.code.constant(types.I16, 1))
+    control.counted(ev, [], bounds, one, node)
+    return VOID
+
+
+COMPATIBLE = (types.I16, types.I32, types.U16, types.U32, types.F16, types.F32)
+"""The types of what a DSD gives to the function of @map, and takes from it."""
+
+
+def _check_operands(
+    ev: Evaluator, inputs: list[Value], destination: Value | None, signature: list[Type | None], node: syntax.Builtin
+) -> None:
+    for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
+        if operand.type is types.FIFO or operand.type is types.FABOUT:
+            ev.fail(argument, f"a '{operand.type}' gives no values to @map")
+        if isinstance(operand.type, types.Descriptor) and type is not None and type not in COMPATIBLE:
+            ev.fail(argument, f"the elements of a DSD are numbers of 16 or 32 bits, but the function takes a '{type}'")
+    if destination is None:
+        return
+    argument = node.arguments[-1]
+    if destination.type is types.FIFO or destination.type is types.FABIN:
+        ev.fail(argument, f"a '{destination.type}' takes no values from @map")
+    if isinstance(destination.type, types.Pointer) and destination.type.const:
+        ev.fail(argument, "the results of @map cannot go behind a pointer to constant memory")
+
+
+def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
+    from .calls import signature
+
+    found = signature(ev, function, function.node)
+    return [
+        None if isinstance(parameter.type, syntax.AnyType) else type
+        for parameter, type in zip(function.node.parameters, found.parameters, strict=True)
+    ]
+
+
+def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
+    """How often the function is called: as often as the shortest DSD is long."""
+    known: list[int] = []
+    unknown: list[SSAValue] = []
+    for operand in operands:
+        data = operand.data
+        extents: tuple[Any, ...] = ()
+        if isinstance(data, MemoryDescriptor):
+            extents = data.extents
+        elif isinstance(data, FabricDescriptor):
+            extents = (data.extent,)
+        if not extents:
+            continue
+        total: Any = 1
+        for extent in extents:
+            total = _times(ev, total, extent)
+        if is_ssa(total):
+            unknown.append(total)
+        else:
+            known.append(total)
+    if not known and not unknown:
+        ev.fail(node, "@map needs at least one DSD, which says how often the function is called")
+    if not unknown:
+        return min(known)
+    result = unknown[0]
+    for other in [*unknown[1:], *([ev.code.constant(types.I16, min(known))] if known else [])]:
+        result = ev.code.value(arith.MinUIOp(result, other))
+    return result
+
+
+def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> Memory:
+    """The element of a memory DSD at a position of the walk."""
+    width = types.size(type)
+    where: Address = data.address
+    if len(data.strides) == 1:
+        return Memory(moved(ev, where, _times(ev, position, data.strides[0]), width), type, const=False)
+    # Innermost first: split the position into one index per dimension.
+    offset: Any = 0
+    rest = position
+    walked: Any = 0
+    for stride, extent in zip(data.strides, reversed(data.extents), strict=True):
+        size = extent if is_ssa(extent) else ev.code.constant(types.I16, extent)
+        index = emit.binary(ev.code, "%", types.U16, rest, size)
+        rest = emit.binary(ev.code, "/", types.U16, rest, size)
+        step = plus(ev, stride, walked)
+        offset = plus(ev, offset, _times(ev, index, step))
+        walked = plus(ev, walked, _times(ev, step, plus(ev, extent, -1)))
+    return Memory(moved(ev, where, offset, width), type, const=False)
+
+
+def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
+    if is_ssa(stride) and is_ssa(position):
+        return emit.binary(ev.code, "*", types.I16, position, stride)
+    return scaled(ev, stride, position) if is_ssa(stride) else scaled(ev, position, stride)
+
+
+def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:
+    data = operand.data
+    if isinstance(data, MemoryDescriptor):
+        wanted = type or _guess(data)
+        found = _place(ev, data, position, _carried(ev, wanted, node)).load(ev, node)
+        return cast(ev, found, wanted, node)
+    if isinstance(data, FabricDescriptor | FifoDescriptor):
+        return _received(ev, data, type or types.F32, node)
+    return operand
+
+
+def _guess(data: MemoryDescriptor) -> Type:
+    """The type of an element where the function does not say: that of the buffer."""
+    buffer = data.address.buffer
+    if buffer is not None:
+        return buffer.element
+    return types.F32 if data.unit == 2 else types.F16
+
+
+def _cell(ev: Evaluator, type: Type, node: syntax.Expression) -> Address:
+    assert ev.pe is not None
+    return ev.pe.spill(ev, emit.stored(type), node)
+
+
+def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> Value:
+    """One wavelet, or one element of a FIFO."""
+    from .operations import materialize, scalar_at
+
+    element = _carried(ev, type, node)
+    as_int: Type = types.I16 if types.size(element) == 2 else types.I32
+    where = _cell(ev, element, node)
+    single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
+    source = materialize(ev, single, as_int, node)
+    row = "mov16" if as_int is types.I16 else "mov32"
+    ev.code(dsd.OPERATIONS[row](scalar_at(ev, where, as_int), [source]))
+    return cast(ev, Memory(where, element, const=True).load(ev, node), type, node)
+
+
+def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
+    """The type of the elements of a DSD that a function takes as, or gives as, a type: a byte is in a word there."""
+    size = types.size(type)
+    if size == 1:
+        in_memory = emit.stored(type)
+        return types.I16 if isinstance(in_memory, types.Int) and in_memory.signed else types.U16
+    if size > 4:
+        ev.fail(node, f"DSDs have elements of 16 or 32 bits, not '{type}'")
+    return type
+
+
+def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
+    """Stores the result of one call."""
+    from .operations import materialize
+
+    data = operand.data
+    if isinstance(data, MemoryDescriptor):
+        element = _carried(ev, result.type, node)
+        _place(ev, data, position, element).store(ev, cast(ev, result, element, node), node)
+        return
+    if isinstance(data, FabricDescriptor | FifoDescriptor):
+        element = emit.stored(_carried(ev, result.type, node))
+        result = cast(ev, result, element, node) if types.size(result.type) == 1 else result
+        single = replace(data, extent=1) if isinstance(data, FabricDescriptor) else data
+        row = {"f16": "fmovh", "f32": "fmovs"}.get(str(element), "mov16" if types.size(element) == 2 else "mov32")
+        target = materialize(ev, single, element, node)
+        ev.code(dsd.OPERATIONS[row](target, [ev.ssa(result, node)]))
+        return
+    if isinstance(operand.type, types.Pointer):
+        where = data if isinstance(data, Address) else Address(None, 0, 1, data)
+        if result.type != operand.type.target:
+            ev.fail(
+                node, f"the function of @map returns a '{result.type}', but this points to a '{operand.type.target}'"
+            )
+        Memory(where, operand.type.target, operand.type.const).store(ev, result, node)
+        return
+    ev.fail(node, f"the results of @map go to a DSD or behind a pointer, not into a '{operand.type}'")
+
+
+# Mathematics
+
+_UNARY: dict[str, tuple[type[Operation] | None, Any]] = {
+    "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
+    "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),
+    "exp": (mlir_math.ExpOp, math.exp),
+    "log": (mlir_math.LogOp, lambda x: math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "log2": (mlir_math.Log2Op, lambda x: math.log2(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "log10": (mlir_math.Log10Op, lambda x: math.log10(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
+    "sin": (mlir_math.SinOp, math.sin),
+    "cos": (mlir_math.CosOp, math.cos),
+    "tan": (mlir_math.TanOp, math.tan),
+    "tanh": (mlir_math.TanhOp, math.tanh),
+    "atan": (mlir_math.AtanOp, math.atan),
+    "ceil": (mlir_math.CeilOp, lambda x: float(math.ceil(x))),
+    "floor": (mlir_math.FloorOp, lambda x: float(math.floor(x))),
+    "round": (mlir_math.RoundOp, lambda x: math.copysign(math.floor(abs(x) + 0.5), x)),
+    "abs": (mlir_math.AbsFOp, abs),
+}
+_BINARY: dict[str, tuple[type[Operation], Any]] = {
+    "pow": (mlir_math.PowFOp, math.pow),
+    "atan2": (mlir_math.Atan2Op, math.atan2),
+    "min": (arith.MinimumfOp, min),
+    "max": (arith.MaximumfOp, max),
+}
+
+
+@builtin("@loom_math")
+def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2, 3, 4)
+    name = ev.text(arguments[0], "the name of a function")
+    values = [ev.expr(argument) for argument in arguments[1:]]
+    type = next((v.type for v in values if v.type is not types.COMPTIME_FLOAT), values[0].type)
+    values = [coerce(ev, value, type, argument) for value, argument in zip(values, arguments[1:], strict=True)]
+    if not types.is_float(type):
+        ev.fail(node, f"this works on floats, not on '{type}'")
+    op, known = (_UNARY if len(values) == 1 else _BINARY)[name]
+    if any(is_ssa(value.data) for value in values):
+        operands = [ev.ssa(value, node) for value in values]
+        ev.code.at(ev.source, node.start)
+        return Value(type, ev.code.value(op(*operands)))  # pyright: ignore
+
+    def safe(*numbers: float) -> float:
+        try:
+            return rounded(type, known(*numbers))
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    return Value(type, lifted(ev.lanes, safe, *(value.data for value in values)))

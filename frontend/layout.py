@@ -1,0 +1,265 @@
+"""The layout block: where PE programs stand, and how routers are configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.utils.exceptions import VerifyException
+
+from ..csl import syntax
+from ..dialects.machine.switches import MOST_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
+from ..dialects.wse import Direction, SwitchAttr
+from . import types
+from .core import Effect, Evaluator, builtin
+from .operations import Fields, expect
+from .tasks import pe_of
+from .types import Type
+from .values import VOID, Column, Value, element_of
+
+
+@dataclass(frozen=True)
+class ColorConfig:
+    """How a router treats a color; without ports it is left alone."""
+
+    color: int
+    inputs: tuple[Direction, ...]
+    outputs: tuple[Direction, ...]
+    switch: SwitchAttr | None = None
+
+
+@dataclass
+class Tiles:
+    """PEs given the same file by one call: their places, and params with columns of `effect.lanes`."""
+
+    path: Path
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    params: Value
+    effect: Effect
+
+
+def _progress(ev: Evaluator) -> None:
+    """Notes that the layout has said something of PEs, unless it says more than there is to say."""
+    session = ev.session
+    assert session.rectangle is not None
+    width, height = session.rectangle
+    if len(ev.effects) <= width * height * (1 + session.target.routable_colors):
+        session.steps.progress()
+
+
+def _in_layout(ev: Evaluator, node: syntax.Builtin) -> None:
+    if not ev.in_layout:
+        ev.fail(node, f"@{node.name} belongs to the layout block")
+
+
+@builtin("@set_rectangle")
+def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    width, height = expect(ev, node, 2)
+    _in_layout(ev, node)
+    if ev.session.rectangle is not None:
+        ev.fail(node, "@set_rectangle is called twice; a program has one rectangle")
+    size = ev.integer(width, "the width"), ev.integer(height, "the height")
+    if min(size) < 1:
+        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it has at least one")
+    fabric, offsets = ev.session.options.fabric, ev.session.options.offsets
+    wafer = ev.session.target.fabric
+    if fabric is None and any(side > limit for side, limit in zip(size, wafer, strict=True)):
+        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; the wafer has {wafer[0]} x {wafer[1]}")
+    if fabric is not None:
+        for have, need, offset, what in zip(fabric, size, offsets, ("width", "height"), strict=True):
+            if offset + need > have:
+                ev.fail(
+                    node,
+                    f"the rectangle's {what} {need} at offset {offset} does not fit the fabric's {what} {have}; "
+                    "give larger --fabric-dims",
+                )
+    ev.session.rectangle = size
+    ev.session.rectangle_set = (ev.source, node)
+    return VOID
+
+
+def _coordinate(ev: Evaluator, node: syntax.Expression) -> Any:
+    value = ev.expr(node)
+    if not types.is_integer(value.type):
+        ev.fail(node, f"a coordinate is an integer, not '{value.type}'")
+    return value.data
+
+
+def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The coordinates of each lane, checked against the rectangle."""
+    count = effect.lanes.count
+    assert ev.session.rectangle is not None
+    width, height = ev.session.rectangle
+    # Coordinates beyond the numbers of numpy are outside too.
+    columns, rows = (
+        (effect.lanes.spread(axis) if isinstance(axis, Column) else np.array([axis] * count)) for axis in (x, y)
+    )
+    outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
+    if outside.any():
+        lane = int(np.argmax(outside))
+        ev.fail(
+            effect.node,
+            f"PE ({columns[lane]}, {rows[lane]}) is outside the rectangle of {width} x {height} PEs",
+        )
+    return columns.astype(np.int64), rows.astype(np.int64)
+
+
+@builtin("@set_tile_code")
+def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2, 3, 4)
+    _in_layout(ev, node)
+    if ev.session.rectangle is None:
+        ev.fail(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
+    x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
+    path = ev.frame.module.path
+    if len(arguments) > 2:
+        path = ev.find_file(arguments[2], ev.text(arguments[2], "the name of a file"))
+    params = Value(types.Struct((), ()), ())
+    if len(arguments) == 4:
+        params = ev.expr(arguments[3])
+        if not isinstance(params.type, types.Struct) or (params.type.names is None and params.type.types):
+            ev.fail(arguments[3], f"params are given by a struct, .{{ .name = value }}, not by '{params.type}'")
+    effect = Effect("tile", node, ev.source, ev.lanes, ())
+    columns, rows = _places(ev, effect, x, y)
+    effect.arguments = (Tiles(path, columns, rows, params, effect),)
+    ev.effects.append(effect)
+    _progress(ev)
+    return VOID
+
+
+@builtin("@set_color_config")
+def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 4)
+    _in_layout(ev, node)
+    if ev.session.rectangle is None:
+        ev.fail(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
+    x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
+    config = _config(ev, arguments[2], arguments[3])
+    effect = Effect("color", node, ev.source, ev.lanes, ())
+    columns, rows = _places(ev, effect, x, y)
+    effect.arguments = (config, columns, rows)
+    ev.effects.append(effect)
+    _progress(ev)
+    return VOID
+
+
+@builtin("@set_local_color_config")
+def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = expect(ev, node, 2)
+    pe = pe_of(ev, node)
+    if ev.builder is not None:
+        ev.fail(node, "@set_local_color_config stands in a comptime block, not in code for run time")
+    config = _config(ev, arguments[0], arguments[1])
+    pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows)))
+    return VOID
+
+
+def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig:
+    """The configuration of a color."""
+    value = ev.expr(color)
+    if value.type is not types.COLOR:
+        ev.fail(color, f"this must be a color, not '{value.type}'")
+    number = ev.data(value, color, "the color")
+    fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
+    routes, switches = fields.take("routes"), fields.take("switches")
+    for later in ("filter", "teardown"):
+        asked = fields.take(later)
+        if asked is not None and asked.data is not False:
+            ev.fail(node, f"'.{later}' of a color is not supported yet")
+    fields.end()
+    if routes is None:
+        ev.fail(node, "the configuration of a color needs '.routes'; '.routes = .{}' leaves the router as it is")
+    parts = Fields(ev, routes, node, "'.routes'")
+    rx, tx = parts.take("rx"), parts.take("tx")
+    for swap in ("color_swap_x", "color_swap_y"):
+        value = parts.take(swap)
+        if value is not None and value.data is not False:
+            ev.fail(node, f"'.{swap}' of a color is not supported yet")
+    # Where earlier releases had them.
+    early = {name: value for name in (*_POSITIONS, "ring_mode", "pop_mode") if (value := parts.take(name)) is not None}
+    parts.end()
+    inside = Fields(ev, switches, node, "'.switches'") if switches is not None else None
+    if inside is not None and list(early) == ["pop_mode"] and "pop_mode" not in inside.members:
+        ev.warn(node, "'.pop_mode' in '.routes' is deprecated; move it into '.switches'")
+        inside.members |= early
+        early = {}
+    if early and inside is not None:
+        ev.fail(node, f"'.{next(iter(early))}' stands in '.routes', and there are '.switches' too; move it there")
+    inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
+    members = inside
+    if members is None and early:
+        members = Fields(ev, routes, node, "'.switches'")
+        members.members = early
+    switch = None if members is None else _switch(ev, members, node)
+    if switch is not None and not inputs and not outputs and not switch.positions.data:
+        switch = None
+    if switch is None:
+        if bool(inputs) != bool(outputs):
+            missing = "rx" if not inputs else "tx"
+            ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
+        return ColorConfig(number, inputs, outputs)
+    try:
+        verify_switch(inputs, outputs, switch)
+        verify_switch_on(ev.session.target, switch, f"color_{number}", number)
+    except VerifyException as error:
+        ev.fail(node, f"this configuration of a color is not possible: {error}")
+    return ColorConfig(number, inputs, outputs, switch)
+
+
+_POSITIONS = tuple(f"pos{number + 1}" for number in range(MOST_POSITIONS))
+
+
+def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
+    """The switch that `.switches` describes."""
+    positions = [_position(ev, name, fields.take(name), node) for name in _POSITIONS]
+    current = fields.number("current_switch_pos") or 0
+    ring = fields.flag("ring_mode")
+    pop_mode = fields.choice("pop_mode") or POP_MODES[0]
+    fields.end()
+    if pop_mode not in POP_MODES:
+        ev.fail(node, f"there is no pop mode '.{pop_mode}'; the modes are {', '.join(POP_MODES)}")
+    if not 0 <= current <= MOST_POSITIONS:
+        ev.fail(node, f"'.current_switch_pos' is 0 to {MOST_POSITIONS}, not {current}")
+    if current and not positions[current - 1].is_valid:
+        ev.fail(node, f"'.current_switch_pos' is {current}, but there is no '.pos{current}'")
+    return SwitchAttr.get(positions, current, ring=ring, pop_mode=pop_mode)
+
+
+def _position(ev: Evaluator, name: str, value: Value | None, node: syntax.Node) -> Position:
+    if value is None:
+        return Position()
+    parts = Fields(ev, value, node, f"'.{name}'")
+    rx, tx = parts.take("rx"), parts.take("tx")
+    invalid = parts.flag("invalid")
+    parts.end()
+    if invalid and (rx is not None or tx is not None):
+        ev.fail(node, f"'.{name}' is '.invalid' and has directions; leave one out")
+    if not invalid and rx is None and tx is None:
+        ev.fail(node, f"'.{name}' changes nothing; give it '.rx' or '.tx', or '.invalid = true'")
+    return Position(
+        None if rx is None else _directions(ev, rx, node), None if tx is None else _directions(ev, tx, node)
+    )
+
+
+def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[Direction, ...]:
+    if value is None:
+        return ()
+    if isinstance(value.type, types.Record | types.Array):
+        type = value.type
+        items = list(value.data) if isinstance(type, types.Record) else [element_of(type, kept) for kept in value.data]
+    else:
+        items = [value]
+    found: list[Direction] = []
+    for item in items:
+        if item.type is not types.DIRECTION:
+            ev.fail(node, f"a route is made of directions such as EAST, not of '{item.type}'")
+        number = ev.data(item, node, "a direction")
+        found.append(Direction(types.DIRECTIONS[number].lower()))
+    distinct = tuple(dict.fromkeys(found))
+    if len(distinct) < len(found):
+        ev.warn(node, "the SDK's compiler wants each direction of a route once; leave out the second")
+    return distinct

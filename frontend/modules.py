@@ -1,0 +1,122 @@
+"""Module instances, their global names, and the files they come from."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.parser import DECLARATION_STARTS, parse
+from ..diagnostics.errors import LoomError
+from .types import Function, Type
+
+if TYPE_CHECKING:
+    from .values import Address, Value
+
+LIBRARIES = Path(__file__).parent / "libraries"
+"""The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
+
+INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
+"""Library files that only libraries import."""
+
+PROVIDED_LATER = frozenset(
+    {
+        "collectives_2d/params", "collectives_2d/pe", "complex", "empty", "kernels/fft/fft3d_layout",
+        "kernels/tally/layout", "kernels/tally/pe", "memcpy/memcpy_switches", "message_passing", "tile_config",
+    }
+)  # fmt: skip
+"""Libraries the SDK documents, and its programs use, that do not exist here yet."""
+
+
+@dataclass(eq=False)
+class Global:
+    """A global name of a module instance, resolved when first used."""
+
+    module: Module
+    node: syntax.Variable | syntax.Function
+    resolving: bool = False
+    type: Type | None = None
+    value: Value | None = None
+    """Of a constant, and the initial value of a variable."""
+    owns: bool = False
+    """As of a `values.Local`."""
+    memory: Address | None = None
+    """Where a variable, or a constant that needs an address, lives."""
+
+
+@dataclass(eq=False)
+class Module:
+    """One import of a file, with its own globals."""
+
+    name: str
+    """Of the importing constants, joined by dots; empty for the file a PE or layout starts from."""
+    file: syntax.File
+    path: Path
+    bindings: dict[str, Value]
+    is_library: bool = False
+    importer: Module | None = None
+    imported_at: syntax.Node | None = None
+    """In the file of `importer`."""
+    globals: dict[str, Global] = field(default_factory=dict)
+    signatures: dict[str, Function] = field(default_factory=dict)
+    """The types of its functions, as far as they have been asked for."""
+
+    def symbol(self, name: str) -> str:
+        """The name of a global in the compiled program (Modules, Binary symbol names)."""
+        return f"{self.name}.{name}" if self.name else name
+
+
+class Files:
+    """Reads and parses each file once, by however many paths it is reached."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, syntax.File] = {}
+
+    def parse(self, path: Path) -> syntax.File:
+        """The tree of a file. Raises LoomError if it cannot be read or is not CSL, CslError for its mistakes."""
+        key = os.path.realpath(path)
+        file = self._parsed.get(key)
+        if file is None:
+            text = read(path)
+            try:
+                file = self._parsed[key] = parse(text, str(path))
+            except CslError:
+                if not _is_like_csl(text, key):
+                    # It may be anything, a secret too, so that nothing of it is shown.
+                    message = "is not a CSL file, of which declarations are expected; check the path"
+                    raise LoomError(message, str(path)) from None
+                raise
+        return file
+
+
+_BEGINNING = re.compile(r"(?>\s|\ufeff|//[^\n]*)*+(?P<word>[a-z]+)(?=[\s{])")
+_ANYWHERE = re.compile(r"^[ \t]*+(?P<word>[a-z]+)[ \t{]", re.MULTILINE)
+
+
+def _is_like_csl(text: str, path: str) -> bool:
+    """Return whether a text that does not parse is CSL with mistakes in it.
+
+    It begins as a declaration does; where the name of the file says that it is CSL, some line does.
+    """
+    if any(ord(character) < 32 and character not in "\t\n\r\f" for character in text):
+        return False
+    first = _BEGINNING.match(text)
+    if first is not None and first["word"] in DECLARATION_STARTS:
+        return True
+    return path.endswith(".csl") and any(found["word"] in DECLARATION_STARTS for found in _ANYWHERE.finditer(text))
+
+
+def read(path: Path) -> str:
+    """The text of a CSL file. Raises LoomError if there is none or it is no text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise LoomError(f"byte {error.start} is not UTF-8; CSL files are UTF-8 text", str(path)) from None
+    except IsADirectoryError:
+        raise LoomError("this is a directory; name a CSL file", str(path)) from None
+    except OSError as error:
+        raise LoomError(f"cannot be read ({error.strerror}); check the path", str(path)) from None

@@ -1,0 +1,648 @@
+"""The program of one class of PEs: what it owns, gathered while its code is evaluated, and its `wse.pe`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic, Note, Source
+from ..dialects import wse
+from ..dialects.building import integer
+from ..dialects.machine.elements import memory_bytes
+from . import types
+from .core import Effect, Evaluator, Session
+from .descriptors import DESCRIPTORS
+from .emit import Builder, has_one_register, memref, place, scalar, stored
+from .modules import Global, Module
+from .packing import to_words
+from .recursion import Standing, in_place
+from .scalars import bits as bits_of
+from .types import Type
+from .values import Address, Buffer, Callable, Column, Lanes, Value, is_ssa
+
+TASK_KINDS = {
+    types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
+    types.DATA_TASK_ID: wse.TaskKind.DATA,
+    types.CONTROL_TASK_ID: wse.TaskKind.CONTROL,
+}
+
+
+Callback = Function[[], None]
+
+
+@dataclass
+class Binding:
+    """A task bound to an id: the queue or color for a data task."""
+
+    task: Callable
+    kind: wse.TaskKind
+    id: int
+    node: syntax.Node
+    source: Source
+    symbol: str
+    active: bool = False
+    blocked: bool = False
+    order: int = 0
+    """How many tasks of the PE were bound before."""
+
+
+@dataclass
+class Export:
+    """A symbol the host sees."""
+
+    name: str
+    symbol: str
+    type: Type
+    """That of the pointer or function."""
+    node: syntax.Node
+    source: Source
+    pointer: MemRefType | None = None
+    function: Callable | None = None
+    target: Any = None
+    """The `places.Place` of the symbol."""
+    identity: Hashable = None
+    """Tells whether two exports are of one symbol."""
+
+
+@dataclass
+class PeProgram:
+    """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
+
+    session: Session
+    name: str
+    columns: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    operations: list[Operation] = field(default_factory=list)
+    late: list[Operation] = field(default_factory=list)
+    """Operations that name buffers: after them."""
+    fifos: list[Operation] = field(default_factory=list)
+    initial_loads: list[tuple[Module, Callback]] = field(default_factory=list)
+    """What emits the loads of registers before the program starts, each with its module."""
+    bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
+    exports: dict[str, Export] = field(default_factory=dict)
+    queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
+    """The color @initialize_queue gave a queue, by (is output, id)."""
+    queue_names: dict[tuple[bool, int], str] = field(default_factory=dict)
+    """What the code calls queues, by (is output, id)."""
+    initialized: set[tuple[bool, int]] = field(default_factory=set)
+    reported_queues: set[tuple[bool, int]] = field(default_factory=set)
+    """Queues that a warning says have no color."""
+    active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    """Tasks active from the start, and where that is said."""
+    blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    unblocked_queues: dict[int, tuple[Module, syntax.Node]] = field(default_factory=dict)
+    """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
+    colors: set[int] = field(default_factory=set)
+    uses: dict[tuple[str, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
+    """Where the program first uses a resource that a library may keep for itself, by kind and number."""
+    effects: list[Effect] = field(default_factory=list)
+    host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
+    shared: dict[str, Module] = field(default_factory=dict)
+    shared_symbols: dict[str, Global] = field(default_factory=dict)
+    """Exported variables by their symbols."""
+    functions: list[Callable] = field(default_factory=list)
+    """Those whose address is needed at run time."""
+    dispatchers: dict[types.Function, str] = field(default_factory=dict)
+    called_indirectly: dict[types.Function, FileLineColLoc | None] = field(default_factory=dict)
+    """The first call through a pointer of each type."""
+    checked: set[tuple[int, int, tuple[str, ...]]] = field(default_factory=set)
+    """Generic functions checked as a whole, by the types they are called with."""
+    inlined: dict[tuple[int, int], int] = field(default_factory=dict)
+    """How much code the calls of each function have made that were emitted in place."""
+    shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """The symbols of functions that stand by themselves; None for those that cannot."""
+    recursive: list[Standing] = field(default_factory=list)
+    """Functions that call themselves otherwise than in tail position."""
+    functions_emitted: list[Operation] = field(default_factory=list)
+    sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = field(default_factory=dict)
+    """The variables of each link section: the position of its module, its place there, its memory."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """What single builtins keep: random state, registers."""
+    _symbols: set[str] = field(default_factory=set)
+    _queues: dict[tuple[bool, int | None, int | None], str] = field(default_factory=dict)
+    _params: dict[tuple[Attribute, bytes], str] = field(default_factory=dict)
+    _locals: dict[tuple[Hashable, ...], Address] = field(default_factory=dict)
+    _owners: dict[str, int] = field(default_factory=dict)
+    """The identity of the function whose local variable is in a memory, by symbol."""
+    _constants: dict[Any, Address] = field(default_factory=dict)
+    _constant_values: dict[str, Value] = field(default_factory=dict)
+    _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
+    location: Attribute | None = None
+
+    # Names
+
+    def unique(self, name: str) -> str:
+        """A symbol no other thing of this PE has."""
+        symbol, count = name, 1
+        while symbol in self._symbols:
+            count += 1
+            symbol = f"{name}.{count}"
+        self._symbols.add(symbol)
+        return symbol
+
+    def add(self, op: Operation, source: Source, node: syntax.Node) -> None:
+        op.location = location(source, node)
+        self.operations.append(op)
+
+    def color(self, number: int) -> str:
+        """The symbol of a color, which the program will declare."""
+        self.colors.add(number)
+        return color_symbol(number)
+
+    def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
+        """Notes that the program uses a resource; what libraries use is theirs."""
+        module = ev.frame.module
+        while module.is_library and module.importer is not None and module.imported_at is not None:
+            module, node = module.importer, module.imported_at
+        if number is not None and not module.is_library:
+            self.uses.setdefault((kind, number), (module.file.source, node))
+
+    # Memory
+
+    def variable(self, ev: Evaluator, variable: Global) -> Address:
+        """The memory of a global variable."""
+        declaration, type = variable.node, variable.type
+        assert isinstance(declaration, syntax.Variable) and type is not None
+        from .linkage import linked_name
+
+        symbol = linked_name(ev, variable)
+        if declaration.storage:
+            self._share(ev, variable, symbol)
+        source = variable.module.file.source
+        alignment = None
+        if declaration.alignment is not None:
+            from .frames import Frame
+
+            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
+                alignment = ev.integer(declaration.alignment, "an alignment")
+        address = self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+        if declaration.link_section is not None:
+            from .frames import Frame
+
+            with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
+                section = ev.text(declaration.link_section, "a linksection")
+            op = self.operations[-1]
+            assert isinstance(op, wse.BufferOp)
+            self.sections.setdefault(section, []).append((ev.instances.index(variable.module), declaration.start, op))
+        return address
+
+    def place_sections(self, ev: Evaluator) -> None:
+        """Gives the variables of link sections with an address theirs, one after the other as they are declared."""
+        ev.session.sections_used.update(self.sections)
+        for section, start in ev.session.options.sections.items():
+            end = start
+            for _, _, op in sorted(self.sections.get(section, ()), key=lambda entry: entry[:2]):
+                width = memory_bytes(op.type.element_type)
+                step = max(width, 2 if op.alignment is None else op.alignment.value.data)
+                # The section itself is where it was asked to be, and that is judged later.
+                end = end if end == start else -(-end // step) * step
+                op.address = integer(end)
+                end += width * op.element_count
+                end += end % 2
+
+    def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
+        """Takes note of an exported variable; raises CslError if another has its symbol."""
+        before = self.shared_symbols.setdefault(symbol, variable)
+        if before is not variable:
+            note = Note(before.module.file.source, before.node.start, before.node.end, "first here")
+            source, node = variable.module.file.source, variable.node
+            message = f"two variables are exported as '{symbol}'; give one of them another name with linkname"
+            raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
+
+    def allocate(
+        self,
+        ev: Evaluator,
+        name: str,
+        type: Type,
+        value: Value | None,
+        source: Source,
+        node: syntax.Node,
+        alignment: int | None = None,
+    ) -> Address:
+        """New memory for a value of a type."""
+        if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
+            diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' has no place in memory")
+            raise CslError([diagnostic])
+        ev.check_format(type, node, source)
+        symbol = self.unique(name)
+        element, count, unit = buffer_shape(type)
+        numbers, late = [0] * max(count, 1), []
+        if value is not None:
+            numbers, late = self._initial(ev, symbol, type, value, node)
+        buffer_type = memref(element, count) if count else memref(element)
+        initial = None
+        if any(numbers) or any(isinstance(n, float) for n in numbers):
+            initial = dense(buffer_type, numbers)
+        step = 4 if types.alignment(type) > types.size(stored(element)) else None
+        op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
+        self.add(op, source, node)
+        for extra in late:
+            extra.location = op.location
+        self.late += late
+        return Address(Buffer(symbol, stored(element), count), 0, unit)
+
+    def _initial(
+        self, ev: Evaluator, symbol: str, type: Type, value: Value, node: syntax.Node
+    ) -> tuple[list[Any], list[Operation]]:
+        """The numbers memory starts with, and what is known only after layout or differs from PE to PE."""
+        numbers: list[Any] = []
+        late: list[Operation] = []
+        if _is_flat(type):
+            element = type.element if isinstance(type, types.Array) else type
+            in_memory = stored(element)
+            for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
+                numbers.append(self._number(in_memory, item, symbol, position, late))
+            return numbers, late
+        # A struct, a descriptor or what has 64 bits is kept as words, or as bytes if it may begin at any byte.
+        element, count, unit = buffer_shape(type)
+        image = _Image([0] * count, unit, self.state["lanes"])
+        self._put(ev, type, value.data, 0, image, symbol, node)
+        return [self._number(element, item, symbol, position, late) for position, item in enumerate(image.items)], late
+
+    def _number(self, type: Type, item: Any, symbol: str, position: int, late: list[Operation]) -> Any:
+        if isinstance(item, Address):
+            if item.buffer is None:
+                return item.base if isinstance(item.base, int) else 0
+            late.append(
+                wse.InitializeOp(symbol, position, address_of=item.buffer.symbol, offset=item.offset * item.unit)
+            )
+            return 0
+        if isinstance(item, Callable):
+            return self.function_number(item)
+        if isinstance(item, Column):
+            late.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
+            return 0
+        return item
+
+    def _put(
+        self, ev: Evaluator, type: Type, data: Any, start: int, image: _Image, symbol: str, node: syntax.Node
+    ) -> None:
+        """Put a value into the image of memory of a buffer, from byte `start` on."""
+        match type:
+            case types.Union() | types.Struct(layout="packed"):
+                with ev.at_compile_time():
+                    words = to_words(ev, Value(type, data), node)
+                for position, word in enumerate(words):
+                    image.put(start + 2 * position, min(2, types.size(type) - 2 * position), word.data)
+            case types.Struct():
+                offsets, _ = types.layout(type)
+                for offset, member, inner in zip(offsets, data, type.types, strict=True):
+                    self._put(ev, inner, member.data, start + offset, image, symbol, node)
+            case types.Array():
+                step = types.size(type.element)
+                for position, item in enumerate(data):
+                    self._put(ev, type.element, item, start + position * step, image, symbol, node)
+            case types.Descriptor():
+                self._descriptors[symbol, start] = data
+                for position, part in enumerate(data.parts()):
+                    image.put(start + 2 * position, 2, part)
+            case _:
+                in_memory = stored(type)
+                if isinstance(data, Address | Callable):
+                    image.put(start, 2, data)
+                    return
+                words = _words_of(in_memory, data) if isinstance(data, Column) else None
+                pattern = 0 if words else bits_of(in_memory, data)
+                for position in range(0, types.size(in_memory), 2):
+                    item = words[position // 2] if words else pattern >> (8 * position) & 0xFFFF
+                    image.put(start + position, min(2, types.size(in_memory)), item)
+
+    def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
+        """Memory that holds a constant; equal ones share it."""
+        name = "constant" if holder is None else holder.module.symbol(holder.node.name)
+        key = (value.type, repr(value.data)) if isinstance(value.data, list) and len(value.data) < 4096 else id(value)
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
+            assert found.buffer is not None
+            self._constant_values[found.buffer.symbol] = value
+            if isinstance(key, int):
+                self.state.setdefault("kept", []).append(value)
+        return found
+
+    def constant_at(self, where: Address) -> Value | None:
+        """The whole constant that an address known at compile time points into; None if it is no constant's."""
+        if where.buffer is None or is_ssa(where.offset):
+            return None
+        return self._constant_values.get(where.buffer.symbol)
+
+    def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
+        """The memory of a local variable whose address is taken, or that is an array.
+
+        Each call of a function inside itself has its own.
+        """
+        module, function = ev.frame.module, ev.frame.function
+        if any(frame.is_recursive for frame in in_place(ev, whole=True)):
+            ev.fail(
+                node,
+                f"'{node.name}' needs memory of its own in each call of a function that calls itself, which is not "
+                "supported; declare it outside the function, or pass what it holds as a parameter",
+            )
+        depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
+        key = (id(module), id(node), type, depth)
+        found = self._locals.get(key)
+        if found is None:
+            name = f"{module.symbol('local' if function is None else function.name)}.{node.name}"
+            found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node)
+            assert found.buffer is not None
+            self._owners[found.buffer.symbol] = id(function)
+        return found
+
+    def local_symbols(self, functions: Sequence[syntax.Function]) -> set[str]:
+        """The symbols of the memory of local variables of functions."""
+        wanted = {id(function) for function in functions}
+        return {symbol for symbol, function in self._owners.items() if function in wanted}
+
+    def spill(self, ev: Evaluator, type: Type, node: syntax.Node) -> Address:
+        """Memory for a value that is indexed at run time."""
+        key = (id(ev.frame.module), id(node), type)
+        found = self._locals.get(key)
+        if found is None:
+            found = self._locals[key] = self.allocate(ev, "temporary", type, None, ev.source, node)
+        return found
+
+    def descriptor_at(self, where: Address) -> Any:
+        """What is fixed of the descriptor a variable holds; None if nothing is known of it."""
+        if where.buffer is None:
+            return None
+        if is_ssa(where.offset):
+            held = [each for (symbol, _), each in self._descriptors.items() if symbol == where.buffer.symbol]
+            return held[0] if held and all(map(held[0].like, held)) else None
+        return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
+
+    def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
+        if where.buffer is not None and not is_ssa(where.offset):
+            self._descriptors[where.buffer.symbol, where.offset * where.unit] = descriptor
+
+    # Numbers that differ from PE to PE
+
+    def parameter(self, builder: Builder, type: Type, data: Column) -> SSAValue:
+        """A column's number on the PE, at run time."""
+        mlir = scalar(type)
+        if isinstance(type, types.Enum):
+            return self.parameter(builder, type.underlying, data)
+        if types.size(type) > 4:
+            from xdsl.dialects import arith
+
+            total = builder.constant(type, 0)
+            for position, word in enumerate(_words_of(type, data)):
+                part = builder.extend(self.parameter(builder, types.U16, word), types.U16, 64)
+                raised = builder.value(arith.ShLIOp(part, builder.constant(type, 16 * position)))
+                total = builder.value(arith.OrIOp(total, raised))
+            return total
+        if type is types.BOOL or (isinstance(type, types.Int) and type.carrier == 8):
+            word = builder.value(wse.GetParamOp(self._parameter(scalar(types.U16), types.U16, data), scalar(types.U16)))
+            if type is types.BOOL:
+                from xdsl.dialects import arith
+
+                return builder.value(arith.CmpiOp(word, builder.constant(types.U16, 0), "ne"))
+            return builder.extend(word, types.U16, 8)
+        return builder.value(wse.GetParamOp(self._parameter(mlir, type, data), mlir))
+
+    def _parameter(self, mlir: Attribute, type: Type, data: Column) -> str:
+        lanes = self.state["lanes"]
+        values = lanes.spread(data)
+        width, height = self._rectangle()
+        grid = np.zeros((height, width), values.dtype)
+        grid[self.rows, self.columns] = values
+        if isinstance(type, types.Float):
+            numbers: Any = grid.ravel()
+        else:
+            bits = type.carrier if isinstance(type, types.Int) else 16
+            wide = grid.astype(np.int64).ravel() & ((1 << bits) - 1)
+            numbers = np.where(wide >> (bits - 1), wide - (1 << bits), wide)
+        key = (mlir, numbers.tobytes())
+        symbol = self._params.get(key)
+        if symbol is None:
+            symbol = self._params[key] = self.unique(f"param{len(self._params)}")
+            value = dense(TensorType(mlir, (height, width)), numbers)
+            self.operations.append(wse.ParamOp(symbol, value))
+        return symbol
+
+    def _rectangle(self) -> tuple[int, int]:
+        assert self.session.rectangle is not None
+        return self.session.rectangle
+
+    # Queues
+
+    def queue(self, ev: Evaluator, output: bool, id: int | None, color: int | None, node: syntax.Node) -> str:
+        """Return the symbol of the queue with an id, a color, or both.
+
+        One without a color on this PE has none in the IR: the run reports what is sent or awaited on it (AMB-34).
+        """
+        kind = "output" if output else "input"
+        keeps_color = self.session.target.queues_keep_color
+        if id is not None:
+            bound = self.queue_colors.get((output, id))
+            if color is None:
+                color = bound
+                if color is None and (output, id) not in self.reported_queues:
+                    self.reported_queues.add((output, id))
+                    ev.warn(
+                        node,
+                        f"{kind} queue {id} has no color here; give it one with @initialize_queue in a comptime block "
+                        "if anything is sent or received on it",
+                    )
+            elif keeps_color and bound is None:
+                ev.warn(
+                    node,
+                    f"{kind} queue {id} takes color {color} from the DSD, which SDK 2.10 does not do; give it its "
+                    "color with @initialize_queue in a comptime block",
+                )
+                self._bind(output, id, color)
+            elif keeps_color and bound != color:
+                ev.fail(
+                    node,
+                    f"the DSD has color {color}, but {kind} queue {id} has color {bound}; give both the same color, or "
+                    "the DSD another queue (AMB-11)",
+                )
+        if id is None and not output:
+            for (is_output, number), other in self.queue_colors.items():
+                if not is_output and other == color:
+                    id = number
+        self.use(ev, "output queue" if output else "input queue", id, node)
+        self.use(ev, "color", color, node)
+        key = (output, id, color)
+        symbol = self._queues.get(key)
+        if symbol is None and not output and not keeps_color and color is not None:
+            symbol = self._joined(id, color)
+        if symbol is None:
+            short = "out" if output else "in"
+            served = "" if color is None else f"_c{color}"
+            symbol = self.unique(f"{short}{id}{served}" if id is not None else f"{short}{served}")
+            make = wse.OutputQueueOp if output else wse.InputQueueOp
+            self.add(make(symbol, [] if color is None else self.color(color), id), ev.source, node)
+        self._queues[key] = symbol
+        return symbol
+
+    def _bind(self, output: bool, id: int, color: int) -> None:
+        """Give a queue that nothing initializes the color of a DSD, for its data task too (AMB-34)."""
+        self.queue_colors[output, id] = color
+        symbol = self._queues.pop((output, id, None), None)
+        if symbol is None:
+            return
+        self._queues[output, id, color] = symbol
+        for op in self.operations:
+            if isinstance(op, wse.QueueOp) and op.sym_name.data == symbol:
+                op.colors = ArrayAttr([wse.QueueColorAttr.get(self.color(color))])
+
+    def _joined(self, id: int | None, color: int) -> str | None:
+        """The input queue that a color has already, where it is not the user who binds it to a queue: a data task and
+        the DSDs of one color read the same wavelets."""
+        for (is_output, number, other), symbol in self._queues.items():
+            if is_output or other != color or (number is not None and id is not None):
+                continue
+            for op in self.operations:
+                if isinstance(op, wse.InputQueueOp) and op.sym_name.data == symbol and op.id is None and id is not None:
+                    op.id = IntegerAttr(id, i64)
+            return symbol
+        return None
+
+    # Functions
+
+    def function_number(self, function: Callable) -> int:
+        """What a pointer to a function holds; never 0."""
+        for number, other in enumerate(self.functions, start=1):
+            if other.node is function.node and other.module is function.module:
+                return number
+        self.functions.append(function)
+        return len(self.functions)
+
+    def dispatcher(self, type: types.Function, called: FileLineColLoc | None) -> str:
+        """The symbol of the function that calls what a pointer of a type points to; `called` is where."""
+        symbol = self.dispatchers.get(type)
+        if symbol is None:
+            symbol = self.dispatchers[type] = self.unique("call_pointer")
+            self.called_indirectly[type] = called
+        return symbol
+
+    def unblock_queue(self, ev: Evaluator, number: int, node: syntax.Node) -> None:
+        """Lets control wavelets of a color (WSE-2) or input queue (WSE-3) that has no data task start control tasks."""
+        by_color = self.session.target.data_tasks_by_color
+        found = [
+            symbol
+            for (output, id, color), symbol in self._queues.items()
+            if not output and (color if by_color else id) == number
+        ]
+        wanted = (None, number) if by_color else (number, None)
+        symbols = found or [self.queue(ev, False, *wanted, node)]
+        for op in self.operations:
+            if isinstance(op, wse.InputQueueOp) and op.sym_name.data in symbols:
+                op.unblocked = UnitAttr()
+
+    # Tasks
+
+    def task_symbol(self, ev: Evaluator, kind: wse.TaskKind, id: int, node: syntax.Node) -> str:
+        """The symbol of the task an id is bound to."""
+        binding = self.bindings.get((kind, id))
+        if binding is None:
+            ev.fail(node, f"no task is bound to {kind.value} task id {id}; bind one with @bind_{kind.value}_task")
+        return binding.symbol
+
+
+def color_symbol(number: int) -> str:
+    return f"c{number}"
+
+
+def location(source: Source, node: syntax.Node) -> FileLineColLoc:
+    """Where a node stands, for an operation."""
+    return place(source, node.start)
+
+
+def buffer_shape(type: Type) -> tuple[Type, int, int]:
+    """How a value is kept in memory: the type of its elements, their number (0: one scalar), and bytes of each."""
+    if not _is_flat(type):
+        element = types.U8 if types.alignment(type) == 1 else types.U16
+        return element, max(1, types.size(type) // types.size(element)), types.size(element)
+    if isinstance(type, types.Array):
+        return type.element, max(1, type.count), types.size(stored(type.element))
+    return type, 0, types.size(stored(type))
+
+
+def _is_flat(type: Type) -> bool:
+    """Whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
+    element = type.element if isinstance(type, types.Array) else type
+    return has_one_register(element) and types.size(element) <= 4
+
+
+class _Image:
+    """What a buffer holds at first, in `unit` bytes each: numbers, columns, addresses and functions."""
+
+    def __init__(self, items: list[Any], unit: int, lanes: Lanes) -> None:
+        self.items = items
+        self.unit = unit
+        self.lanes = lanes
+
+    def put(self, start: int, size: int, item: Any) -> None:
+        """Put one or two bytes at byte `start`, where there are zeros."""
+        if size == self.unit:
+            self.items[start // self.unit] = item
+        elif size > self.unit:
+            for byte in range(size):
+                self.items[start + byte] = self._combined(item, lambda number, at=8 * byte: number >> at & 0xFF)
+        else:
+            shift = 8 * (start % 2)
+            before = self.items[start // 2]
+            shifted = self._combined(item, lambda number: (number & 0xFF) << shift)
+            self.items[start // 2] = self._both(before, shifted)
+
+    def _combined(self, item: Any, change: Function[[Any], Any]) -> Any:
+        return Column(item.lanes, change(item.values.astype(np.int64))) if isinstance(item, Column) else change(item)
+
+    def _both(self, one: Any, other: Any) -> Any:
+        """The bits of two items, which have none in common."""
+        if not isinstance(one, Column) and not isinstance(other, Column):
+            return one | other
+        values = [self.lanes.spread(item) if isinstance(item, Column) else item for item in (one, other)]
+        return Column(self.lanes, values[0] | values[1])
+
+
+def _words_of(type: Type, column: Column) -> list[Column]:
+    """The words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
+    patterns = [bits_of(type, number) for number in column.values.tolist()]
+    return [
+        Column(column.lanes, np.array([pattern >> (8 * position) & 0xFFFF for pattern in patterns], np.int64))
+        for position in range(0, types.size(type), 2)
+    ]
+
+
+def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:
+    """Numbers as an attribute of a shape."""
+    element = type.get_element_type()
+    tensor = TensorType(element, type.get_shape())
+    if isinstance(element, IntegerType):
+        width = element.width.data
+        mask = (1 << width) - 1
+        if isinstance(numbers, np.ndarray):
+            array = numbers.astype(f"i{width // 8}")
+        else:
+            array = np.array([int(number) & mask for number in numbers], f"u{width // 8}")
+    else:
+        array = np.asarray(numbers, _FLOATS[element.name])
+    if array.size > 1 and (array == array[0]).all():
+        array = array[:1]
+    return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))
+
+
+_FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}

@@ -1,0 +1,112 @@
+"""What holds for the rectangle as a whole: each PE has code once, and each of its routers treats a color in one way."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Operation
+
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic, Note
+from ..dialects import wse
+from ..dialects.machine.region import RegionAttr
+from .core import Effect, Session
+from .layout import ColorConfig, Tiles
+from .pe import color_symbol, location
+from .regions import regions
+
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Columns and rows of PEs."""
+
+
+def placement(places: list[Places]) -> ArrayAttr[RegionAttr]:
+    """The PEs of several lists, each once, as regions."""
+    width = max(int(columns.max()) for columns, _ in places) + 1
+    height = max(int(rows.max()) for _, rows in places) + 1
+    taken = np.zeros((height, width), np.bool_)
+    for columns, rows in places:
+        taken[rows, columns] = True
+    rows, columns = np.nonzero(taken)
+    return ArrayAttr(regions(columns, rows))
+
+
+def check_tiles(session: Session, tiles: list[Tiles]) -> None:
+    """Raises CslError unless each PE of the rectangle is given code once."""
+    assert session.rectangle is not None
+    width, height = session.rectangle
+    taken = _Taken(width, height, "is given code twice")
+    for item in tiles:
+        taken.add(item.effect, item.columns, item.rows)
+    missing = np.argwhere(taken.grid < 0)
+    if len(missing):
+        y, x = missing[0]
+        assert session.rectangle_set is not None
+        source, node = session.rectangle_set
+        which = f"PE ({x}, {y}) is" if len(missing) == 1 else f"{len(missing)} PEs are, PE ({x}, {y}) the first,"
+        message = f"{which} given no code; call @set_tile_code for each PE of the rectangle"
+        raise CslError([Diagnostic(source, node.start, node.end, message)])
+
+
+class _Taken:
+    """Which call spoke of each PE."""
+
+    def __init__(self, width: int, height: int, complaint: str) -> None:
+        self.grid = np.full((height, width), -1, np.int32)
+        self.effects: list[Effect] = []
+        self.complaint = complaint
+
+    def add(self, effect: Effect, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Raises CslError if a PE has been spoken of, or is twice in this call."""
+        before = self.grid[rows, columns]
+        if (before >= 0).any():
+            lane = int(np.argmax(before >= 0))
+            self._fail(effect, self.effects[int(before[lane])], int(columns[lane]), int(rows[lane]))
+        width = self.grid.shape[1]
+        counts = np.bincount(rows * width + columns)
+        if counts.max() > 1:
+            place = int(np.argmax(counts > 1))
+            self._fail(effect, effect, place % width, place // width)
+        self.grid[rows, columns] = len(self.effects)
+        self.effects.append(effect)
+
+    def _fail(self, effect: Effect, before: Effect, x: int, y: int) -> NoReturn:
+        note = Note(before.source, before.node.start, before.node.end, "first here")
+        message = f"PE ({x}, {y}) {self.complaint}"
+        raise CslError([Diagnostic(effect.source, effect.node.start, effect.node.end, message, [note])])
+
+
+class Routers:
+    """How the routers of the rectangle treat each color, as the layout and the PEs' programs say."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._routes: dict[ColorConfig, tuple[Effect, list[Places]]] = {}
+        self._taken: dict[int, _Taken] = {}
+
+    def add(self, effect: Effect) -> None:
+        """Raises CslError if a router has been told about the color before."""
+        config: ColorConfig
+        config, columns, rows = effect.arguments
+        assert self.session.rectangle is not None
+        complaint = f"is given two configurations of color {config.color}"
+        taken = self._taken.setdefault(config.color, _Taken(*self.session.rectangle, complaint))
+        taken.add(effect, columns, rows)
+        if config.inputs or config.outputs:
+            self._routes.setdefault(config, (effect, []))[1].append((columns, rows))
+
+    def colors(self) -> set[int]:
+        return {config.color for config in self._routes}
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        found: list[Operation] = []
+        for config, (effect, places) in self._routes.items():
+            op = wse.RouteOp(
+                color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch
+            )
+            op.location = location(effect.source, effect.node)
+            found.append(op)
+        return found

@@ -1,0 +1,284 @@
+"""DSRs: registers that hold descriptors from one task to the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from xdsl.ir import SSAValue
+
+from ..csl import syntax
+from ..dialects import dsd, dsr
+from ..operations import dsd_table
+from . import emit, late, types
+from .core import Evaluator, builtin
+from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .operations import Fields, asynchronous, expect, materialize
+from .types import Type
+from .values import VOID, Value
+
+FILES: dict[str, type[dsr.DescriptorRegisterType]] = {
+    "dsr_dest": dsr.DestType,
+    "dsr_src0": dsr.Src0Type,
+    "dsr_src1": dsr.Src1Type,
+}
+
+
+FIFO_FILES = {"dsr_fifo_dest": "dsr_dest", "dsr_fifo_src1": "dsr_src1"}
+"""The types of registers that hold a FIFO, each with the type of the register itself (DSR-011)."""
+
+
+@builtin("@get_dsr")
+def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    file, number = expect(ev, node, 2)
+    type = ev.type_of(file)
+    if not isinstance(type, types.Register) or FIFO_FILES.get(type.name, type.name) not in FILES:
+        known = ", ".join([*FILES, *FIFO_FILES])
+        ev.fail(file, f"@get_dsr takes one of the types {known}, not '{type}' (DSR-019)")
+    _only_known(ev, node)
+    value = ev.expr(number)
+    if isinstance(value.type, types.Register):
+        plain = FIFO_FILES.get(type.name)
+        if plain is None:
+            ev.fail(node, f"a '{type}' is made from its number; only a register of a FIFO from another one (DSR-023)")
+        if value.type.name != plain:
+            ev.fail(number, f"a '{type}' is a '{plain}', not a '{value.type}' (DSR-025)")
+        return Value(type, value.data)
+    file = FIFO_FILES.get(type.name, type.name)
+    register = _numbered(ev, value, FILES[file], "DSR-022", number)
+    assert ev.pe is not None, "checked: registers belong to a PE's program"
+    ev.pe.use(ev, file, register, node)
+    return Value(type, register)
+
+
+@builtin("@get_xdsr", "@get_sr")
+def _get_extension(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (number,) = expect(ev, node, 1)
+    _only_known(ev, node)
+    type, file, rule = (
+        (types.XDSR, dsr.XdsrType, "DSR-028") if node.name == "get_xdsr" else (types.SR, dsr.SrType, "DSR-031")
+    )
+    return Value(type, _numbered(ev, ev.expr(number), file, rule, number))
+
+
+def _only_known(ev: Evaluator, node: syntax.Builtin) -> None:
+    if ev.pe is None:
+        ev.fail(node, "registers belong to a PE's program, not to the layout")
+
+
+def _numbered(ev: Evaluator, value: Value, file: type[dsr.RegisterType], rule: str, node: syntax.Node) -> int:
+    """The number of a register, which the target must have."""
+    if not types.is_integer(value.type):
+        ev.fail(node, f"the number of a register is an integer, not a '{value.type}'")
+    number = int(ev.data(value, node, "the number of a register"))
+    size, target = file.file_size(ev.session.target), ev.session.target.name
+    if not 0 <= number < size:
+        ev.fail(node, f"{target} has no {file.file()} register {number}; they are 0 to {size - 1} ({rule})")
+    return number
+
+
+LOADS: dict[str, tuple[type[DESCRIPTORS], ...]] = {
+    "load_to_dsr": (MemoryDescriptor, FabricDescriptor),
+    "load_to_dsr_xdsr": (CircularDescriptor,),
+    "load_to_dsr_xdsr_sr": (MemoryDescriptor,),
+}
+"""The builtins that load registers, and what they load."""
+
+
+@builtin(*(f"@{name}" for name in LOADS))
+def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    extensions = node.name.count("_") - 2
+    arguments = expect(ev, node, 2 + extensions, 3 + extensions)
+    if ev.pe is None:
+        ev.fail(node, "registers belong to a PE's program, not to the layout")
+    register = ev.expr(arguments[0])
+    if not isinstance(register.type, types.Register) or register.type.name not in FILES:
+        noun = f"a value of type '{register.type}'"
+        if register.type in (types.DSR_FIFO_DEST, types.DSR_FIFO_SRC1):
+            noun += " (DSR-045): it holds its FIFO from the start on"
+        ev.fail(arguments[0], f"@{node.name} loads a DSR, not {noun}")
+    number = int(ev.data(register, arguments[0], "a DSR"))
+    xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
+    data = _loadable(ev, node, arguments[1 + extensions])
+    given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
+    file = FILES[register.type.name]
+
+    def load() -> None:
+        settings: dsd.AsyncAttr | None = None
+        save_address = single_step = False
+        if given is not None:
+            where = arguments[2 + extensions]
+            fields = Fields(ev, given, where, f"the configuration of @{node.name}")
+            save_address, single_step = fields.flag("save_address"), fields.flag("single_step")
+            settings = asynchronous(ev, fields, where)
+            fields.end()
+        loaded = _with_own_color(ev, data, arguments[1 + extensions])
+        # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
+        width = data.unit if not isinstance(data, FabricDescriptor) else 2
+        element = types.F32 if width == 2 else types.I16
+        value = materialize(ev, loaded, element, node, in_register=True)
+        builder = ev.code
+        builder.at(ev.source, node.start)
+        if node.name == "load_to_dsr_xdsr_sr":
+            _check_stride_registers(ev, dsr.needed_stride_registers(value), len(srs), arguments[3], node)
+        builder(
+            dsr.LoadOp(
+                value,
+                file.get(emit.scalar(element), number),
+                xdsr=None if xdsr is None else builder.value(dsr.GetXdsrOp(dsr.XdsrType.get(xdsr))),
+                srs=[builder.value(dsr.GetSrOp(dsr.SrType.get(sr))) for sr in srs],
+                asynchronous=settings,
+                save_address=save_address,
+                single_step=single_step,
+            )
+        )
+
+    if ev.builder is not None:
+        load()
+    else:
+        # Tasks may be bound and queues be given their colors further down.
+        ev.pe.initial_loads.append((ev.frame.module, load))
+    return VOID
+
+
+def _check_stride_registers(
+    ev: Evaluator, needed: int, given: int, descriptor: syntax.Expression, node: syntax.Node
+) -> None:
+    """Check how many stride registers a mem4d DSD is loaded with (DSR-061 to DSR-064)."""
+    most = dsr.MAX_STRIDE_REGISTERS
+    unknown = late.reason(ev, descriptor) if ev.builder is not None else None
+    if unknown is not None and given == most:
+        return
+    if given != needed:
+        needed = needed if unknown is None else most
+        ev.fail(node, f"this DSD needs {needed} stride registers, not {given}; give that many (DSR-062, DSR-064)")
+    if unknown is not None:
+        ev.warn(
+            node,
+            f"the SDK's compiler does not know this DSD at compile time and wants {most} stride registers (DSR-064): "
+            f"{unknown}",
+        )
+
+
+def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int | None, list[int]]:
+    """The numbers of the XDSR and of the stride registers that a load names."""
+    if not arguments:
+        return None, []
+    xdsr = ev.expr(arguments[0])
+    if xdsr.type is not types.XDSR:
+        ev.fail(arguments[0], f"this is an XDSR, made by @get_xdsr, not a value of type '{xdsr.type}'")
+    number = int(ev.data(xdsr, arguments[0], "an XDSR"))
+    if len(arguments) == 1:
+        return number, []
+    srs = ev.expr(arguments[1])
+    members: tuple[Value, ...] = () if srs.type is types.VOID else srs.data if isinstance(srs.data, tuple) else ()
+    if any(member.type is not types.SR for member in members) or (
+        srs.type is not types.VOID and (not isinstance(srs.type, types.Struct) or srs.type.names)
+    ):
+        ev.fail(arguments[1], "the stride registers are given as a tuple of what @get_sr makes, such as .{ sr0, sr1 }")
+    return number, [int(ev.data(member, arguments[1], "a stride register")) for member in members]
+
+
+def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> Any:
+    """The DSD that a builtin loads, of a kind that goes into its registers."""
+    value = ev.expr(argument)
+    data = value.data
+    is_wide = isinstance(data, MemoryDescriptor) and value.type is types.MEM4D
+    if isinstance(data, LOADS[node.name]) and is_wide == (node.name == "load_to_dsr_xdsr_sr"):
+        return data
+    match data:
+        case MemoryDescriptor() if is_wide:
+            hint = "load it with @load_to_dsr_xdsr_sr (DSR-043)"
+        case CircularDescriptor():
+            hint = "load it with @load_to_dsr_xdsr (DSR-044)"
+        case MemoryDescriptor() | FabricDescriptor():
+            hint = "load it with @load_to_dsr"
+        case FifoDescriptor():
+            hint = "name its registers in @allocate_fifo (DSR-071)"
+        case _:
+            hint = "load a DSD (DSR-034)"
+    ev.fail(argument, f"@{node.name} does not take a value of type '{value.type}'; {hint}")
+
+
+def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:
+    """Return what a register is loaded with: its queue has the color that @initialize_queue gives it, or none.
+
+    The run reports what is sent or awaited on a queue without a color (AMB-34).
+    """
+    assert ev.pe is not None
+    if not isinstance(data, FabricDescriptor) or data.queue is None or (data.output, data.queue) in ev.pe.initialized:
+        return data
+    if data.output and not ev.session.target.queues_keep_color:
+        return data
+    way, rule = ("output", "DSR-047") if data.output else ("input", "DSR-046")
+    ev.pe.reported_queues.add((data.output, data.queue))
+    ev.warn(
+        node,
+        f"{way} queue {data.queue} is used through a DSR, and so must be given its color by @initialize_queue ({rule})",
+    )
+    return replace(data, color=None)
+
+
+def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node: syntax.Node) -> SSAValue:
+    """A register as an operand of an operation."""
+    assert isinstance(value.type, types.Register)
+    number = ev.data(value, node, "a DSR")
+    plain = FIFO_FILES.get(value.type.name)
+    file = FILES.get(plain or value.type.name)
+    if file is None:
+        ev.fail(node, f"an operation takes a DSR, not a value of type '{value.type}'")
+    register = file.get(emit.scalar(needed), number)
+    return ev.code.value(dsr.GetDsrOp(register, fifo=plain is not None))
+
+
+def apply(
+    ev: Evaluator,
+    row: dsd_table.DsdOperation,
+    destination: SSAValue,
+    sources: list[SSAValue],
+    settings: dsd.AsyncAttr | None,
+    index: SSAValue | None,
+    asked: bool,
+    node: syntax.Node,
+) -> dsd.DsdOperation:
+    """Emits an operation some operands of which are registers; descriptors among them are loaded first.
+
+    `asked` says that its result is wanted.
+    """
+    builder = ev.code
+    taken = {type(value.type) for value in (destination, *sources) if isinstance(value.type, dsr.RegisterType)}
+    operands: list[SSAValue] = []
+    for position, value in enumerate((destination, *sources)):
+        if not isinstance(value.type, dsd.DescriptorType):
+            operands.append(value)
+            continue
+        files: list[type[dsr.DescriptorRegisterType]] = (
+            [dsr.DestType] if position == 0 else [dsr.Src0Type, dsr.Src1Type]
+        )
+        if position > 0 and isinstance(value.type, dsd.FifoType):
+            files = [dsr.Src1Type]
+        file = next((file for file in files if position == 0 or file not in taken), files[-1])
+        taken.add(file)
+        on_fabric = isinstance(value.type, dsd.FabricDescriptorType)
+        element = cast(dsd.DescriptorType, value.type).element_type
+        operands.append(
+            builder.value(
+                dsr.LoadOp(value, file.get(element), asynchronous=settings if on_fabric else None)
+                if not dsr.needs_xdsr(value.type)
+                else _extended(ev, value, file)
+            )
+        )
+    op = dsr.OPERATIONS[row.name](operands[0], operands[1:], index=index, asynchronous=settings, with_result=asked)
+    builder(op)
+    return op
+
+
+def _extended(ev: Evaluator, value: SSAValue, file: type[dsr.DescriptorRegisterType]) -> dsr.LoadOp:
+    builder = ev.code
+    xdsr = builder.value(dsr.GetXdsrOp(dsr.XdsrType.get()))
+    srs = [builder.value(dsr.GetSrOp(dsr.SrType.get())) for _ in range(dsr.needed_stride_registers(value))]
+    element = cast(dsd.DescriptorType, value.type).element_type
+    return dsr.LoadOp(value, file.get(element), xdsr=xdsr, srs=srs if isinstance(value.type, dsd.Mem4dType) else [])
+
+
+__all__ = ["apply", "operand"]

@@ -1,0 +1,68 @@
+"""What the memcpy library keeps for itself: errors and warnings about programs that import it and use the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic, Source
+from ..dialects import wse
+from .core import Effect, Evaluator, Session
+from .modules import LIBRARIES
+from .pe import PeProgram
+
+MEMCPY = LIBRARIES / "memcpy" / "memcpy.csl"
+
+
+def check_pe(ev: Evaluator, pe: PeProgram) -> None:
+    """Raises CslError if a PE that imports memcpy uses its colors or task ids; warns of its queues and registers."""
+    if not any(module.path == MEMCPY for module in ev.instances):
+        return
+    memcpy = ev.session.target.memcpy
+    for (kind, number), (source, node) in pe.uses.items():
+        if kind == "color" and number in memcpy.colors:
+            _fail(source, node, f"color {number}", _listed("colors", memcpy.colors), "color")
+    for (kind, number), binding in pe.bindings.items():
+        if kind is wse.TaskKind.LOCAL and number in memcpy.local_task_ids:
+            ids = _listed("local task ids", memcpy.local_task_ids)
+            _fail(binding.source, binding.node, f"local task id {number}", ids, "id")
+        if kind is wse.TaskKind.CONTROL and number in memcpy.control_task_ids:
+            ids = _listed("control task ids", memcpy.control_task_ids)
+            _fail(binding.source, binding.node, f"control task id {number}", ids, "id")
+    shared = {
+        "input queue": memcpy.input_queues,
+        "output queue": memcpy.output_queues,
+        "microthread": memcpy.microthreads,
+        "dsr_dest": memcpy.dsr_dest,
+        "dsr_src1": memcpy.dsr_src1,
+    }
+    for (kind, number), (source, node) in pe.uses.items():
+        if number in shared.get(kind, ()):
+            warning = (
+                f"{source.location(node.start)}: warning: <memcpy/memcpy> uses {kind} {number} too, which is free "
+                "between the host's commands only; use another"
+            )
+            if warning not in ev.session.warnings:
+                ev.session.warnings.append(warning)
+
+
+def check_routes(session: Session, effects: Iterable[Effect]) -> None:
+    """Raises CslError if a route is given to a color of memcpy, which has routes everywhere in the rectangle."""
+    colors = session.target.memcpy.colors
+    for effect in effects:
+        if effect.name == "color" and effect.arguments[0].color in colors:
+            color = effect.arguments[0].color
+            _fail(effect.source, effect.node, f"color {color}", _listed("colors", colors), "color")
+
+
+def _listed(what: str, numbers: tuple[int, ...]) -> str:
+    return f"the {what} {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _fail(source: Source, node: syntax.Node, used: str, kept: str, kind: str) -> NoReturn:
+    message = (
+        f"{used} belongs to <memcpy/memcpy>, which this program imports and which keeps {kept}; choose another {kind}"
+    )
+    raise CslError([Diagnostic(source, node.start, node.end, message)])

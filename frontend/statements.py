@@ -1,0 +1,319 @@
+"""The rules of statements and jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Sequence
+from typing import NoReturn
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from ..csl import syntax
+from . import calls, control, source_names, types
+from .conversion import as_wanted, coerce
+from .core import Evaluator, Unchecked, expression, statement
+from .expressions import assign, binary, place
+from .frames import Break, Continue, Return, Target, flag
+from .late import mark_variable
+from .places import Memory, Temporary
+from .types import Type
+from .values import NOTHING, VOID, Local, Value, boolean, is_ssa, known
+
+# Blocks
+
+
+def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
+    """Carries out statements in order, and `then`; after a jump that may have been taken, only if it has not."""
+    for position, node in enumerate(statements):
+        ev.step(node)
+        ev.execute(node)
+        if ev.builder is None:
+            continue
+        left = has_left(ev)
+        if left is True:
+            return
+        if left is not False:
+            rest = statements[position + 1 :]
+            if rest or then is not None:
+                guarded(ev, left, lambda rest=rest: run(ev, rest, then), node)
+            return
+    if then is not None:
+        then()
+
+
+def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
+    """Carries out a comptime or layout block; jumps do not lead out of it."""
+    try:
+        run(ev, statements)
+    except (Break, Continue) as jump:
+        fail_jump(ev, jump)
+
+
+def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
+    """A jump at compile time that nothing around it is meant by."""
+    what = "a loop" if jump.label is None else f"anything labelled '{jump.label}'"
+    ev.fail(jump.node, f"this is not in {what}")
+
+
+def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
+    """A label is not used again inside what it names."""
+    if node.label is None or id(node) in ev.session.facts.labels:
+        return
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
+            if inner is not node:
+                ev.fail(
+                    inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
+                )
+    ev.session.facts.labels.add(id(node))
+
+
+def has_left(ev: Evaluator) -> bool | SSAValue:
+    """Whether control has left the code being emitted: known, or an SSA value."""
+    result: bool | SSAValue = False
+    for local in ev.frame.flags():
+        assert local.value is not None
+        state = local.value.data
+        if state is True:
+            return True
+        if is_ssa(state):
+            result = ev.code.value(arith.OrIOp(result, state)) if is_ssa(result) else state
+    return result
+
+
+def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
+    """Emits what follows a jump that may have been taken: only if it has not been."""
+    flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
+
+    def gone() -> Value:
+        if len(flags) == 1:
+            flags[0].value = boolean(True)
+        return VOID
+
+    def go_on() -> Value:
+        for local in flags:
+            local.value = boolean(False)
+        rest()
+        return VOID
+
+    control.branch(ev, left, gone, go_on, node)
+
+
+@expression(syntax.Block)
+def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
+    if not node.statements:
+        return VOID
+    if node.label is None:
+        with ev.scope():
+            run(ev, node.statements)
+        return VOID
+    check_label(ev, node)
+    if ev.builder is None:
+        try:
+            with ev.scope():
+                run(ev, node.statements)
+        except Break as jump:
+            if jump.label != node.label:
+                raise
+            return jump.value
+        return VOID
+    target = Target(node.label, False, flag("left"))
+    given = want
+    if isinstance(want, types.Cast):
+        given = None if want.numbers_only else want.target
+    target.result = Local("result", given or types.VOID, None, mutable=True, comptime=False)
+    target.wanted = want
+    ev.live += [target.broken, target.result]
+    ev.frame.targets.append(target)
+    try:
+        with ev.scope():
+            run(ev, node.statements)
+        left = any(local.value is not None and local.value.data is True for local in ev.frame.flags())
+    finally:
+        ev.frame.targets.pop()
+    result = target.result.value
+    if result is None or result.type is types.VOID:
+        return VOID
+    if target.without_value is not None:
+        note = ev.note(node, f"other breaks give it a value of type '{result.type}'")
+        ev.fail(target.without_value, f"this break gives '{node.label}' no value; give one", note)
+    if not left and not calls.never_ends(node) and not _jumps_away(node.statements[-1]):
+        add = f"add a 'break :{node.label} ...' at its end"
+        ev.fail(node, f"'{node.label}' may end without a value of type '{result.type}'; {add}")
+    return result
+
+
+def _jumps_away(node: syntax.Node) -> bool:
+    """Whether a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
+    match node:
+        case syntax.Return() | syntax.Break() | syntax.Continue():
+            return True
+        case syntax.Block():
+            return node.label is None and bool(node.statements) and _jumps_away(node.statements[-1])
+        case syntax.If():
+            return node.otherwise is not None and all(
+                map(_jumps_away, (*(link.body for link in node.branches), node.otherwise))
+            )
+        case syntax.Switch():
+            return all(_jumps_away(link.body) for link in node.branches)
+        case _:
+            return False
+
+
+# Declarations and assignments
+
+
+@statement(syntax.Variable)
+def _variable(ev: Evaluator, node: syntax.Variable) -> None:
+    type = None if node.type is None else ev.type_of(node.type)
+    if node.is_comptime:
+        with ev.at_compile_time():
+            value = None if node.value is None else ev.expr(node.value, type)
+        if value is not None and not known(value):
+            ev.fail(node, f"'{node.name}' is comptime, but its value is not known at compile time")
+    else:
+        value = None if node.value is None else ev.expr(node.value, type)
+    if node.link_name is not None or node.link_section is not None:
+        attribute = "linkname" if node.link_name is not None else "linksection"
+        ev.fail(node, f"'{attribute}' is for global variables; declare '{node.name}' outside of functions")
+    if value is None and type is None:
+        ev.fail(node, f"'{node.name}' has neither type nor value; give it one of them")
+    if value is None and node.kind == "const":
+        ev.fail(node, f"constant '{node.name}' has no value; give it one")
+    if value is not None and type is not None:
+        value = coerce(ev, value, type, node.value or node)
+    if type is None or (type is types.COMPTIME_STRUCT and value is not None and node.kind == "const"):
+        assert value is not None
+        type = value.type
+    if type is types.UNDEFINED:
+        return
+    if any(node.name in scope for scope in ev.frame.scopes[-1:]):
+        ev.fail(node, f"'{node.name}' is declared twice in this block; rename one")
+    mutable = node.kind == "var"
+    if isinstance(type, types.Range) and value is not None and not _is_assigned(ev, node.name):
+        # As in the manual's example; one that is assigned to would be another loop each time.
+        mutable = False
+    is_late = types.is_comptime_only(type) or type is types.VOID
+    if mutable and not node.is_comptime and ev.builder is not None and is_late:
+        ev.fail(
+            node,
+            f"variable '{node.name}' is a '{type}', which exists at compile time only; "
+            "give it another type, or declare it 'comptime var'",
+        )
+    comptime = node.is_comptime or ev.builder is None or types.is_comptime_only(type)
+    if value is None and ev.builder is None:
+        value = Value(type, control.zero(type))
+    local = Local(node.name, type, value, mutable, comptime=comptime or not mutable)
+    if not comptime and ev.builder is not None and _needs_memory(ev, node, local):
+        assert ev.pe is not None
+        if ev.is_checking:
+            raise Unchecked
+        local.memory = ev.pe.local_memory(ev, node, type)
+        local.value = None
+        if value is not None:
+            Memory(local.memory, type, const=False).store(ev, value, node)
+        local.comptime = True
+    elif not comptime and value is not None and mutable:
+        # From here on it changes at run time, whatever it starts with.
+        local.value = value
+    if ev.builder is not None:
+        mark_variable(ev, local, node)
+    source_names.note(ev, node.name, local.value)
+    ev.declare(local, node)
+
+
+def _is_assigned(ev: Evaluator, name: str) -> bool:
+    function = ev.frame.function
+    return function is None or name in ev.session.facts.assigned(function)
+
+
+def _has_array(type: types.Type) -> bool:
+    return isinstance(type, types.Array) or (isinstance(type, types.Record) and any(map(_has_array, type.types)))
+
+
+def _needs_memory(ev: Evaluator, node: syntax.Variable, local: Local) -> bool:
+    if _has_array(local.type):
+        return local.mutable or (local.value is not None and not known(local.value) and node.name in ev.frame.in_memory)
+    if node.name not in ev.frame.in_memory or isinstance(local.type, types.Function):
+        return False
+    return local.mutable or (local.value is not None and not known(local.value))
+
+
+@statement(syntax.Assign)
+def _assign(ev: Evaluator, node: syntax.Assign) -> None:
+    if isinstance(node.target, syntax.Name) and node.target.name == "_" and node.operator == "=":
+        ev.expr(node.value)
+        return
+    if node.operator == "=":
+        where = place(ev, node.target)
+        value = ev.expr(node.value, where.type)
+        if isinstance(where, Temporary):
+            where.store(ev, value, node.target)
+        if isinstance(where, Memory):
+            where.store(ev, coerce(ev, value, where.type, node.value), node.target)
+        else:
+            assign(ev, node.target, value, node.value)
+        return
+    where = place(ev, node.target)
+    old = where.load(ev, node.target)
+    value = binary(ev, node.operator[:-1], old, ev.expr(node.value, old.type), node)
+    where.store(ev, coerce(ev, value, where.type, node), node.target)
+
+
+# Jumps
+
+
+@expression(syntax.Return)
+def _return(ev: Evaluator, node: syntax.Return, want: Type | None) -> Value:
+    frame = ev.frame
+    if frame.function is None:
+        ev.fail(node, "'return' is not in a function")
+    value = VOID if node.value is None else ev.expr(node.value, frame.result_type)
+    if frame.result_type is not None:
+        if node.value is None and frame.result_type is not types.VOID:
+            ev.fail(node, f"'{frame.function.name}' returns '{frame.result_type}'; give a value")
+        value = coerce(ev, value, frame.result_type, node.value or node)
+    if ev.builder is None or frame.returned is None:
+        raise Return(node, value)
+    if frame.result is not None:
+        frame.result.value = value
+        frame.result.type = value.type
+    frame.returned.value = boolean(True)
+    return NOTHING
+
+
+def _target(ev: Evaluator, label: str | None, node: syntax.Node, *, loop: bool) -> Target:
+    for target in reversed(ev.frame.targets):
+        if (label is None and target.is_loop) or (label is not None and target.label == label):
+            if loop and not target.is_loop:
+                break
+            return target
+    what = "a loop" if label is None else f"anything labelled '{label}'"
+    ev.fail(node, f"this is not in {what}")
+
+
+@expression(syntax.Break)
+def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
+    if ev.builder is None:
+        raise Break(node, node.label, VOID if node.value is None else ev.expr(node.value))
+    target = _target(ev, node.label, node, loop=False)
+    value = VOID if node.value is None else ev.expr(node.value, target.wanted)
+    if node.value is not None:
+        value = as_wanted(ev, value, target.wanted, node.value)
+    if target.result is not None and value.type is not types.VOID:
+        target.result.value = value
+    elif target.without_value is None:
+        target.without_value = node
+    target.broken.value = boolean(True)
+    return NOTHING
+
+
+@expression(syntax.Continue)
+def _continue(ev: Evaluator, node: syntax.Continue, want: Type | None) -> Value:
+    if ev.builder is None:
+        raise Continue(node, node.label)
+    target = _target(ev, node.label, node, loop=True)
+    assert target.continued is not None
+    target.continued.value = boolean(True)
+    return NOTHING

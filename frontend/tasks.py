@@ -1,0 +1,264 @@
+"""Builtins about tasks and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+
+from xdsl.ir import Operation
+
+from ..csl import syntax
+from ..csl.errors import CslError
+from ..csl.source import Diagnostic, Note
+from ..dialects import wse
+from . import control, emit, types
+from .core import Evaluator, builtin
+from .operations import Fields, expect
+from .pe import TASK_KINDS, Binding, PeProgram
+from .types import Type
+from .values import VOID, Callable, Value, is_ssa
+
+
+def pe_of(ev: Evaluator, node: syntax.Builtin) -> PeProgram:
+    """The PE program a builtin speaks of. Raises CslError in a layout."""
+    if ev.pe is None:
+        ev.fail(node, f"@{node.name} belongs to a PE's program, not to the layout")
+    return ev.pe
+
+
+def _only_comptime(ev: Evaluator, node: syntax.Builtin) -> None:
+    if ev.builder is not None:
+        ev.fail(node, f"@{node.name} stands in a comptime block, not in code for run time")
+
+
+@builtin("@bind_local_task", "@bind_data_task", "@bind_control_task")
+def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    _only_comptime(ev, node)
+    kind = wse.TaskKind(node.name.removeprefix("bind_").removesuffix("_task"))
+    arguments = expect(ev, node, 2)
+    task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
+    if not isinstance(task.data, Callable) or not task.data.is_task:
+        ev.fail(arguments[0], f"@{node.name} binds a task, not a value of type '{task.type}'")
+    if _kind(id.type) is not kind or id.type not in TASK_KINDS:
+        ev.fail(arguments[1], f"@{node.name} takes a '{kind.value}_task_id', not '{id.type}'")
+    number = ev.data(id, arguments[1], "the id of a task")
+    count = len(task.data.node.parameters)
+    if isinstance(task.type, types.Function) and task.type.result is not types.VOID:
+        ev.fail(arguments[0], f"task '{task.data.name}' returns a '{task.type.result}'; a task returns 'void'")
+    if kind is wse.TaskKind.LOCAL and count:
+        ev.fail(
+            arguments[0], f"local task '{task.data.name}' has parameters; only data and control tasks are given data"
+        )
+    if kind is wse.TaskKind.DATA and count == 0:
+        ev.fail(arguments[0], f"data task '{task.data.name}' has no parameter; it is given the wavelet's data")
+    previous = pe.bindings.get((kind, number))
+    if previous is not None:
+        ev.fail(
+            node,
+            f"{kind.value} task id {number} is bound twice, to '{previous.task.name}' and '{task.data.name}'; "
+            "choose another id",
+            ev.note(previous.node, "first bound here", previous.source),
+        )
+    if kind is wse.TaskKind.LOCAL and number in ev.session.target.reserved_local_task_ids:
+        name = ev.session.target.name
+        ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} keeps for the system; choose another")
+    symbol = pe.unique(task.data.module.symbol(task.data.name))
+    pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol, order=len(pe.bindings))
+    return VOID
+
+
+def _kind(type: Type) -> wse.TaskKind | None:
+    """The kind of the tasks an identifier speaks of."""
+    if type in (types.COLOR, types.INPUT_QUEUE):
+        return wse.TaskKind.DATA
+    return TASK_KINDS.get(type) if isinstance(type, types.Identifier) else None
+
+
+def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.TaskKind, int] | None:
+    """The kind and number of a task an id stands for; None where it is known at run time only."""
+    kind = _kind(value.type)
+    if kind is None:
+        ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
+    if value.type is (types.INPUT_QUEUE if ev.session.target.data_tasks_by_color else types.COLOR):
+        name, other = ("WSE-2", "color") if value.type is types.INPUT_QUEUE else ("WSE-3", "input queue")
+        ev.fail(node, f"tasks are blocked and unblocked by their {other} on {name}, not by '{value.type}'")
+    if is_ssa(value.data):
+        return None
+    return kind, ev.data(value, node)
+
+
+def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: syntax.Node) -> str:
+    """What the IR calls a task; of a color or queue without a data task, the queue."""
+    assert ev.pe is not None
+    if kind is wse.TaskKind.DATA and (kind, number) not in ev.pe.bindings:
+        wse2 = ev.session.target.name == "wse2"
+        if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and wse2):
+            return ev.pe.queue(ev, False, None, number, node)
+        return ev.pe.queue(ev, False, number, None, node)
+    return ev.pe.task_symbol(ev, kind, number, node)
+
+
+def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
+    """The symbol of the task or queue that the end of an operation activates or unblocks."""
+    assert ev.pe is not None
+    if isinstance(value.data, Callable):
+        for binding in ev.pe.bindings.values():
+            if binding.task.node is value.data.node and binding.task.module is value.data.module:
+                return binding.symbol
+        ev.fail(node, f"task '{value.data.name}' is bound to no id; bind it in a comptime block")
+    state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
+    if state is None:
+        ev.fail(node, "the task must be known at compile time here")
+    return _symbol(ev, value, *state, node)
+
+
+_AT_RUN_TIME: dict[str, Function[[str], Operation]] = {
+    "activate": wse.ActivateOp,
+    "block": wse.BlockOp,
+    "unblock": wse.UnblockOp,
+}
+
+
+@builtin("@activate", "@block", "@unblock")
+def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    (argument,) = expect(ev, node, 1)
+    value = ev.expr(argument)
+    make = _AT_RUN_TIME[node.name]
+    if isinstance(value.data, Callable):
+        symbol = told(ev, value, argument)
+        if ev.builder is None:
+            binding = next(b for b in pe.bindings.values() if b.symbol == symbol)
+            _initially(ev, pe, node, (binding.kind, binding.id))
+            return VOID
+        ev.code.at(ev.source, node.start)
+        ev.code(make(symbol))
+        return VOID
+    if node.name == "activate" and value.type is not types.LOCAL_TASK_ID:
+        ev.fail(argument, f"@activate takes a 'local_task_id', not '{value.type}'; data tasks are started by wavelets")
+    state = _states(ev, value, argument)
+    if ev.builder is None:
+        if state is None:
+            ev.fail(argument, "the id must be known at compile time")
+        _initially(ev, pe, node, state)
+        if node.name == "unblock" and state[0] is wse.TaskKind.DATA:
+            pe.unblocked_queues[state[1]] = (ev.frame.module, argument)
+        return VOID
+    if state is not None:
+        symbol = _symbol(ev, value, *state, argument)
+        ev.code.at(ev.source, node.start)
+        ev.code(make(symbol))
+        return VOID
+    kind = _kind(value.type)
+    for binding in [binding for (k, _), binding in pe.bindings.items() if k is kind]:
+        same = emit.binary(ev.code, "==", types.U16, value.data, ev.code.constant(types.U16, binding.id))
+
+        def then(binding: Binding = binding) -> Value:
+            ev.code(make(binding.symbol))
+            return VOID
+
+        control.branch(ev, same, then, lambda: VOID, node)
+    return VOID
+
+
+def _initially(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:
+    """The state of a task when the program starts."""
+    if node.name == "activate":
+        pe.active[state] = (ev.source, node)
+    elif node.name == "block":
+        pe.blocked[state] = (ev.source, node)
+    else:
+        pe.blocked.pop(state, None)
+
+
+@builtin("@initialize_queue")
+def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = pe_of(ev, node)
+    _only_comptime(ev, node)
+    arguments = expect(ev, node, 1, 2)
+    queue = ev.expr(arguments[0])
+    if queue.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        ev.fail(arguments[0], f"@initialize_queue takes an 'input_queue' or 'output_queue', not '{queue.type}'")
+    output = queue.type is types.OUTPUT_QUEUE
+    number = ev.data(queue, arguments[0], "a queue")
+    if (output, number) in pe.initialized:
+        ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice; leave one out")
+    pe.initialized.add((output, number))
+    pe.use(ev, "output queue" if output else "input queue", number, node)
+    keeps_color = ev.session.target.queues_keep_color
+    if not keeps_color:
+        # There the DSD that uses a queue may name its color.
+        if len(arguments) == 1 or _is_empty(ev.expr(arguments[1]).type):
+            return VOID
+        if output:
+            ev.fail(node, "@initialize_queue of an output queue takes no configuration on WSE-2; leave it out or empty")
+    if len(arguments) == 1:
+        ev.fail(node, "@initialize_queue needs a configuration with '.color'")
+    fields = Fields(ev, ev.expr(arguments[1]), arguments[1], "the configuration of a queue")
+    color = fields.identifier("color", types.COLOR)
+    priority, table = fields.choice("priority"), fields.number("ctrl_table_id")
+    fields.end()
+    if color is None:
+        ev.fail(arguments[1], "the configuration of a queue needs a field '.color'")
+    if priority not in (None, "high", "medium", "low"):
+        ev.fail(arguments[1], f"'.priority' is one of high, medium and low, not '{priority}'")
+    if priority is not None and keeps_color:
+        ev.fail(arguments[1], "'.priority' of a queue exists on WSE-2 only; give it to a fabric DSD")
+    if table is not None and not keeps_color:
+        ev.fail(arguments[1], "'.ctrl_table_id' exists on WSE-3 only")
+    if table is not None and output:
+        ev.fail(arguments[1], "'.ctrl_table_id' is for input queues only")
+    if table:
+        ev.fail(arguments[1], "'.ctrl_table_id' other than 0 is not supported yet")
+    pe.use(ev, "color", color, arguments[1])
+    pe.queue_colors[output, number] = color
+    return VOID
+
+
+def _is_empty(type: Type) -> bool:
+    return type is types.VOID or (isinstance(type, types.Struct) and not type.types)
+
+
+def check_ids(ev: Evaluator) -> None:
+    """Raises CslError for ids without a task, and for two tasks with one id.
+
+    Control tasks share one table with the others, unless @set_control_task_table parts them.
+    """
+    assert ev.pe is not None
+    for state, (source, node) in (*ev.pe.active.items(), *ev.pe.blocked.items()):
+        kind, number = state
+        if kind is wse.TaskKind.LOCAL and state not in ev.pe.bindings:
+            message = f"no task is bound to local task id {number}; bind one with @bind_local_task"
+            raise CslError([Diagnostic(source, node.start, node.end, message)])
+    if "control_task_table" in ev.pe.state:
+        return
+    for (kind, number), binding in ev.pe.bindings.items():
+        other = ev.pe.bindings.get((wse.TaskKind.CONTROL, number))
+        if kind is wse.TaskKind.CONTROL or other is None:
+            continue
+        first, last = (binding, other) if binding.order < other.order else (other, binding)
+        names = f"{kind.value} task '{binding.task.name}' and control task '{other.task.name}'"
+        advice = "" if ev.session.target.data_tasks_by_color else ", or call @set_control_task_table"
+        message = f"{names} have the same id {number}; choose another{advice}"
+        note = Note(first.source, first.node.start, first.node.end, "first bound here")
+        raise CslError([Diagnostic(last.source, last.node.start, last.node.end, message, [note])])
+
+
+def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
+    """The types of what a task is given."""
+    from .frames import Frame
+
+    result: list[Type] = []
+    with ev.at_compile_time(), ev.framed(Frame(binding.task.module, comptime=True)):
+        for parameter in binding.task.node.parameters:
+            type = ev.type_of(parameter.type)
+            packed = isinstance(type, types.Record) and type.layout == "packed"
+            whole = isinstance(type, types.Int | types.Float | types.Enum) or packed
+            if not whole or types.bit_width(type) not in (16, 32):
+                ev.fail(parameter, f"a task is given numbers or packed structs of 16 or 32 bits, not '{type}'")
+            result.append(type)
+        bits = sum(types.bit_width(type) or 0 for type in result)
+        if bits > 32:
+            task = binding.task.node
+            ev.fail(task, f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32")
+    return result

@@ -1,0 +1,64 @@
+"""The text of a print operation: what stands in braces, and what may be printed that way.
+
+`wse.print` and `flow.print` share it, and the engine, which fills in the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias, cast
+
+Conversion: TypeAlias = Literal["u", "d", "x", "X", "b", "f"]
+
+CONVERSIONS: dict[str, str] = {
+    "u": "unsigned",
+    "d": "signed",
+    "x": "hexadecimal",
+    "X": "hexadecimal in capitals, every digit of the type",
+    "b": "binary, every digit of the type",
+    "f": "float",
+}
+"""How each conversion prints its operand."""
+
+
+@lru_cache(maxsize=1024)
+def split_format(text: str) -> tuple[tuple[str, ...], tuple[Conversion, ...]]:
+    """The texts around the conversions of a format, and the conversions: one text more than those.
+
+    `{{` and `}}` stand for braces. Raises ValueError for a brace that is neither.
+    """
+    texts: list[str] = []
+    conversions: list[Conversion] = []
+    current = ""
+    position = 0
+    while position < len(text):
+        letter = text[position]
+        if letter not in "{}":
+            current += letter
+            position += 1
+        elif text.startswith(letter * 2, position):
+            current += letter
+            position += 2
+        elif text[position + 1 : position + 2] in CONVERSIONS and text[position + 2 : position + 3] == "}":
+            texts.append(current)
+            conversions.append(cast(Conversion, text[position + 1]))
+            current = ""
+            position += 3
+        else:
+            known = ", ".join(f"{{{name}}}" for name in CONVERSIONS)
+            raise ValueError(
+                f"'{text[position : position + 3]}' in the format is no conversion; use {known}, or double the brace"
+            )
+    return (*texts, current), tuple(conversions)
+
+
+def check_format(text: str, floats: Sequence[bool]) -> None:
+    """Raise ValueError unless the conversions of `text` fit operands, of which some are `floats`."""
+    _, conversions = split_format(text)
+    if len(conversions) != len(floats):
+        raise ValueError(f"the format prints {len(conversions)} operands, but there are {len(floats)}; make both agree")
+    for place, (conversion, is_float) in enumerate(zip(conversions, floats, strict=True), 1):
+        if (conversion == "f") != is_float:
+            kind = "a float; print it as {f}" if is_float else "an integer; print it as {u}, {d}, {x}, {X} or {b}"
+            raise ValueError(f"operand {place} is {kind}")

@@ -1,0 +1,448 @@
+"""Bodies of kernels: one function of `flow` for each kernel a host starts, with all that it calls in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from ...analysis.pto.local_memory import called
+from ...analysis.pto.pipes import refusal
+from ...dialects import flow
+from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
+from ...dialects.pto.frontend_pipes import SetQuantOp
+from ...dialects.pto.internal_pipes import (
+    InitializePipeOp,
+    TAllocOp,
+    TFreeOp,
+    TPopOp,
+    TPopSignalOp,
+    TPushOp,
+    TPushSignalOp,
+)
+from ...dialects.pto.kernels import (
+    BarrierOp,
+    GetBlockIdxOp,
+    GetBlockNumOp,
+    GetSubBlockIdxOp,
+    GetSubBlockNumOp,
+    SectionCubeOp,
+    SectionOp,
+    SetFftsOp,
+    SyncAllOp,
+    kernel_kind,
+)
+from ...dialects.pto.memory import (
+    AddPtrOp,
+    AllocTileOp,
+    DeclareGlobalOp,
+    DeclareTileOp,
+    LoadScalarOp,
+    MakeTensorViewOp,
+    PartitionViewOp,
+    SetValidShapeOp,
+    StoreScalarOp,
+    SubViewOp,
+    TReshapeOp,
+)
+from ...dialects.pto.tiles import TileOperation, TPrintOp
+from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
+from .barriers import Barriers
+from .control_flow import ControlFlow, single_block
+from .emission import Emitter
+from .handles import Handles, is_handle, lowered, pointed
+from .pipes import Machine, Pipes, Plan
+from .tile_operations import CONVERTER, TileOperations
+from .unused import erase_unused
+from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View, tile_strides
+
+SCALAR_DIALECTS = ("arith", "math")
+
+ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
+"""Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers
+point to."""
+
+_LEAST_RANK = 2
+_BOX_ROWS = 16
+_SCALE_BOX = (16, 2)
+
+
+class KernelLowering:
+    """Lowers a function for one core. `spaces` collects the bytes of the spaces made for it alone."""
+
+    def __init__(
+        self,
+        function: FuncOp,
+        core: KernelKind,
+        machine: Machine,
+        plans: Mapping[InitializePipeOp, Plan],
+        barriers: Barriers,
+    ) -> None:
+        self.function = function
+        self.core = core
+        self.machine = machine
+        self.barriers = barriers
+        self.spaces: dict[str, int] = {}
+        self.emitter = Emitter(Block(), function)
+        self.handles = Handles(self.emitter)
+        self.lane = self._lane()
+        self.tiles = TileOperations(self.emitter, self.handles, machine.chip)
+        self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
+        self.control_flow = ControlFlow(self.emitter, self.handles, self._body)
+        self._opened: list[list[InitializePipeOp]] = []
+        self._active: list[FuncOp] = []
+
+    def lower(self, name: str) -> flow.FuncOp:
+        """The function in `flow`, called `name` there."""
+        entry = self.emitter.entry
+        names: list[Attribute] = []
+        pointers: list[Attribute] = []
+        for place, argument in enumerate(self.function.body.block.args):
+            own = argument.name_hint or str(place)
+            if isinstance(argument.type, TileBufType):
+                self._own_tile(argument, own)
+                continue
+            self._argument(argument, own)
+            names.append(StringAttr(own))
+            pointers.append(pointed(argument.type) or UnitAttr())
+        self._body(self.function.body.block)
+        self.emitter.at = self.function
+        self.emitter.append(flow.ReturnOp())
+        if self.tiles.converter_bytes:
+            self.spaces[CONVERTER] = self.tiles.converter_bytes
+        region = Region(entry)
+        erase_unused(region)
+        new = flow.FuncOp(name, region)
+        new.attributes |= {ARGUMENTS: ArrayAttr(names), POINTERS: ArrayAttr(pointers)}
+        new.location = self.function.location
+        return new
+
+    # Arguments ---------------------------------------------------------------------------------
+
+    def _argument(self, old: BlockArgument, name: str) -> None:
+        entry = self.emitter.entry
+        if isinstance(old.type, TensorViewType | PartitionTensorViewType | PipeType):
+            raise refusal(
+                self.function,
+                f"takes %{name} of type {old.type}, which a host cannot pass; take a pointer, and make the view in the "
+                "kernel",
+            )
+        integer = isinstance(old.type, IndexType) or pointed(old.type) is not None
+        new = entry.insert_arg(i64 if integer else lowered(old.type), len(entry.args))
+        new.name_hint = old.name_hint
+        self.handles.values[old] = new
+        if isinstance(old.type, IndexType):
+            self.handles.values[old] = self.emitter.make(arith.IndexCastOp(new, IndexType()))
+
+    def _own_tile(self, old: BlockArgument, name: str) -> None:
+        """A tile that the kernel is given lies in a space of its own, which starts as zeros."""
+        tile = old.type
+        assert isinstance(tile, TileBufType)
+        if tile.bytes is None:
+            raise refusal(self.function, f"takes tile %{name} of {tile.element_type}, whose size is not known")
+        space = f"argument_{name}"
+        self.spaces[space] = tile.bytes
+        self.handles.bind(old, View(space, tile.element_type, 0, self._valid(tile, None, None), tile_strides(tile)))
+
+    def _lane(self) -> SSAValue:
+        """The column among the vector cores; 0 for the cube core."""
+        if self.core is KernelKind.CUBE:
+            return self.emitter.constant(0)
+        column = self.emitter.make(flow.CoordinateOp("x", IndexType()))
+        lane = self.emitter.make(arith.SubiOp(column, self.emitter.constant(1, IndexType())))
+        return self.emitter.integer(lane)
+
+    # Blocks ------------------------------------------------------------------------------------
+
+    def _body(self, block: Block) -> Sequence[SSAValue]:
+        """Lower the operations of a block; its terminator's operands."""
+        self._opened.append([])
+        ended: Sequence[SSAValue] = ()
+        for op in block.ops:
+            self.emitter.at = op
+            if isinstance(op, func.ReturnOp | scf.YieldOp | scf.ConditionOp):
+                ended = op.operands
+                break
+            self._operation(op)
+        for pipe in self._opened.pop():
+            self.pipes.close(pipe)
+        return ended
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case TileOperation():
+                self.tiles.lower(op)
+            case arith.SelectOp() if is_handle(op.result):
+                self.control_flow.select(op)
+            case _ if op.dialect_name() in SCALAR_DIALECTS:
+                self._copy(op)
+            case AllocTileOp():
+                self._allocate(op)
+            case PartitionViewOp():
+                self._partition(op)
+            case MakeTensorViewOp():
+                self._tensor(op)
+            case scf.IfOp() | scf.ForOp() | scf.WhileOp():
+                self.control_flow.lower(op)
+            case TPopOp():
+                self.pipes.pop(op)
+            case TPushOp():
+                self.pipes.push(op)
+            case TFreeOp():
+                self.pipes.free(op)
+            case TAllocOp():
+                self.pipes.allocate(op)
+            case TPushSignalOp():
+                self.pipes.push_signal(op)
+            case TPopSignalOp():
+                self.pipes.pop_signal(op)
+            case InitializePipeOp():
+                self.pipes.open(op)
+                self._opened[-1].append(op)
+            case DeclareTileOp():
+                assert isinstance(op.tile.type, TileBufType)
+                self.handles.bind(op.tile, Declared(self._valid(op.tile.type, None, None)))
+            case DeclareGlobalOp():
+                self.handles.bind(op.entry, Declared(()))
+            case SetValidShapeOp():
+                self._set_valid(op)
+            case SubViewOp():
+                self._subview(op)
+            case TReshapeOp():
+                self._reshape(op)
+            case AddPtrOp():
+                address = self.tiles.address_behind(op, op.ptr, self.handles.number(op.offset))
+                self.handles.values[op.result] = self.emitter.value(address)
+            case LoadScalarOp():
+                self.tiles.load(op)
+            case StoreScalarOp():
+                self.tiles.store(op)
+            case TPrintOp():
+                self.tiles.print(op)
+            case SetQuantOp():
+                self.tiles.set_scale(op)
+            case GetBlockIdxOp() | GetBlockNumOp() | GetSubBlockIdxOp() | GetSubBlockNumOp():
+                self.handles.values[op.result] = self._place(op)
+            case BarrierOp() | SetFftsOp():
+                # Operations of a core take place one after the other here.
+                pass
+            case SyncAllOp():
+                self.barriers.lower(op, self.core, self.emitter)
+            case SectionOp():
+                if isinstance(op, SectionCubeOp) == (self.core is KernelKind.CUBE):
+                    self._body(op.body.block)
+            case func.CallOp():
+                self._call(op)
+            case _:
+                raise refusal(
+                    op, "has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf"
+                )
+
+    def _call(self, op: func.CallOp) -> None:
+        """The body of the function that is called stands in place of the call."""
+        callee = called(op)
+        if callee is None:
+            raise refusal(op, f"calls @{op.callee.string_value()}, which has no body here; define it in the module")
+        kind = kernel_kind(callee)
+        if kind is not None and kind is not self.core:
+            return
+        if callee in self._active:
+            raise refusal(op, f"calls @{callee.sym_name.data} from itself; write a loop instead")
+        block = single_block(callee, callee.body)
+        for argument, operand in zip(block.args, op.arguments, strict=True):
+            self._alias(argument, operand)
+        self._active.append(callee)
+        results = self._body(block)
+        self._active.pop()
+        self.emitter.at = op
+        for result, value in zip(op.results, results, strict=True):
+            self._alias(result, value)
+        # What the callee changed of a tile, the caller sees.
+        for argument, operand in zip(block.args, op.arguments, strict=True):
+            if isinstance(argument.type, TileBufType):
+                self.handles.bind(operand, self.handles.meaning(argument))
+
+    def _alias(self, new: SSAValue, old: SSAValue) -> None:
+        """Let a value of the kernel stand for the same as another."""
+        if isinstance(old.type, PipeType):
+            self.pipes.pipes[new] = self.pipes.pipes[old]
+        elif is_handle(old):
+            self.handles.bind(new, self.handles.meaning(old))
+        else:
+            self.handles.values[new] = self.handles.value(old)
+
+    def _place(self, op: GetBlockIdxOp | GetBlockNumOp | GetSubBlockIdxOp | GetSubBlockNumOp) -> SSAValue:
+        match op:
+            case GetBlockIdxOp():
+                return self.emitter.integer(self.emitter.make(flow.CoordinateOp("y", IndexType())))
+            case GetBlockNumOp():
+                return self.emitter.constant(self.machine.blocks)
+            case GetSubBlockIdxOp():
+                return self.lane
+            case _:
+                return self.emitter.constant(self.machine.lanes)
+
+    # Scalar code -------------------------------------------------------------------------------
+
+    def _copy(self, op: Operation) -> None:
+        """Scalar code stays as it is, on the new values."""
+        new = op.clone_without_regions({old: self.handles.value(old) for old in op.operands})
+        self.emitter.append(new)
+        self._results(op, new)
+
+    def _results(self, op: Operation, new: Operation) -> None:
+        for old, result in zip(op.results, new.results, strict=True):
+            result.name_hint = old.name_hint
+            self.handles.values[old] = result
+
+    # Tensors -----------------------------------------------------------------------------------
+
+    def _tensor(self, op: MakeTensorViewOp) -> None:
+        tensor = op.result.type
+        assert isinstance(tensor, TensorViewType)
+        extents = tuple(
+            self.handles.number(given) if extent < 0 else extent
+            for extent, given in zip(tensor.extents, op.shape, strict=True)
+        )
+        strides = tuple(self.handles.number(stride) for stride in op.strides)
+        view = View(GLOBAL_MEMORY, tensor.element_type, self.handles.number(op.ptr), extents, strides)
+        layout = self._layout(op, view)
+        if layout is not Layout.ND:
+            # Its rows and columns are told by the places of its dimensions.
+            missing = TENSOR_RANK - len(extents)
+            view = replace(view, extents=(1,) * missing + extents, strides=(0,) * missing + strides, layout=layout)
+        self.handles.bind(op.result, view)
+
+    def _layout(self, op: MakeTensorViewOp, view: View) -> Layout:
+        """How a tensor lies: as it says, or in boxes where the public compiler takes it to do so.
+
+        That is where the last three of its dimensions are a box of 16-bit elements, without a gap.
+        """
+        rank = len(view.extents)
+        if op.layout is None:
+            alike = view.extents[-3:] == (_BOX_ROWS,) * 3 and view.strides[-2:] == (_BOX_ROWS, 1)
+            return Layout.NZ if alike and element_bytes(view.element) == 2 else Layout.ND
+        layout = op.layout.data
+        if layout is Layout.DN and rank <= _LEAST_RANK:
+            return Layout.ND
+        if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != _SCALE_BOX):
+            raise refusal(
+                op,
+                f"lies in global memory as {layout.value}, in boxes of 16 x 2 scales; give its shape in five "
+                "dimensions, the last of which are 16 and 2",
+            )
+        return layout
+
+    def _partition(self, op: PartitionViewOp) -> None:
+        whole = self.handles.view(op.source)
+        offsets = [self.handles.number(offset) for offset in op.offsets]
+        extents = tuple(self.handles.number(size) for size in op.sizes)
+        for offset, extent, limit in zip(offsets, extents, whole.extents[-len(extents) :], strict=True):
+            self.emitter.within(
+                offset, extent, limit, "the partition stays within its tensor; correct offsets or sizes"
+            )
+        if whole.layout is not Layout.ND:
+            missing = len(whole.extents) - len(extents)
+            self.handles.bind(op.result, self.emitter.part(whole, [0] * missing + offsets, (1,) * missing + extents))
+            return
+        part = self.emitter.part(whole, offsets, extents)
+        # Dimensions of one element in front say nothing.
+        leading = 0
+        while len(extents) - leading > _LEAST_RANK and extents[leading] == 1:
+            leading += 1
+        part = replace(part, extents=extents[leading:], strides=part.strides[leading:])
+        if len(part.extents) > flow.MAX_TILE_DIMENSIONS:
+            raise refusal(
+                op,
+                f"has {len(part.extents)} dimensions of more than one element; use at most {flow.MAX_TILE_DIMENSIONS}",
+            )
+        self.handles.bind(op.result, part)
+
+    # Tiles -------------------------------------------------------------------------------------
+
+    def _valid(self, tile: TileBufType, rows: SSAValue | None, columns: SSAValue | None) -> tuple[Number, Number]:
+        """Valid rows and columns: those of the type, else those given, else the whole tile."""
+        found: list[Number] = []
+        for stated, given, whole in zip(tile.valid_shape, (rows, columns), tile.shape, strict=True):
+            if stated >= 0:
+                found.append(stated)
+            else:
+                found.append(whole if given is None else self._valid_extent(self.handles.number(given), whole))
+        return found[0], found[1]
+
+    def _valid_extent(self, valid: Number, whole: int) -> Number:
+        """A number of valid rows or columns, which a tile has to have."""
+        self.emitter.at_most(
+            valid, whole, f"valid rows and columns stay within the tile, which has {whole} of them here"
+        )
+        return valid
+
+    def _space(self, op: Operation, tile: TileBufType) -> str:
+        of_vector = tile.location is AddressSpace.VEC
+        if of_vector is not (self.core is KernelKind.VECTOR):
+            core = "vector cores" if self.core is KernelKind.VECTOR else "cube core"
+            raise refusal(op, f"is a tile with loc={tile.location.value}, which the {core} cannot reach")
+        return SPACES[tile.location]
+
+    def _bind(self, handle: SSAValue, view: View) -> None:
+        """Bind a tile, and make its value here, before the loops that use it."""
+        self.handles.bind(handle, view)
+        self.emitter.tile(view, handle.name_hint)
+
+    def _allocate(self, op: AllocTileOp) -> None:
+        tile = op.result.type
+        assert isinstance(tile, TileBufType)
+        if op.addr is None:
+            raise refusal(op, "has no address; run pto-place-tiles before lower-pto-to-flow")
+        extents = self._valid(tile, op.valid_row, op.valid_col)
+        address = self.handles.number(op.addr)
+        self._bind(op.result, View(self._space(op, tile), tile.element_type, address, extents, tile_strides(tile)))
+
+    def _set_valid(self, op: SetValidShapeOp) -> None:
+        tile = op.source.type
+        assert isinstance(tile, TileBufType)
+        rows, columns = tile.shape
+        extents = (
+            self._valid_extent(self.handles.number(op.valid_row), rows),
+            self._valid_extent(self.handles.number(op.valid_col), columns),
+        )
+        found = self.handles.any_view(op.source)
+        if isinstance(found, Declared):
+            self.handles.bind(op.source, Declared(extents))
+        else:
+            self._bind(op.source, replace(found, extents=extents))
+
+    def _subview(self, op: SubViewOp) -> None:
+        tile = op.result.type
+        assert isinstance(tile, TileBufType)
+        offsets = [self.handles.number(offset) for offset in op.offsets]
+        extents = cast("tuple[Number, Number]", tuple(
+            stated if stated >= 0 else size if given is None else self.handles.number(given)
+            for stated, given, size in zip(tile.valid_shape, (op.valid_row, op.valid_col), op.extents, strict=True)
+        ))  # fmt: skip
+        whole = op.source.type
+        assert isinstance(whole, TileBufType)
+        for offset, size, limit in zip(offsets, op.extents, whole.shape, strict=True):
+            self.emitter.within(offset, size, limit, "the subview stays within its tile; correct its offsets")
+        for extent, size in zip(extents, op.extents, strict=True):
+            self.emitter.at_most(extent, size, "valid rows and columns stay within the subview")
+        self._bind(op.result, self.emitter.part(self.handles.view(op.source), offsets, extents))
+
+    def _reshape(self, op: TReshapeOp) -> None:
+        source, before, after = self.handles.view(op.src), op.src.type, op.result.type
+        assert isinstance(before, TileBufType) and isinstance(after, TileBufType)
+        extents = self._valid(after, None, None)
+        if after.has_dynamic_valid:
+            if after.shape == before.shape:
+                extents = source.extents
+            elif after.shape == before.shape[::-1]:
+                extents = source.extents[::-1]
+        self._bind(
+            op.result,
+            replace(source, element=after.element_type, extents=extents, strides=tile_strides(after)),
+        )

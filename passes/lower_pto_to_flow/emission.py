@@ -1,0 +1,234 @@
+"""How new operations are made: each at the place that is lowered now, with the location of the operation it is for.
+
+Numbers that are known are computed here and never in the program; constants stand at the start of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import as_written, location_of
+from ...dialects import flow
+from ...dialects.pto.types import element_bytes
+from .views import Number, View
+
+
+class Emitter:
+    """Appends operations to a block. `at` is the operation that is lowered now."""
+
+    def __init__(self, entry: Block, at: Operation) -> None:
+        self.entry = entry
+        self.block = entry
+        self.at = at
+        self._constants: dict[tuple[object, Attribute], SSAValue] = {}
+        self._last_constant: Operation | None = None
+        # What has been computed already in the block, and in those around it.
+        self._computed: list[dict[object, SSAValue]] = [{}]
+
+    def append(self, op: Operation) -> Operation:
+        """Append an operation."""
+        # What is computed of tiles may turn out not to fit only when it runs: then it is told by its name in the text.
+        op.location = as_written(self.at) if isinstance(op, flow.TileApplyOp) else self.at.location
+        self.block.add_op(op)
+        return op
+
+    def make(self, op: Operation) -> SSAValue:
+        """Append an operation and give its result."""
+        return self.append(op).results[0]
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to another block for a while, which is nested in the present one."""
+        outer, at, self.block = self.block, self.at, block
+        self._computed.append({})
+        try:
+            yield
+        finally:
+            self._computed.pop()
+            self.block, self.at = outer, at
+
+    # Numbers -----------------------------------------------------------------------------------
+
+    def constant(self, value: int | float, type: Attribute = i64) -> SSAValue:
+        """A number at the start of the function."""
+        found = self._constants.get((value, type))
+        if found is not None:
+            return found
+        if isinstance(type, AnyFloat):
+            op = arith.ConstantOp(FloatAttr(float(value), type))
+        else:
+            if not -(1 << 63) <= value < 1 << 63:
+                raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(self.at))
+            op = arith.ConstantOp(IntegerAttr(int(value), cast("IntegerType | IndexType", type)))
+        op.location = self.at.location
+        first = self.entry.first_op
+        if self._last_constant is not None:
+            self.entry.insert_op_after(op, self._last_constant)
+        elif first is not None:
+            self.entry.insert_op_before(op, first)
+        else:
+            self.entry.add_op(op)
+        self._last_constant = op
+        self._constants[value, type] = op.result
+        return op.result
+
+    def zero(self, type: Attribute) -> SSAValue:
+        """A number that is 0 for elements of a type."""
+        return self.constant(0.0, f32) if isinstance(type, AnyFloat) else self.constant(0)
+
+    def value(self, number: Number) -> SSAValue:
+        """A number as an i64."""
+        return self.constant(number) if isinstance(number, int) else number
+
+    def integer(self, value: SSAValue) -> SSAValue:
+        """An integer of any width, or an index, as an i64."""
+        made_by = value.owner
+        if isinstance(made_by, arith.IndexCastOp) and made_by.input.type == i64:
+            return made_by.input
+        match value.type:
+            case IndexType():
+                return self._once("cast", (value,), lambda: arith.IndexCastOp(value, i64))
+            case IntegerType(width=width) if width.data < 64:
+                return self._once("extend", (value,), lambda: arith.ExtSIOp(value, i64))
+            case _:
+                return value
+
+    def add(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left + right
+        if left == 0:
+            return right
+        if right == 0:
+            return left
+        return self._twofold(arith.AddiOp, left, right)
+
+    def subtract(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left - right
+        return left if right == 0 else self._twofold(arith.SubiOp, left, right)
+
+    def multiply(self, left: Number, right: Number) -> Number:
+        if isinstance(left, int) and isinstance(right, int):
+            return left * right
+        if left == 0 or right == 0:
+            return 0
+        if left == 1:
+            return right
+        if right == 1:
+            return left
+        return self._twofold(arith.MuliOp, left, right)
+
+    def divide(self, left: Number, right: int) -> Number:
+        """The quotient of numbers that are not negative."""
+        return left // right if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
+
+    def remainder(self, left: Number, right: int) -> Number:
+        """The remainder of numbers that are not negative."""
+        return left % right if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
+
+    def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
+        return self.make(arith.CmpiOp(self.value(left), self.value(right), how))
+
+    # Checks ------------------------------------------------------------------------------------
+
+    def at_most(self, number: Number, limit: Number, message: str) -> None:
+        """Have a run end with a message where a number is negative or above a limit; numbers that are known are not."""
+        if isinstance(number, int) and isinstance(limit, int):
+            return
+        self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
+
+    def equal(self, number: Number, other: Number, message: str) -> None:
+        """Have a run end with a message where two numbers differ; those that are known are the same."""
+        if not (isinstance(number, int) and isinstance(other, int)):
+            self.append(flow.AssertOp(self.compare(number, other), message))
+
+    def product(self, numbers: Sequence[Number]) -> Number:
+        """The product of numbers."""
+        found: Number = 1
+        for number in numbers:
+            found = self.multiply(found, number)
+        return found
+
+    def is_bound(self, bound: SSAValue, name: str) -> None:
+        """Have a run end where a pipe has not yet given a tile a place."""
+        message = f"a pipe has given {name} its place before it is used; on the way taken to here none has"
+        self.append(flow.AssertOp(self.compare(bound, 0, "ne"), message))
+
+    def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:
+        """Have a run end with a message where a part reaches out of what it is a part of."""
+        # The sum of two numbers that are not above the whole does not overflow.
+        for number in (offset, extent):
+            if isinstance(number, SSAValue):
+                self.at_most(number, whole, message)
+        if offset != 0 or isinstance(extent, int):
+            self.at_most(self.add(offset, extent), whole, message)
+
+    def _twofold(self, kind: type[arith.SignlessIntegerBinaryOperation], left: Number, right: Number) -> SSAValue:
+        operands = (self.value(left), self.value(right))
+        return self._once(kind.name, operands, lambda: kind(*operands))
+
+    def _once(self, name: str, operands: tuple[SSAValue, ...], make: Callable[[], Operation]) -> SSAValue:
+        key = (name, *operands)
+        for computed in reversed(self._computed):
+            if key in computed:
+                return computed[key]
+        result = self.make(make())
+        self._computed[-1][key] = result
+        return result
+
+    # Memory ------------------------------------------------------------------------------------
+
+    def tile(self, view: View, name: str | None = None) -> SSAValue:
+        """A view as a value, with a name if it is made now."""
+        for computed in reversed(self._computed):
+            if view in computed:
+                return computed[view]
+        owner = view.owner
+        op = flow.TileOp(
+            view.space,
+            self.value(view.address),
+            view.extents,
+            view.strides,
+            view.element,
+            view.entry,
+            None if owner is None else flow.Owner(owner[0], self.value(owner[1])),
+        )
+        result = self.make(op)
+        result.name_hint = name
+        self._computed[-1][view] = result
+        return result
+
+    def slot_address(self, view: View) -> Number:
+        """The address of a view, its slot included."""
+        entry = view.entry
+        if entry is None:
+            return view.address
+        return self.add(view.address, self.multiply(self.remainder(entry.index, entry.count), entry.size))
+
+    def part(self, view: View, offsets: Sequence[Number], extents: tuple[Number, ...]) -> View:
+        """A part of a view, as many elements from its start in each dimension."""
+        size = element_bytes(view.element)
+        assert size is not None, "views are of elements whose size is known"
+        elements: Number = 0
+        for offset, stride in zip(offsets, view.strides, strict=True):
+            elements = self.add(elements, self.multiply(offset, stride))
+        return replace(view, address=self.add(view.address, self.multiply(elements, size)), extents=extents)
+
+    def apply(
+        self,
+        function: str,
+        destination: View,
+        sources: list[View | SSAValue],
+        options: dict[str, Attribute] | None = None,
+    ) -> None:
+        """Compute a function on views and numbers."""
+        operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
+        self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))

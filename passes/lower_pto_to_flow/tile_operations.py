@@ -1,0 +1,383 @@
+"""Operations on tiles as functions on views: copies, arithmetic, products, and conversions out of the accumulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf, prod
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    UnitAttr,
+    f16,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...analysis.pto.pipes import refusal
+from ...dialects import flow
+from ...dialects.pto.attributes import (
+    AtomicType,
+    FixpipeQuant,
+    FixpipeRelu,
+    Layout,
+    PadMode,
+    PadValue,
+    PadValueAttr,
+    ReluPreMode,
+    ReluPreModeAttr,
+    RoundMode,
+    SaturationMode,
+)
+from ...dialects.pto.frontend_pipes import SetQuantOp, SetQuantScalarOp, SetQuantVectorOp
+from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp
+from ...dialects.pto.memory import LoadScalarOp, StoreScalarOp
+from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperation, TLoadOp, TMovOp, TPrintOp, TStoreOp
+from ...dialects.pto.types import PtrType, TileBufType, element_bytes
+from .emission import Emitter
+from .handles import Handles, lowered
+from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
+
+CONVERTER = "fixpipe"
+"""Name of the space in which tiles are scaled on their way out of the accumulator."""
+
+_FACTOR_BYTES = 8
+"""Of the factors of columns that are integers."""
+
+_ROUNDINGS = {
+    RoundMode.RINT: "rint",
+    RoundMode.CAST_RINT: "rint",
+    RoundMode.ROUND: "round",
+    RoundMode.FLOOR: "floor",
+    RoundMode.CEIL: "ceil",
+    RoundMode.TRUNC: "trunc",
+    RoundMode.ODD: "odd",
+}
+
+_NARROW_BYTES = 2
+"""Integers up to this width keep the lower bits of floats that do not fit, on all chips, where nothing saturates."""
+
+_FUNCTIONS = {
+    ("sum", "row_reduction"): "row_sum",
+    ("maximum", "row_reduction"): "row_maximum",
+}
+"""Functions of the table that have another name for tiles."""
+
+
+class TileOperations:
+    """Lowers operations on tiles of one kernel."""
+
+    def __init__(self, emitter: Emitter, handles: Handles, chip: str) -> None:
+        self.emitter = emitter
+        self.handles = handles
+        self.chip = chip
+        self.converter_bytes = 0
+        """How large the space of the conversions has to be."""
+
+    def lower(self, op: TileOperation) -> None:
+        """Lower what reads tiles and writes one."""
+        match op:
+            case TLoadOp():
+                self._load(op)
+            case TStoreOp():
+                options = self._relu(op, op.reluPreMode)
+                if op.atomicType is not None and op.atomicType.data is AtomicType.ADD:
+                    options["accumulate"] = UnitAttr()
+                source = self._view(op.src)
+                target = self._matrix(op, self._view(op.dst), source)
+                self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
+            case TMovOp():
+                options = self._relu(op, op.reluPreMode)
+                self._move(op, self._view(op.dst), self._view(op.src), op.src, op.fp, op.preQuantScalar, options)
+            case TExtractOp():
+                target = self._view(op.dst)
+                offsets = [self.handles.number(op.indexRow), self.handles.number(op.indexCol)]
+                whole = op.src.type
+                assert isinstance(whole, TileBufType)
+                for offset, extent, limit in zip(offsets, target.extents, whole.shape, strict=True):
+                    message = "what is extracted stays within the tile; correct the indices or the valid shape"
+                    self.emitter.within(offset, extent, limit, message)
+                source = self.emitter.part(self._view(op.src), offsets, target.extents)
+                options = self._relu(op, op.reluPreMode)
+                self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
+            case TCvtOp():
+                self._copy(op, self._view(op.dst), self._view(op.src), self._conversion(op))
+            case TableOperation():
+                self._table_operation(op)
+            case _:
+                raise refusal(op, "has no counterpart in `flow`; use another operation on tiles")
+
+    def _view(self, handle: SSAValue) -> View:
+        return self.handles.view(handle)
+
+    # Copies ------------------------------------------------------------------------------------
+
+    def _copy(self, op: Operation, target: View, source: View, options: dict[str, Attribute] | None = None) -> None:
+        """Copy as far as both go."""
+        into, out_of = known(target.extents), known(source.extents)
+        if into is not None and out_of is not None and prod(into) != prod(out_of):
+            if len(into) != len(out_of):
+                raise refusal(
+                    op,
+                    f"copies {' x '.join(map(str, out_of))} elements into {' x '.join(map(str, into))}; make them "
+                    "as many",
+                )
+            common = tuple(map(min, into, out_of))
+            target, source = replace(target, extents=common), replace(source, extents=common)
+        elif into is not None and out_of is not None and into != out_of:
+            options = {**(options or {}), "reshape": UnitAttr()}
+        self.emitter.apply("copy", target, [source], options)
+
+    def _load(self, op: TLoadOp) -> None:
+        target, source = self._view(op.dst), self._view(op.src)
+        pads = op.pad_mode is not None and op.pad_mode.data is PadMode.VALUE and op.pad_value is not None
+        if pads and op.pad_value is not None:
+            self.emitter.apply("fill", target, [self.handles.value(op.pad_value)])
+        if source.layout is not Layout.ND:
+            source = self._matrix(op, source, target)
+        elif pads and len(target.extents) == len(source.extents):
+            target = replace(target, extents=source.extents)
+        self._copy(op, target, source)
+
+    def _matrix(self, op: Operation, tensor: View, tile: View) -> View:
+        """A tensor as the rows and columns of a tile, in whichever order its dimensions make them up."""
+        if tensor.layout is Layout.ND:
+            return tensor
+        ordered, rows, columns = in_order_of_matrix(tensor)
+        shape = self.emitter.product(rows), self.emitter.product(columns)
+        extents, lying = known(shape), f"a tensor that lies as {tensor.layout.value}"
+        valid = known(tile.extents)
+        if extents is not None and valid is not None and extents != valid:
+            raise refusal(
+                op,
+                f"takes {' x '.join(map(str, valid))} elements of a tile and {' x '.join(map(str, extents))} of "
+                f"{lying}; make them as many",
+            )
+        for number, other, what in zip(shape, tile.extents, ("rows", "columns"), strict=True):
+            self.emitter.equal(number, other, f"the tile has as many valid {what} as {lying}")
+        return ordered
+
+    def _conversion(self, op: TCvtOp) -> dict[str, Attribute]:
+        """How elements are converted: to nearest even and without saturation, if nothing is said."""
+        assert isinstance(op.src.type, TileBufType) and isinstance(op.dst.type, TileBufType)
+        source, result = op.src.type.element_type, op.dst.type.element_type
+        options: dict[str, Attribute] = {}
+        to_integer = isinstance(source, AnyFloat) and not isinstance(result, AnyFloat)
+        mode = RoundMode.CAST_RINT if op.rmode is None else op.rmode.data
+        if mode is RoundMode.NONE:
+            mode = RoundMode.TRUNC if to_integer else RoundMode.CAST_RINT
+        if mode is RoundMode.ODD and (source, result) != (f32, f16):
+            raise refusal(
+                op, f"rounds by ODD from {source} to {result}, which the chips do from f32 to f16 alone; use RINT"
+            )
+        if mode is not RoundMode.CAST_RINT or source == result:
+            options["rounding"] = StringAttr(_ROUNDINGS[mode])
+        if op.sat_mode is not None and op.sat_mode.data is SaturationMode.ON:
+            options["saturate"] = UnitAttr()
+        elif to_integer:
+            width = element_bytes(result)
+            if self.chip == "a5" or (width is not None and width <= _NARROW_BYTES):
+                options["wrap"] = UnitAttr()
+        return options
+
+    def _relu(self, op: Operation, mode: ReluPreModeAttr | None) -> dict[str, Attribute]:
+        if mode is None or mode.data is ReluPreMode.NO_RELU:
+            return {}
+        if mode.data is not ReluPreMode.NORMAL_RELU:
+            raise refusal(op, f"has ramp {mode.data.value}, which has no counterpart in `flow`; use normal_relu")
+        return {"relu": UnitAttr()}
+
+    # Out of the accumulator --------------------------------------------------------------------
+
+    def _move(
+        self,
+        op: Operation,
+        target: View,
+        source: View,
+        tile: SSAValue,
+        factors: SSAValue | None,
+        scale: SSAValue | None,
+        options: dict[str, Attribute],
+    ) -> None:
+        """Copy, scaled by a tile of factors or a number in 64 bits where there is one."""
+        if factors is not None:
+            source = self._scaled(op, source, tile, self._view(factors))
+        elif scale is not None:
+            bits = self.emitter.make(arith.TruncIOp(self.handles.value(scale), i32))
+            source = self._scaled(op, source, tile, self.emitter.make(arith.BitcastOp(bits, f32)))
+        if factors is not None or scale is not None:
+            options = options | {"saturate": UnitAttr()}
+        self._copy(op, target, source, options)
+
+    def _scaled(self, op: Operation, source: View, tile: SSAValue, factor: View | SSAValue) -> View:
+        """A tile of the accumulator times a number, or a number for each column, in 32-bit floats."""
+        assert isinstance(tile.type, TileBufType)
+        if isinstance(factor, View):
+            factor = self._factors(op, factor, source.extents)
+        self.converter_bytes = max(self.converter_bytes, 4 * prod(tile.type.shape))
+        scaled = View(CONVERTER, f32, 0, source.extents, (tile.type.columns, 1))
+        self.emitter.apply("multiply", scaled, [source, factor])
+        return scaled
+
+    def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
+        """One factor for each column; of 64 bits the lower half is a 32-bit float."""
+        row, element = replace(view, extents=(1, extents[-1])), view.element
+        if not isinstance(element, AnyFloat):
+            if element_bytes(element) != _FACTOR_BYTES:
+                raise refusal(op, f"takes factors of type {element}; use 64-bit integers or floats")
+            doubled = tuple(self.emitter.multiply(stride, 2) for stride in view.strides)
+            row = replace(row, element=f32, strides=doubled)
+        return row
+
+    def set_scale(self, op: SetQuantOp) -> None:
+        """Take down what the next pushes of a pipe are scaled by."""
+        match op:
+            case SetQuantScalarOp():
+                self.handles.scales[op.pipe_id] = self.handles.value(op.scale)
+            case SetQuantVectorOp():
+                self.handles.scales[op.pipe_id] = self._view(op.scaling_tile)
+            case _:
+                raise refusal(op, "has no counterpart in `flow`")
+
+    def convert_push(self, op: TPushOp, pipe: InitializePipeOp, source: View) -> tuple[View, dict[str, Attribute]]:
+        """What a push converts on its way: the tile to copy from, and how."""
+        epilogue = pipe.acc_push_epilogue
+        assert epilogue is not None
+        quant = epilogue.quant.data
+        options: dict[str, Attribute] = {}
+        if epilogue.relu.data is FixpipeRelu.NORMAL_RELU:
+            options["relu"] = UnitAttr()
+        if quant is not FixpipeQuant.NO_CONVERT:
+            options["saturate"] = UnitAttr()
+        if quant.is_scalar or quant.is_vector:
+            factor = None if pipe.frontend_id is None else self.handles.scales.get(pipe.frontend_id)
+            if factor is None:
+                kind = "scalar" if quant.is_scalar else "vector"
+                raise refusal(op, f"has no scale; set it with pto.set_quant_{kind} before")
+            source = self._scaled(op, source, op.tile, factor)
+        return source, options
+
+    # Those of the table ------------------------------------------------------------------------
+
+    def _table_operation(self, op: TableOperation) -> None:
+        row = op.table_row()
+        target = self._view(op.dst)
+        sources: list[View | SSAValue] = [
+            self._view(operand) if kind == "tile" else self.handles.value(operand)
+            for kind, operand in zip(row.inputs, op.inputs, strict=False)
+        ]
+        options: dict[str, Attribute] = {}
+        function = _FUNCTIONS.get((row.function, row.shape), row.function)
+        rows, columns = target.extents
+        match row.shape:
+            case "row_reduction":
+                target = replace(target, extents=(rows, 1))
+            case "row_expansion":
+                sources[1] = self._column(sources[1], op.inputs[1].type, rows)
+            case "column_expansion":
+                sources[1] = self._row(sources[1], columns)
+            case "column_copies":
+                sources[0] = self._row(sources[0], columns)
+            case "product" if len(sources) == 3:
+                function = "matrix_multiply_add"
+            case "padding":
+                value = self._padding(op)
+                if value is None:
+                    self._copy_inside(op, target, _tile(sources[0]))
+                    return
+                options["value"] = value
+            case _:
+                pass
+        self.emitter.apply(function, target, sources, options)
+
+    def _copy_inside(self, op: Operation, target: View, source: View) -> None:
+        """Copy a tile into the first rows and columns of another, and leave what is around as it is."""
+        if known((*target.extents, *source.extents)) is not None:
+            self._copy(op, target, source)
+            return
+        common: list[Number] = []
+        for inner, outer, what in zip(source.extents, target.extents, ("rows", "columns"), strict=True):
+            if isinstance(inner, int) and isinstance(outer, int):
+                common.append(min(inner, outer))
+                continue
+            self.emitter.at_most(inner, outer, f"the result of {op.name} has no fewer valid {what} than its source")
+            common.append(inner)
+        inside = tuple(common)
+        self.emitter.apply("copy", replace(target, extents=inside), [replace(source, extents=inside)])
+
+    def _column(self, source: View | SSAValue, tile: Attribute, rows: Number) -> View:
+        """One element for each row; they may stand in a row themselves."""
+        assert isinstance(tile, TileBufType)
+        view = _tile(source)
+        lies_flat = tile.rows == 1 and tile.columns > 1
+        self.emitter.at_most(rows, view.extents[1 if lies_flat else 0], "there is a valid element for each row")
+        return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
+
+    def _row(self, source: View | SSAValue, columns: Number) -> View:
+        """One element for each column."""
+        view = _tile(source)
+        self.emitter.at_most(columns, view.extents[1], "there is a valid element for each column")
+        return replace(view, extents=(1, columns))
+
+    def _padding(self, op: TableOperation) -> Attribute | None:
+        """What stands around a tile, as the operation or else the result's type says; None if that is left open."""
+        tile = op.dst.type
+        assert isinstance(tile, TileBufType)
+        stated = op.properties.get("padValue")
+        pad = stated.data if isinstance(stated, PadValueAttr) else list(PadValue)[tile.pad.data]
+        element = tile.element_type
+        if pad is PadValue.NULL:
+            return None
+        if isinstance(element, AnyFloat):
+            return FloatAttr({PadValue.ZERO: 0.0, PadValue.MAX: inf, PadValue.MIN: -inf}[pad], element)
+        if not isinstance(element, IntegerType):
+            raise refusal(op, f"pads elements of type {element}; use floats or integers")
+        integer = cast("IntegerType", element)
+        bits, unsigned = integer.bitwidth, integer.signedness.data is Signedness.UNSIGNED
+        least, most = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return IntegerAttr({PadValue.ZERO: 0, PadValue.MAX: most, PadValue.MIN: least}[pad], integer)
+
+    # Single elements, printing -----------------------------------------------------------------
+
+    def print(self, op: TPrintOp) -> None:
+        """Lower `pto.tprint`."""
+        label = op.src.name_hint or "tile"
+        self.emitter.append(flow.TilePrintOp(label, self.emitter.tile(self._view(op.src))))
+
+    def load(self, op: LoadScalarOp) -> None:
+        """Lower `pto.load_scalar`."""
+        view = self._element(op, op.ptr, self.handles.number(op.offset))
+        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view), lowered(view.element)))
+        value.name_hint = op.value.name_hint
+        self.handles.values[op.value] = value
+
+    def store(self, op: StoreScalarOp) -> None:
+        """Lower `pto.store_scalar`."""
+        view = self._element(op, op.ptr, self.handles.number(op.offset))
+        self.emitter.apply("fill", view, [self.handles.value(op.value)])
+
+    def _element(self, op: Operation, pointer: SSAValue, offset: Number) -> View:
+        assert isinstance(pointer.type, PtrType)
+        address = self.address_behind(op, pointer, offset)
+        return View(GLOBAL_MEMORY, pointer.type.element_type, address, (1,), (1,))
+
+    def address_behind(self, op: Operation, pointer: SSAValue, offset: Number) -> Number:
+        """The address some elements behind a pointer."""
+        assert isinstance(pointer.type, PtrType)
+        size = element_bytes(pointer.type.element_type)
+        if size is None:
+            raise refusal(op, f"points to {pointer.type.element_type}, whose size is not known")
+        return self.emitter.add(self.handles.number(pointer), self.emitter.multiply(offset, size))
+
+
+def _tile(source: View | SSAValue) -> View:
+    assert isinstance(source, View)
+    return source

@@ -1,0 +1,253 @@
+"""Registers: random programs run on a model of the register files; every operand must be found where it is read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir.analysis.liveness import Demand, File, Files, OutOfRegisters, Plan, Register, plan_registers
+from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
+
+SIZES: Files = {"dest": 3, "src0": 3, "src1": 3, "xdsr": 5, "sr": 9}
+FILES: tuple[File, ...] = ("dest", "src0", "src1")
+
+
+def one(name: str, file: File = "src0") -> Demand:
+    return Demand(name, file)
+
+
+class Machine:
+    """Runs a program with its plan and checks what every operation reads; knows nothing of how it was planned."""
+
+    def __init__(self, program: Program, demands: dict, plan: Plan, chance: random.Random):
+        self.program, self.demands, self.plan, self.chance = program, demands, plan, chance
+        self.registers: dict[Register, Hashable] = {}
+        self.locked: dict[Register, Hashable] = {}
+        self.running: list[Operation] = []
+        self.pending: list[Hashable] = []
+        self.generation: dict[Hashable, int] = {}
+        self.loads_before: dict[Hashable, list] = {}
+        for load in plan.loads:
+            self.loads_before.setdefault(load.before, []).append(load)
+        self.budget = 400
+
+    def run(self) -> None:
+        for function in self.program.functions.values():
+            if function.exported:
+                self.body(function.body)
+                while self.running or self.pending:
+                    if self.budget < 0:
+                        return
+                    if self.pending and (not self.running or self.chance.random() < 0.5):
+                        task = self.pending.pop(self.chance.randrange(len(self.pending)))
+                        self.body(self.program.tasks[task].body)
+                    else:
+                        self.complete()
+
+    def complete(self) -> None:
+        operation = self.running.pop(self.chance.randrange(len(self.running)))
+        for position in range(len(self.demands[operation.key])):
+            for register in self.plan.operands[operation.key, position].registers:
+                assert self.locked.pop(register) == operation.key
+        for signal in self.chance.choice(operation.completions):
+            self.pending.append(signal.task)
+
+    def load(self, key: Hashable) -> None:
+        for load in self.loads_before.get(key, ()):
+            for register in load.registers:
+                assert register not in self.locked, f"{load} overwrites what {self.locked[register]} still uses"
+                self.registers[register] = load.demand.descriptor, self.generation.get(load.demand.descriptor, 0)
+
+    def body(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self.budget -= 1
+            if self.budget < 0:
+                return
+            while self.running and self.chance.random() < 0.2:
+                self.complete()
+            match statement:
+                case Signal():
+                    self.pending.append(statement.task)
+                case Operation():
+                    self.operation(statement)
+                case Call():
+                    self.body(self.program.functions[statement.function].body)
+                case Branch():
+                    self.body(self.chance.choice(statement.arms))
+                case Loop():
+                    self.load(statement.key)
+                    for _ in range(max(statement.at_least, self.chance.randrange(3))):
+                        # What is made inside is another descriptor each time.
+                        for name in self.generation:
+                            if made_in(name, statement.key):
+                                self.generation[name] += 1
+                        self.body(statement.body)
+
+    def operation(self, operation: Operation) -> None:
+        if operation.asynchronous and operation in self.running:
+            return  # Issuing it again while it runs is an error of the program.
+        self.load(operation.key)
+        for position, demand in enumerate(self.demands[operation.key]):
+            generation = self.generation.get(demand.descriptor, 0)
+            load = self.plan.operands[operation.key, position]
+            assert [file for file, _ in load.registers] == demand.units()
+            assert all(number < SIZES[file] for file, number in load.registers)
+            for register in load.registers:
+                assert self.registers[register] == (demand.descriptor, generation), operation
+                if operation.asynchronous:
+                    assert register not in self.locked
+                    self.locked[register] = operation.key
+        if operation.asynchronous:
+            self.running.append(operation)
+
+
+def made_in(descriptor: Hashable, loop: Hashable) -> bool:
+    """Descriptors are named `<loop>.<number>` after the innermost loop that makes them, nested loops `a/b`."""
+    return str(descriptor).rpartition(".")[0].startswith(str(loop))
+
+
+def is_invariant(loop: Hashable, descriptor: Hashable) -> bool:
+    return not made_in(descriptor, loop)
+
+
+@st.composite
+def programs(draw) -> tuple[Program, dict]:
+    counter = iter(range(10_000))
+    demands: dict[Hashable, list[Demand]] = {}
+    tasks = ["t", "u"]
+
+    def operation(scopes: list[str]) -> Operation:
+        key = f"op{next(counter)}"
+        demands[key] = [
+            Demand(f"{draw(st.sampled_from(scopes))}.{number}", file, number < 2, int(number == 0))
+            for file in FILES
+            if draw(st.booleans())
+            for number in [draw(st.integers(0, 3))]
+        ]
+        asynchronous = draw(st.integers(0, 4)) == 0
+        activated = draw(st.sampled_from([(), ("t",), ("u",)])) if asynchronous else ()
+        return Operation(key, asynchronous, (tuple(Signal("activate", task) for task in activated),))
+
+    def body(scopes: list[str], depth: int) -> tuple[Statement, ...]:
+        return tuple(statement(scopes, depth) for _ in range(draw(st.integers(0, 4))))
+
+    def statement(scopes: list[str], depth: int) -> Statement:
+        kind = draw(st.integers(0, 9))
+        if kind == 0 and depth:
+            return Branch((body(scopes, depth - 1), body(scopes, depth - 1)))
+        if kind in (1, 2) and depth:
+            name = f"{scopes[-1]}/loop{next(counter)}"
+            return Loop(body([*scopes, name], depth - 1), draw(st.integers(0, 1)), name)
+        if kind == 3:
+            return Call("f")
+        return operation(scopes)
+
+    program = Program()
+    program.functions["f"] = Function((operation(["f"]),))
+    for task in tasks:
+        program.tasks[task] = Task(body([task], 2))
+    program.functions["main"] = Function(body(["main"], 3), exported=True)
+    return program, demands
+
+
+@settings(max_examples=200)
+@given(programs(), st.integers(0, 2**32))
+def test_every_operand_is_where_it_is_read(case: tuple[Program, dict], seed: int) -> None:
+    program, demands = case
+    try:
+        plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant)
+    except OutOfRegisters:
+        return
+    for run in range(5):
+        machine = Machine(program, demands, plan, random.Random(seed + run))
+        machine.generation = {demand.descriptor: 0 for needed in demands.values() for demand in needed}
+        machine.run()
+
+
+def single(*body: Statement) -> Program:
+    return Program(functions={"main": Function(body, exported=True)})
+
+
+def test_a_descriptor_still_held_is_not_loaded_again() -> None:
+    program = single(Operation("a"), Operation("b"))
+    plan = plan_registers(program, {"a": [one("x")], "b": [one("x")]}, SIZES)
+    assert [load.before for load in plan.loads] == ["a"]
+    assert plan.operands["a", 0] is plan.operands["b", 0]
+
+
+def test_files_are_kept_apart() -> None:
+    program = single(Operation("a"))
+    plan = plan_registers(program, {"a": [one("x", file) for file in FILES]}, SIZES)
+    assert [load.registers for load in plan.loads] == [[(file, 0)] for file in FILES]
+
+
+def test_what_was_used_longest_ago_makes_room() -> None:
+    names = ["x", "y", "z", "x", "w", "x", "y"]
+    program = single(*(Operation(number) for number in range(len(names))))
+    plan = plan_registers(program, {n: [one(name)] for n, name in enumerate(names)}, SIZES)
+    # w takes the place of y, the fourth and sixth find x still there, the last loads y again.
+    assert [load.before for load in plan.loads] == [0, 1, 2, 4, 6]
+
+
+def test_a_call_may_overwrite_every_register() -> None:
+    program = single(Operation("a"), Call("f"), Operation("b"))
+    program.functions["f"] = Function(())
+    plan = plan_registers(program, {"a": [one("x")], "b": [one("x")]}, SIZES)
+    assert [load.before for load in plan.loads] == ["a", "b"]
+
+
+def test_a_loop_loads_once_what_it_does_not_change() -> None:
+    program = single(Loop((Operation("a"), Operation("b")), key="loop"))
+    demands = {"a": [one("main.x"), one("main.y", "dest")], "b": [one("loop.z")]}
+    plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant)
+    assert [(load.demand.descriptor, load.before) for load in plan.loads] == [
+        ("main.x", "loop"),
+        ("main.y", "loop"),
+        ("loop.z", "b"),
+    ]
+
+
+def test_a_loop_keeps_a_register_for_what_changes() -> None:
+    program = single(Loop(tuple(Operation(n) for n in range(4)), key="loop"))
+    demands = {n: [one(f"main.{n}")] for n in range(3)} | {3: [one("loop.x")]}
+    plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant)
+    assert [load.before for load in plan.loads] == ["loop", "loop", 2, 3]
+
+
+def test_an_asynchronous_operation_holds_its_registers_until_it_ends() -> None:
+    # b follows the end of a and may have its register; c does not.
+    program = Program(
+        tasks={"t": Task((Operation("b"),))},
+        functions={"main": Function((Operation("a", True, ((Signal("activate", "t"),),)), Operation("c")), True)},
+    )
+    plan = plan_registers(program, {key: [one(key)] for key in "abc"}, SIZES)
+    number = {key: plan.operands[key, 0].registers[0][1] for key in "abc"}
+    assert number["a"] == number["b"] != number["c"]
+
+
+def test_extended_and_stride_registers_are_counted() -> None:
+    program = single(Operation("a"))
+    plan = plan_registers(program, {"a": [Demand("x", "dest", True, 2), Demand("y", "src0", True, 1)]}, SIZES)
+    assert [load.registers for load in plan.loads] == [
+        [("dest", 0), ("xdsr", 0), ("sr", 0), ("sr", 1)],
+        [("src0", 0), ("xdsr", 1), ("sr", 2)],
+    ]
+
+
+def test_reserved_registers_are_left_alone() -> None:
+    program = single(Operation("a"))
+    plan = plan_registers(program, {"a": [one("x")]}, SIZES, reserved=[("src0", 0)])
+    assert plan.loads[0].registers == [("src0", 1)]
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_a_file_that_is_full_is_named_with_what_is_live(asynchronous: bool) -> None:
+    running = [Operation(n, True) for n in range(3)]
+    program = single(*running, Operation(3, asynchronous))
+    with pytest.raises(OutOfRegisters) as error:
+        plan_registers(program, {n: [one(str(n))] for n in range(4)}, SIZES)
+    assert (error.value.file, error.value.operation, error.value.live) == ("src0", 3, (0, 1, 2))

@@ -1,0 +1,88 @@
+"""Functions that stand once, and are called, where copies of them would only repeat code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loomir.dialects import wse
+from loomir.frontend.compilation import CompiledLayout
+
+from .harness import Csl
+
+LONG, SHORT = 45, 3
+"""Statements of a function that is long, or short."""
+
+
+def text(statements: int, parameter: str = "", argument: str = "") -> str:
+    """`main` calls `step` three times, twice through another function."""
+    lines = "\n".join(f"  out[{k % 4}] = out[{k % 4}] * {k + 3} + count;" for k in range(statements))
+    return f"""
+var out = [4]i16 {{ 1, 2, 3, 4 }};
+var count: i16 = 5;
+fn add() void {{ count += 1; }}
+fn step({parameter}) void {{
+{lines}
+  add();
+  if (count == 7) {{ return; }}
+  out[0] += 100;
+}}
+fn twice() void {{ step({argument}); step({argument}); }}
+fn main() void {{ twice(); step({argument}); }}
+"""
+
+
+def expected(statements: int) -> list[int]:
+    """What `out` holds after one launch."""
+    out, count = np.array([1, 2, 3, 4], np.int16), np.int16(5)
+    with np.errstate(over="ignore"):
+        for _ in range(3):
+            for k in range(statements):
+                out[k % 4] = out[k % 4] * np.int16(k + 3) + count
+            count += np.int16(1)
+            if count != 7:
+                out[0] += np.int16(100)
+    return out.tolist()
+
+
+def calls_in(compiled: CompiledLayout) -> dict[str, list[str]]:
+    """The functions that each function calls."""
+    return {
+        op.sym_name.data: [inner.callee.string_value() for inner in op.walk() if isinstance(inner, wse.CallOp)]
+        for op in compiled.module.walk()
+        if isinstance(op, wse.FuncOp)
+    }
+
+
+def compiled(csl: Csl, pe: str) -> CompiledLayout:
+    layout = """
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{});
+  @export_name("main", fn() void);
+}
+"""
+    return csl.layout(layout, f"{pe}\ncomptime {{ @export_symbol(main); }}\n")
+
+
+def test_long_code_called_from_several_places_stands_once(csl: Csl) -> None:
+    assert calls_in(compiled(csl, text(LONG))) == {"step": [], "main": ["step", "step", "step"]}
+
+
+def test_short_code_is_repeated(csl: Csl) -> None:
+    assert calls_in(compiled(csl, text(SHORT))) == {"main": []}
+
+
+def test_code_that_an_argument_may_shorten_is_repeated(csl: Csl) -> None:
+    assert calls_in(compiled(csl, text(LONG, "unused: i16", "3"))) == {"main": []}
+
+
+def test_long_code_of_one_call_is_not_moved(csl: Csl) -> None:
+    once = text(LONG).replace("step(); step();", "step();").replace("twice(); step();", "twice();")
+    assert calls_in(compiled(csl, once)) == {"main": []}
+
+
+@pytest.mark.parametrize("statements", [SHORT, LONG])
+def test_it_does_the_same(csl: Csl, statements: int) -> None:
+    out = csl.run(text(statements), {"out": "i16"})["out"]
+    assert out.tolist() == expected(statements)
