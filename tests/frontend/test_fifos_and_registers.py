@@ -168,6 +168,58 @@ def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
         )
 
 
+NAMED = ".dest = @get_dsr(dsr_dest, 4), .src = @get_dsr(dsr_src1, 4), .xdsr = @get_xdsr(2)"
+"""Explicit registers of a FIFO."""
+
+BOUND = "comptime { @bind_local_task(t, @get_local_task_id(9)); }"
+
+
+@pytest.mark.parametrize(
+    ("fifo", "plain", "operation", "message"),
+    [
+        ("dsr_fifo_dest", "dsr_dest", "@mov16(into, HERE)", "is a dest register, which holds destinations only"),
+        ("dsr_fifo_src1", "dsr_src1", "@mov16(HERE, three)", "is a src1 register, which holds sources only"),
+    ],
+)
+def test_registers_of_a_fifo_are_used_as_others(csl: Csl, fifo: str, plain: str, operation: str, message: str) -> None:
+    """DSR-014: in the positions of the plain type, and through constants, functions and their parameters."""
+    text = ROOM.replace("(room)", f"(room, .{{ {NAMED} }})")
+    for type in (fifo, plain):
+        used = operation.replace("HERE", f"@get_dsr({type}, 4)")
+        csl.refuses(f"{text}task t() void {{ «{used}»; }}\n{BOUND}", message, lower=True)
+    handed = """
+    const in = @get_dsr(dsr_fifo_dest, 4);
+    fn out_of() dsr_fifo_src1 { return @get_dsr(dsr_fifo_src1, 4); }
+    fn push(register: dsr_fifo_dest) void { @mov16(register, three); }
+    fn main() void { @mov16(queue, three); given[1] = 5; push(in); @mov16(into, out_of()); }
+    """
+    assert csl.run(text + handed, {"out": "i16"})["out"].tolist()[:7] == [0, 0, 0, 0, 5, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (NAMED.replace("dest, 4", "dest, «64»"), "no dest register 64"),
+        (NAMED.replace("src1, 4", "src1, «64»"), "no src1 register 64"),
+        (NAMED.replace("xdsr(2)", "xdsr(«64»)"), "no xdsr register 64"),
+    ],
+)
+def test_registers_of_a_fifo_that_do_not_exist(csl: Csl, named: str, message: str) -> None:
+    """DSR-076."""
+    text = ROOM.replace("(room)", f"(room, .{{ {named} }})")
+    csl.refuses(f"{text}task t() void {{ @mov16(queue, 1); }}\n{BOUND}", message)
+
+
+@pytest.mark.parametrize("registers", ["", f"{NAMED},"])
+def test_settings_of_a_fifo_with_and_without_registers(csl: Csl, registers: str) -> None:
+    """DSR-077, DSD-133, DSD-142."""
+    settings = ".empty_action = .{ .terminate = true }, .activate_push = t"
+    text = ROOM.replace("(room)", f"(room, .{{ {registers} {settings} }})")
+    run = "fn main() void { facts[0] = @as(u16, @mov16(into, queue)); @mov16(queue, three); }"
+    facts = csl.run(f"{text}task t() void {{ facts[1] += 1; }}\n{BOUND}{run}", {"facts": "u16"})["facts"]
+    assert facts.tolist()[:2] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("made", "type"),
     [

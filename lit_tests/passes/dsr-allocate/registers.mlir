@@ -246,3 +246,26 @@ wse.program @while target "wse3" rectangle 1 x 1 {
     }
   }
 }
+
+// -----
+
+// DSR-070: a FIFO whose registers the program does not name gets a dest, a src1 and an XDSR.
+// CHECK-LABEL: wse.program @fifos
+wse.program @fifos target "wse3" rectangle 1 x 1 {
+  wse.pe @p on [:, :] {
+    wse.buffer @room : memref<8xi16>
+    wse.fifo @f on @room
+    wse.func @main(%s: i16) {
+      %A = "test.op"() : () -> !dsd.mem1d<i16>
+      %f = dsd.fifo @f : !dsd.fifo<i16>
+      // CHECK: [[X:%[0-9]+]] = dsr.get_xdsr : !dsr.xdsr<0>
+      // CHECK-NEXT: [[IN:%[0-9]+]] = dsr.load %f xdsr [[X]] : !dsd.fifo<i16>, !dsr.xdsr<0> -> !dsr.dest<i16, 0>
+      // CHECK-NEXT: dsr.mov16 [[IN]], %s :
+      dsd.mov16 %f, %s : !dsd.fifo<i16>, i16
+      // CHECK: [[OUT:%[0-9]+]] = dsr.load %f xdsr {{%[0-9]+}} : !dsd.fifo<i16>, !dsr.xdsr<{{[0-9]+}}> -> !dsr.src1<i16, {{[0-9]+}}>
+      // CHECK: dsr.mov16 {{%[0-9]+}}, [[OUT]] :
+      dsd.mov16 %A, %f : !dsd.mem1d<i16>, !dsd.fifo<i16>
+      wse.return
+    }
+  }
+}
