@@ -1,6 +1,6 @@
-"""Giving numbered resources to competitors: graph colouring with some colours fixed beforehand.
+"""Giving numbered resources to competitors: graph coloring with some colors fixed beforehand.
 
-Nodes are the competitors, an edge joins two that must not get the same number. Nodes are coloured by saturation
+Nodes are the competitors, an edge joins two that must not get the same number. Nodes are colored by saturation
 (networkx); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
 networkx takes as long to import as the rest of the compiler, so it is imported only when there is a choice to make.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Node = TypeVar("Node", bound=Hashable)
 
 Graph = Mapping[Node, Collection[Node]]
-"""Each node with its neighbours; see `graph_of`."""
+"""Each node with its neighbors; see `graph_of`."""
 
 SEARCH_LIMIT = 100_000
 """Steps of the exact search after which the machine is said to have run out."""
@@ -30,7 +30,7 @@ MANY = 500
 
 @dataclass
 class Clash(Exception):
-    """Two neighbours were given the same number beforehand."""
+    """Two neighbors were given the same number beforehand."""
 
     first: Hashable
     second: Hashable
@@ -53,7 +53,7 @@ def graph_of(nodes: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> Graph
     return graph
 
 
-def colour(
+def color_graph(
     graph: Graph[Node],
     allowed: Mapping[Node, Sequence[int]],
     fixed: Mapping[Node, int] | None = None,
@@ -61,10 +61,10 @@ def colour(
     *,
     exact: bool = True,
 ) -> dict[Node, int]:
-    """A number for every node, from its `allowed` ones, different from the numbers of its neighbours.
+    """A number for every node, from its `allowed` ones, different from the numbers of its neighbors.
 
     Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
-    neighbour has them already, in their order, and given up if there is no solution with them. Raises Clash or
+    neighbor has them already, in their order, and given up if there is no solution with them. Raises Clash or
     Exhausted; without `exact`, Exhausted may be raised although a solution exists.
     """
     numbers = dict(fixed or {})
@@ -82,7 +82,7 @@ def colour(
             return first
         found.clear()
         for part in _components(graph):
-            some = _coloured(part, allowed, {node: start[node] for node in part if node in start}, exact=exact)
+            some = _colored(part, allowed, {node: start[node] for node in part if node in start}, exact=exact)
             if some is None:
                 break
             found.update(some)
@@ -92,7 +92,7 @@ def colour(
 
 
 def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
-    """The parts of a graph that no edge joins: each can be coloured by itself."""
+    """The parts of a graph that no edge joins: each can be colored by itself."""
     order = {node: position for position, node in enumerate(graph)}
     seen: set[Node] = set()
     for first in graph:
@@ -108,7 +108,7 @@ def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
         yield {node: graph[node] for node in sorted(part, key=order.__getitem__)}
 
 
-def _coloured(
+def _colored(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int], *, exact: bool
 ) -> dict[Node, int] | None:
     """Numbers for all nodes of a connected graph, or None if none are found."""
@@ -122,7 +122,7 @@ def _coloured(
 
 
 def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
-    """Two neighbours with the same number, if there are any."""
+    """Two neighbors with the same number, if there are any."""
     for first in graph:
         if first in numbers:
             for second in graph[first]:
@@ -134,7 +134,7 @@ def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
 def _first_choices(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The lowest number each may have, if that keeps neighbours apart: any greedy colouring is the same then."""
+    """The lowest number each may have, if that keeps neighbors apart: any greedy coloring is the same then."""
     if not all(node in start or allowed[node] for node in graph):
         return None
     numbers = {node: start[node] if node in start else min(allowed[node]) for node in graph}
@@ -144,7 +144,7 @@ def _first_choices(
 def _by_saturation(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The greedy colouring of networkx, or None if a node got a number it is not allowed."""
+    """The greedy coloring of networkx, or None if a node got a number it is not allowed."""
     import networkx as nx
 
     # The stubs of networkx know neither function fully.
@@ -159,19 +159,19 @@ def _by_saturation(
     simple: nx.Graph[object] = nx.Graph()
     simple.add_nodes_from(graph)
     simple.add_edges_from((node, other) for node in graph for other in graph[node] if node != other)
-    coloured: dict[object, int] = {**start}
-    # networkx takes the lowest free number: a number that is not allowed is a neighbour that has it.
+    colored: dict[object, int] = {**start}
+    # networkx takes the lowest free number: a number that is not allowed is a neighbor that has it.
     most = 1 + max((number for numbers in allowed.values() for number in numbers), default=-1)
     for number in range(most):
         excluding = [node for node in graph if node not in start and number not in allowed[node]]
         if excluding:
             holder = _Holder(number)
-            coloured[holder] = number
+            colored[holder] = number
             simple.add_edges_from((holder, node) for node in excluding)
 
-    def order(working: nx.Graph[object], colours: dict[object, int]) -> Iterator[object]:
-        colours.update(coloured)
-        yield from saturation_order(working, colours)
+    def order(working: nx.Graph[object], colors: dict[object, int]) -> Iterator[object]:
+        colors.update(colored)
+        yield from saturation_order(working, colors)
 
     found = greedy_color(simple, order)
     result = {node: found[node] for node in graph}
@@ -191,8 +191,8 @@ class _Holder:
 def _by_search(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The first colouring in a depth-first search that takes the most constrained node next, or None."""
-    group = _mutual_neighbours(graph)
+    """The first coloring in a depth-first search that takes the most constrained node next, or None."""
+    group = _mutual_neighbors(graph)
     if len(group) > len({number for node in group for number in (*allowed[node], start.get(node, -1))} - {-1}):
         return None
     search = _Search(graph, allowed, start)
@@ -274,7 +274,7 @@ def _competitors(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], fixed: Mapping[Node, int]
 ) -> tuple[Node, ...]:
     """Nodes to name when the numbers do not suffice: a node without a choice and those that took its numbers, else
-    a largest group of mutual neighbours."""
+    a largest group of mutual neighbors."""
     order = {node: position for position, node in enumerate(graph)}
     for node in graph:
         if node in fixed:
@@ -286,11 +286,11 @@ def _competitors(
         if all(number in holders for number in allowed[node]):
             named = {holders[number] for number in allowed[node]} | {node}
             return tuple(sorted(named, key=order.__getitem__))
-    return tuple(sorted(_mutual_neighbours(graph), key=order.__getitem__))
+    return tuple(sorted(_mutual_neighbors(graph), key=order.__getitem__))
 
 
-def _mutual_neighbours(graph: Graph[Node]) -> list[Node]:
-    """A large group of nodes that are all neighbours of each other: grown from each node in turn, by degree."""
+def _mutual_neighbors(graph: Graph[Node]) -> list[Node]:
+    """A large group of nodes that are all neighbors of each other: grown from each node in turn, by degree."""
     by_degree = sorted(graph, key=lambda node: -len(graph[node]))
     rank = {node: position for position, node in enumerate(by_degree)}
     largest: list[Node] = []

@@ -2,7 +2,7 @@
 
 The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what some descriptors need besides. An
 asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
-(colouring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
+(coloring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
 something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
 change is loaded once before it, as far as registers reach. Nothing is remembered across a call or between tasks,
 since other code loads registers too; other tasks never run within one.
@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Literal, cast
 
-from .coloring import Exhausted, colour, graph_of
+from .coloring import Exhausted, color_graph, graph_of
 from .concurrency import Concurrency
 from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
 
@@ -158,7 +158,7 @@ def _registers_of_numbered(
                 edges += product(of_operation[operation], of_operation[other])
         graph = graph_of(range(len(nodes)), edges)
         try:
-            found = colour(graph, dict.fromkeys(graph, numbers))
+            found = color_graph(graph, dict.fromkeys(graph, numbers))
         except Exhausted as error:
             competitors = set(error.competitors)
             keys = list(dict.fromkeys(nodes[node][0] for node in graph if node in competitors))

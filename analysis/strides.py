@@ -44,7 +44,7 @@ class Walk:
     extents: tuple[int, ...]
 
 
-def linearise(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineIndex:
+def linearize(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineIndex:
     """The row-major element number of `indices` in an array of `shape`: the last dimension is contiguous (DSD-027).
 
     Raises WalkError if the number of indices is not the rank of the array (DSD-024).
@@ -81,7 +81,7 @@ def walk_of_access(
     if any(len(index.coefficients) != len(extents) for index in indices):
         variables = len(indices[0].coefficients)
         raise WalkError(f"the access has {variables} induction variables but {len(extents)} extents")
-    linear = linearise(shape, indices)
+    linear = linearize(shape, indices)
     coefficients = linear.coefficients if indices else (0,) * len(extents)
     walk = Walk(linear.constant, address_changes(coefficients, extents), tuple(extents))
     check_walk(kind, walk)

@@ -5,7 +5,7 @@
 Both sides do the same float32 arithmetic in the same run, on random data, warmed up, and must agree bit for bit.
 The numpy program is what one would write for speed: one row of PEs at a time, so that operands stay in cache, laid
 out [row, depth, column] so that every operation runs over contiguous columns. It exchanges no halos: it reads its
-neighbours' rows where they are. Cycles are the engine's estimate.
+neighbors' rows where they are. Cycles are the engine's estimate.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from ..dialects.pto.tiles import TileOperation, TStoreOp
 from ..dialects.pto.types import TensorViewType, TileBufType
 from ..dialects.traversal import walk
 from ..operations import pipe_protocol
-from ..operations.pipe_protocol import Behaviour
+from ..operations.pipe_protocol import Behavior
 
 Code: TypeAlias = Literal[
     "unsafe-depth", "early-overwrite", "seeded-credits", "deadlock", "unbalanced-pipe", "early-credit", "lost-credit",
@@ -62,13 +62,13 @@ class Hazard:
     severity: Severity = "error"
 
 
-def find_hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[Finding]:
+def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Finding]:
     """All findings in a module that verifies, in the order of its operations.
 
-    `behaviour` is how pipes behave: as the documents promise (`ideal`), or as on a generation of chips; without it,
+    `behavior` is how pipes behave: as the documents promise (`ideal`), or as on a generation of chips; without it,
     as on the chip each function is for, or else as promised.
     """
-    kernels = [kernel_of(op, behaviour) for op in walk(module) if isinstance(op, FuncOp)]
+    kernels = [kernel_of(op, behavior) for op in walk(module) if isinstance(op, FuncOp)]
     rings = rings_of(kernels)
     unbalanced = {ring: hazard for ring in rings for hazard in _pushes_and_pops(ring)}
     # Of two that are alike, what is told of all numbers comes before what was found for some.
@@ -196,7 +196,7 @@ def _lane_shape(use: PipeUse, kernel: Kernel) -> Iterator[Hazard]:
 
 def _tiles_in_global_memory(kernel: Kernel) -> Iterator[Hazard]:
     """What a5 does otherwise than the other chips with tiles whose slots are tensors in global memory."""
-    if kernel.behaviour != "a5":
+    if kernel.behavior != "a5":
         return
     first: dict[Pipe, PipeUse] = {}
     for use in kernel.uses:
@@ -243,7 +243,7 @@ def _aliasing(ring: Ring, rings: Sequence[Ring]) -> Iterator[Hazard]:
             other.direction == pipe_protocol.C2V and other.producers and other.consumers.keys() & ring.producers.keys()
         )
         if shared and any(use.pipe is uses[0].pipe for use in other.consumers.get(kernel, ())):
-            if kernel.behaviour != "ideal":
+            if kernel.behavior != "ideal":
                 yield Hazard(
                     "aliasing-rings",
                     uses[0].op,
@@ -285,7 +285,7 @@ def _tells_lanes_apart(kernel: Kernel) -> bool:
 
 def _second_core(kernel: Kernel) -> Iterator[Hazard]:
     """What the second vector core does with entries in which the first alone takes part (H9)."""
-    if "a2a3" in (kernel.behaviour, kernel.chip):
+    if "a2a3" in (kernel.behavior, kernel.chip):
         return
     seconds = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR][-1:]
     reached = {step.use.op for ways in seconds for way in ways for step in way.steps if step.use is not None}
@@ -327,7 +327,7 @@ def _stores_of(function: FuncOp, tiles: set[SSAValue]) -> Iterator[TStoreOp]:
 
 
 def _needs_both_lanes(use: PipeUse, kernel: Kernel) -> bool:
-    return kernel.behaviour == "a2a3" or use.split != pipe_protocol.NO_SPLIT
+    return kernel.behavior == "a2a3" or use.split != pipe_protocol.NO_SPLIT
 
 
 def _signals(way: Schedule, kernel: Kernel) -> tuple[tuple[Pipe, int, Action], ...]:
@@ -502,10 +502,10 @@ def _frees(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
                 "warning" if harmless else "error",
             )
         elif not harmless:
-            yield from _credits(uses, pipe_protocol.credit_period(pipe.depth, kernel.behaviour), kernel.behaviour)
+            yield from _credits(uses, pipe_protocol.credit_period(pipe.depth, kernel.behavior), kernel.behavior)
 
 
-def _credits(uses: Sequence[PipeUse], period: int, behaviour: Behaviour) -> Iterator[Hazard]:
+def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterator[Hazard]:
     """What is told of free slots, which chips do by the number of entries taken out, not of those given back."""
     popped = freed = told = 0
     for use in uses:
@@ -525,18 +525,18 @@ def _credits(uses: Sequence[PipeUse], period: int, behaviour: Behaviour) -> Iter
             yield Hazard(
                 "early-credit",
                 use.op,
-                f"on {behaviour} a free tells of {period} free slots whenever a multiple of {period} entries have been "
+                f"on {behavior} a free tells of {period} free slots whenever a multiple of {period} entries have been "
                 f"taken out: {popped} have here, but only {freed} are freed, so that the producer may overwrite an "
                 "entry in use; free each entry before the next is taken out",
             )
             return
     depth = uses[0].pipe.depth
     waits = sum(pipe_protocol.push_waits(index, depth) for index in range(popped))
-    if told < (waits if behaviour == "a5" else popped // period):
+    if told < (waits if behavior == "a5" else popped // period):
         yield Hazard(
             "lost-credit",
             uses[-1].op,
-            f"on {behaviour} a free tells of {period} free slots only if a multiple of {period} entries have been "
+            f"on {behavior} a free tells of {period} free slots only if a multiple of {period} entries have been "
             f"taken out: of {popped // period} times here {told} are told, so that the producer waits forever; free "
             "each entry before the next is taken out",
         )
@@ -635,7 +635,7 @@ def _programs(
         if not any(hazard.code == "undecided" for hazard in hazards):
             safe |= _ends(component)
     for kernel in kernels:
-        if kernel.behaviour == "ideal":
+        if kernel.behavior == "ideal":
             continue
         for op in walk(kernel.function):
             if isinstance(op, OpenPipeOp | InitializePipeOp) and op not in safe:
@@ -697,14 +697,14 @@ def _sampled(program: Program | None) -> Iterator[Hazard]:
 def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     first = deadlock.needs[0].waiting
     operations = program.operations[first.core]
-    pipes, behaviour = program.pipes(), program.kernels[0].behaviour
+    pipes, behavior = program.pipes(), program.kernels[0].behavior
     # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
     try:
         slots = smallest_slots(
             program.cores,
             program.tokens(seeded=False),
             pipes,
-            lambda count: pipe_protocol.credit_period(count, behaviour),
+            lambda count: pipe_protocol.credit_period(count, behavior),
             at_least=1,
         )
     except NoSlotNumber:
@@ -723,17 +723,17 @@ def _deadlock(program: Program, deadlock: Deadlock) -> Hazard:
     )
 
 
-def _seeds(depth: int, behaviour: Behaviour, name: str) -> str:
+def _seeds(depth: int, behavior: Behavior, name: str) -> str:
     """What a pipe begins with, in words."""
-    credits = _counted(pipe_protocol.seeded_credits(depth, behaviour), "credit", "credits")
+    credits = _counted(pipe_protocol.seeded_credits(depth, behavior), "credit", "credits")
     free = f"the slot of {name} is" if depth == 1 else f"all {depth} slots of {name} are"
-    return f"{behaviour} begins with {credits} although {free} free"
+    return f"{behavior} begins with {credits} although {free} free"
 
 
 def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Hazard]:
     """Pushes that may overwrite: for credits that the pipe begins with, its number of slots, or the order of frees."""
     severity: Severity = "error" if program.exact else "warning"
-    behaviour = program.kernels[0].behaviour
+    behavior = program.kernels[0].behavior
     unseeded = EventGraph(program.cores, program.tokens(seeded=False))
     certain = unseeded.overwriting() if overwriting and unseeded.deadlock() is None else {}
     for name, push in overwriting.items():
@@ -743,7 +743,7 @@ def _overwrites(program: Program, overwriting: Mapping[str, int]) -> Iterator[Ha
             yield Hazard(
                 "seeded-credits",
                 ring.pipe,
-                f"{_seeds(depth, behaviour, name)}, so that push {push} may reuse slot {slot} before it is read; have "
+                f"{_seeds(depth, behavior, name)}, so that push {push} may reuse slot {slot} before it is read; have "
                 "the consumer answer, or use as many slots as there are pushes",
                 "warning",
             )
@@ -929,11 +929,11 @@ def _left(program: Program) -> Iterator[Hazard]:
 
 
 def _seeded(component: Component, name: str) -> Hazard:
-    pipe, behaviour = component.rings[name].pipe, component.kernels[0].behaviour
+    pipe, behavior = component.rings[name].pipe, component.kernels[0].behavior
     return Hazard(
         "seeded-credits",
         pipe,
-        f"{_seeds(pipe.depth, behaviour, name)}, so that a push may reuse a slot before it is read; have the consumer "
+        f"{_seeds(pipe.depth, behavior, name)}, so that a push may reuse a slot before it is read; have the consumer "
         "answer, or use as many slots as there are pushes",
         "warning",
     )

@@ -505,7 +505,7 @@ class Parser:
         if name not in ATTRIBUTES or self.kinds[self.position + 1] != "(":
             return None
         self.position += 1
-        return name, self.parenthesised(f"after '{name}'")
+        return name, self.parenthesized(f"after '{name}'")
 
     def function(self, storage: str, inlining: str) -> Function:
         kinds = self.kinds
@@ -711,7 +711,7 @@ class Parser:
         if handler is not None:
             node = handler(self)
         elif self.is_label():
-            node = self.labelled()
+            node = self.labeled()
         else:
             node = self.simple()
             if self.kinds[self.position] == ";":
@@ -733,7 +733,7 @@ class Parser:
         token = self.position if token is None else token
         return self.kinds[token] == "inline" and self.kinds[token + 1] in ("for", "while")
 
-    def labelled(self) -> Statement:
+    def labeled(self) -> Statement:
         """`label:` and the block or loop it names."""
         token = self.position
         label = self.texts[token]
@@ -804,7 +804,7 @@ class Parser:
             )
         self.report(value.start, value.end, "this value is not used; a statement is an assignment, a call or a jump")
 
-    def parenthesised(self, where: str) -> Expression:
+    def parenthesized(self, where: str) -> Expression:
         """`(expression)`; `where` completes `'(' ...`: `after 'if'`."""
         opening = self.position
         if self.kinds[opening] != "(":
@@ -817,7 +817,7 @@ class Parser:
         return expression
 
     def unclosed(self, opening: int) -> NoReturn:
-        """A parenthesised expression does not end where it should."""
+        """A parenthesized expression does not end where it should."""
         opened = self.note(opening, "the '(' is here")
         if self.kinds[self.position] == "=":
             self.fail(self.position, "'=' assigns and is not an expression; to compare write '=='", opened)
@@ -857,7 +857,7 @@ class Parser:
         while True:
             start = self.starts[self.position]
             self.position += 1
-            condition = self.parenthesised("after 'if'")
+            condition = self.parenthesized("after 'if'")
             body = side()
             branches.append(IfBranch(start, self.ends[self.position - 1], condition, body))
             if kinds[self.position] != "else":
@@ -885,7 +885,7 @@ class Parser:
         first = self.position
         is_inline = self.is_inline_loop()
         self.position = first + 1 + is_inline
-        iterable = self.parenthesised("after 'for'")
+        iterable = self.parenthesized("after 'for'")
         if kinds[self.position] != "|":
             self.fail_expected("'|element|' after what the 'for' goes over")
         self.position += 1
@@ -912,7 +912,7 @@ class Parser:
     def while_statement(self, label: str | None = None) -> While:
         first = self.position
         self.position = first + 1
-        condition = self.parenthesised("after 'while'")
+        condition = self.parenthesized("after 'while'")
         update = None
         if self.kinds[self.position] == ":":
             opening = self.position = self.position + 1
@@ -1297,7 +1297,7 @@ class Parser:
         kinds = self.kinds
         first = self.position
         self.position = first + 1
-        subject = self.parenthesised("after 'switch'")
+        subject = self.parenthesized("after 'switch'")
         if kinds[self.position] != "{":
             self.fail_expected("'{' to begin the branches of the 'switch'")
         branches = self.items("}", self.switch_branch)
@@ -1407,7 +1407,7 @@ class Parser:
         name = self.expect_name("an operand of 'asm'")
         self.expect("]", "after the name of an operand of 'asm'")
         constraint = self.string()
-        expression = self.parenthesised("after the constraint of an operand of 'asm'")
+        expression = self.parenthesized("after the constraint of an operand of 'asm'")
         return AsmOperand(self.starts[first], self.ends[self.position - 1], name, constraint, expression)
 
     # Types

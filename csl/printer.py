@@ -295,16 +295,16 @@ def _any_type(node: AnyType, indentation: str) -> str:
 # Control flow and statements
 
 
-def _labelled(label: str | None, text: str) -> str:
+def _labeled(label: str | None, text: str) -> str:
     return text if label is None else f"{label}: {text}"
 
 
 def _block(node: Block, indentation: str) -> str:
     if not node.statements:
-        return _labelled(node.label, "{}")
+        return _labeled(node.label, "{}")
     deeper = indentation + INDENTATION
     lines = "".join(f"{deeper}{print_statement(statement, deeper)}\n" for statement in node.statements)
-    return _labelled(node.label, f"{{\n{lines}{indentation}}}")
+    return _labeled(node.label, f"{{\n{lines}{indentation}}}")
 
 
 def _ends_itself(node: Statement) -> bool:
@@ -371,14 +371,14 @@ def _for(node: For, indentation: str) -> str:
     names = node.element.name if node.index is None else f"{node.element.name}, {node.index.name}"
     inline = "inline " if node.is_inline else ""
     head = f"{inline}for ({print_expression(node.iterable, indentation)}) |{names}|"
-    return _labelled(node.label, f"{head} {print_statement(node.body, indentation)}")
+    return _labeled(node.label, f"{head} {print_statement(node.body, indentation)}")
 
 
 def _while(node: While, indentation: str) -> str:
     head = f"while ({print_expression(node.condition, indentation)})"
     if node.update is not None:
         head += f" : ({_PRINTERS[type(node.update)](node.update, indentation)})"
-    return _labelled(node.label, f"{head} {print_statement(node.body, indentation)}")
+    return _labeled(node.label, f"{head} {print_statement(node.body, indentation)}")
 
 
 def _switch(node: Switch, indentation: str) -> str:

@@ -1,4 +1,4 @@
-"""Builtins of parts of the machine that are not modelled yet, and the task table of control tasks.
+"""Builtins of parts of the machine that are not modeled yet, and the task table of control tasks.
 
 Each is known, checked as far as that goes without the part, and refused with one error.
 """

@@ -141,4 +141,4 @@ class Facts:
         self.names = Fact(_occurrences)
         """How often each name is used in a function, type or file."""
         self.labels: set[int] = set()
-        """The identities of labelled statements that have been checked."""
+        """The identities of labeled statements that have been checked."""

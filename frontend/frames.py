@@ -46,7 +46,7 @@ class Continue(Exception):
 
 @dataclass(eq=False)
 class Target:
-    """A loop or labelled block of code being emitted, and whether it has been left."""
+    """A loop or labeled block of code being emitted, and whether it has been left."""
 
     label: str | None
     is_loop: bool

@@ -52,7 +52,7 @@ def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
 
 def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
     """A jump at compile time that nothing around it is meant by."""
-    what = "a loop" if jump.label is None else f"anything labelled '{jump.label}'"
+    what = "a loop" if jump.label is None else f"anything labeled '{jump.label}'"
     ev.fail(jump.node, f"this is not in {what}")
 
 
@@ -289,7 +289,7 @@ def _target(ev: Evaluator, label: str | None, node: syntax.Node, *, loop: bool) 
             if loop and not target.is_loop:
                 break
             return target
-    what = "a loop" if label is None else f"anything labelled '{label}'"
+    what = "a loop" if label is None else f"anything labeled '{label}'"
     ev.fail(node, f"this is not in {what}")
 
 

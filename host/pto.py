@@ -22,12 +22,12 @@ from ..diagnostics.findings import Finding
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.verification import verify
-from ..operations.pipe_protocol import Behaviour
+from ..operations.pipe_protocol import Behavior
 from ..runtime import Deadlock, Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
-from .pto_check import aim, check, check_behaviour, chips_of, parse_kernels, prepare
+from .pto_check import aim, check, check_behavior, chips_of, parse_kernels, prepare
 from .pto_sizes import pointed_bytes, slot_arrays
 
 __all__ = [
@@ -86,15 +86,15 @@ class Parameter:
 
 
 class Program:
-    """Kernels lowered for one behaviour of the pipes and a number of blocks.
+    """Kernels lowered for one behavior of the pipes and a number of blocks.
 
     Raises LoomError for a program that the compiler's passes refuse, and for numbers that make no sense.
     """
 
     def __init__(
-        self, source: Path | str | ModuleOp, *, arch: Behaviour = "ideal", blocks: int = 1, lanes: int | None = None
+        self, source: Path | str | ModuleOp, *, arch: Behavior = "ideal", blocks: int = 1, lanes: int | None = None
     ):
-        check_behaviour(arch)
+        check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
         if blocks < 1:
             raise LoomError(f"a launch has at least one block, not {blocks}")
@@ -163,7 +163,7 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
 def run(
     source: Path | str | ModuleOp,
     *,
-    arch: Behaviour = "ideal",
+    arch: Behavior = "ideal",
     blocks: int = 1,
     lanes: int | None = None,
     arguments: Mapping[str, Argument] | None = None,
@@ -341,10 +341,10 @@ def compare(
     order: str | None = None,
     repeat: int = 1,
     step_limit: int | None = None,
-) -> dict[Behaviour, Result | LoomError]:
-    """Run a program with every behaviour of the pipes; see `run`. What fails with one is the error that it raises."""
-    found: dict[Behaviour, Result | LoomError] = {}
-    for arch in get_args(Behaviour):
+) -> dict[Behavior, Result | LoomError]:
+    """Run a program with every behavior of the pipes; see `run`. What fails with one is the error that it raises."""
+    found: dict[Behavior, Result | LoomError] = {}
+    for arch in get_args(Behavior):
         try:
             found[arch] = run(
                 source, arch=arch, blocks=blocks, lanes=lanes, arguments=arguments, order=order, repeat=repeat,
@@ -355,7 +355,7 @@ def compare(
     return found
 
 
-def differences(results: Mapping[Behaviour, Result | LoomError]) -> list[str]:
+def differences(results: Mapping[Behavior, Result | LoomError]) -> list[str]:
     """Where runs of one program differ, in sentences: each compared with the first that came to its end.
 
     Slots are not compared, nor what only cores print that do not take part in the other.

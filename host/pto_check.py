@@ -32,7 +32,7 @@ from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, ker
 from ..dialects.pto.memory import constant_value
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
-from ..operations.pipe_protocol import Behaviour
+from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
 from ..passes.pto_infer_slots import slot_trades
 
@@ -75,7 +75,7 @@ def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
 
 
 @deep_nesting()
-def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[Finding]:
+def check(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[Finding]:
     """What is wrong with a program, or may go wrong, as far as its text tells, in the order of the text.
 
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
@@ -84,19 +84,19 @@ def check(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[
     `rejected`. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
     """
     if arch is not None:
-        check_behaviour(arch)
+        check_behavior(arch)
     name = None if isinstance(source, ModuleOp) else text_of(source)[1]
     try:
         module = parse_kernels(source)
     except LoomError as error:
         return [_rejected(error, name)]
-    archs: list[Behaviour] = [arch] if arch is not None else [*chips_of(module)]
-    by_arch: dict[Behaviour, list[Finding]] = {one: _findings(module, one, name) for one in archs}
+    archs: list[Behavior] = [arch] if arch is not None else [*chips_of(module)]
+    by_arch: dict[Behavior, list[Finding]] = {one: _findings(module, one, name) for one in archs}
     # A program that names no chip is for those whose compilers take it.
-    taken: dict[Behaviour, list[Finding]] = {
+    taken: dict[Behavior, list[Finding]] = {
         one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)
     }
-    merged: dict[Finding, list[Behaviour]] = {}
+    merged: dict[Finding, list[Behavior]] = {}
     for one, findings in (taken or by_arch).items():
         for finding in findings:
             merged.setdefault(finding, []).append(one)
@@ -113,10 +113,10 @@ def _position(finding: Finding) -> tuple[int, int]:
     return (int(parts[1]), int(parts[2])) if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit() else (0, 0)
 
 
-def check_behaviour(arch: object) -> None:
-    """Raise LoomError for what is no behaviour of pipes."""
-    if arch not in get_args(Behaviour):
-        raise LoomError(f"arch is {arch!r}; use one of {', '.join(get_args(Behaviour))}")
+def check_behavior(arch: object) -> None:
+    """Raise LoomError for what is no behavior of pipes."""
+    if arch not in get_args(Behavior):
+        raise LoomError(f"arch is {arch!r}; use one of {', '.join(get_args(Behavior))}")
 
 
 @dataclass(frozen=True)
@@ -130,18 +130,18 @@ class PipeSlots:
 
 
 @deep_nesting()
-def slots_of(source: Path | str | ModuleOp, arch: Behaviour | None = None) -> list[PipeSlots]:
+def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[PipeSlots]:
     """What numbers of slots of each pipe cost and gain; without `arch`, on the first chip the program is for.
 
     It is known of pipes with one kernel at each end whose schedules follow from constants. Raises LoomError for a
     program that is not right.
     """
     if arch is not None:
-        check_behaviour(arch)
+        check_behavior(arch)
     module = parse_kernels(source)
     verify(module)
-    behaviour = arch or chips_of(module)[0]
-    kernels = [kernel_of(op, behaviour) for op in walk(module) if isinstance(op, FuncOp)]
+    behavior = arch or chips_of(module)[0]
+    kernels = [kernel_of(op, behavior) for op in walk(module) if isinstance(op, FuncOp)]
     found: list[PipeSlots] = []
     for program in programs_of(kernels, rings_of(kernels)):
         for names in program.pipes():
@@ -170,7 +170,7 @@ def chips_of(module: ModuleOp) -> list[Architecture]:
     return chips
 
 
-def _findings(module: ModuleOp, arch: Behaviour, name: str | None) -> list[Finding]:
+def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Finding]:
     """The findings about a module as on a chip; on ideal pipes, with slots where those of its own chip lie."""
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()

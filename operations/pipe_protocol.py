@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-Behaviour: TypeAlias = Literal["ideal", "a2a3", "a5"]
+Behavior: TypeAlias = Literal["ideal", "a2a3", "a5"]
 """How pipes behave: as the documents promise, each push waiting for its own slot, or as on a generation of chips."""
 
 C2V = 1
@@ -39,14 +39,14 @@ def sync_period(slot_num: int) -> int:
     return slot_num if slot_num <= 2 else slot_num // 2
 
 
-def credit_period(slot_num: int, behaviour: Behaviour) -> int:
-    """After how many tiles slots are freed and waited for, by the behaviour of the pipe."""
-    return 1 if behaviour == "ideal" else sync_period(slot_num)
+def credit_period(slot_num: int, behavior: Behavior) -> int:
+    """After how many tiles slots are freed and waited for, by the behavior of the pipe."""
+    return 1 if behavior == "ideal" else sync_period(slot_num)
 
 
-def seeded_credits(slot_num: int, behaviour: Behaviour) -> int:
+def seeded_credits(slot_num: int, behavior: Behavior) -> int:
     """How many times slots count as freed before anything was put in: on a5 the pipe begins so."""
-    return sync_period(slot_num) if behaviour == "a5" else 0
+    return sync_period(slot_num) if behavior == "a5" else 0
 
 
 def slot_of(index: int, slot_num: int) -> int:

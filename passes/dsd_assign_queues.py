@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
-from ..analysis.coloring import Exhausted, colour, graph_of
+from ..analysis.coloring import Exhausted, color_graph, graph_of
 from ..analysis.concurrency import Concurrency
 from ..analysis.wse.pe_program import Registers, described, descriptor_makers, pe_programs, skeleton_of
 from ..diagnostics.errors import LoomError
@@ -105,7 +105,9 @@ class _Assignment:
         numbers: dict[_Node, int] = {}
         for edges, is_last in ((wanted, False), ([*needed, *possible], False), ([*needed, *certain], True)):
             try:
-                numbers = colour(graph_of([*self._queues, *given], edges), allowed, fixed, exact=edges is not wanted)
+                numbers = color_graph(
+                    graph_of([*self._queues, *given], edges), allowed, fixed, exact=edges is not wanted
+                )
                 break
             except Exhausted as error:
                 if is_last:

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
-from ..analysis.coloring import Exhausted, colour, graph_of
+from ..analysis.coloring import Exhausted, color_graph, graph_of
 from ..analysis.concurrency import Concurrency
 from ..analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
 from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
@@ -186,7 +186,7 @@ def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register
         free = [number for number in range(sizes[file]) if (file, number) not in named]
         graph = graph_of(open_values, ranges.overlapping(open_values))
         try:
-            found = colour(graph, dict.fromkeys(open_values, free), exact=len(open_values) <= 64)
+            found = color_graph(graph, dict.fromkeys(open_values, free), exact=len(open_values) <= 64)
         except Exhausted:
             deepest = max(open_values, key=lambda value: len(graph[value]))
             owner = deepest.owner

@@ -153,8 +153,8 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
 
 
 def _periods(program: Program) -> Periods:
-    behaviour = program.kernels[0].behaviour
-    return lambda slots: pipe_protocol.credit_period(slots, behaviour)
+    behavior = program.kernels[0].behavior
+    return lambda slots: pipe_protocol.credit_period(slots, behavior)
 
 
 def _fit_buffers(pipe: _Pipe) -> None:

@@ -1,7 +1,7 @@
 """Static routes, resolved once into delivery tables.
 
 For every output queue this works out where its wavelets arrive and how long they take, by walking all routers of
-a color at once, and compresses the result: neighbours that send the same way become one rectangle and a
+a color at once, and compresses the result: neighbors that send the same way become one rectangle and a
 displacement, a multicast along a line becomes one broadcast. It runs when a program is loaded; nothing here is
 executed per wavelet. It knows grids, colors and router ports, nothing of units' programs.
 """

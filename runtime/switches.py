@@ -450,7 +450,7 @@ class SwitchedColor:
         )
 
     def _hop(self, port: int, out: int, run: Run) -> None:
-        """Send a run to the neighbours on one side."""
+        """Send a run to the neighbors on one side."""
         dy, dx = STEP[out]
         height, width = self.color.receive.shape
         rows, columns = run.units.cells()

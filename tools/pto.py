@@ -18,7 +18,7 @@ from .outputs import Outputs
 if TYPE_CHECKING:
     from ..diagnostics.findings import Finding
     from ..host.pto import Result
-    from ..operations.pipe_protocol import Behaviour
+    from ..operations.pipe_protocol import Behavior
     from ..runtime import Deadlock
 
 
@@ -36,9 +36,9 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """The flags of `loom pto`."""
-    from ..operations.pipe_protocol import Behaviour
+    from ..operations.pipe_protocol import Behavior
 
-    archs = get_args(Behaviour)
+    archs = get_args(Behavior)
     found = Parser(
         prog="loom pto",
         description="Checks or runs kernels in the text of PTOAS, without the chip.",
@@ -156,7 +156,7 @@ def _run(arguments: argparse.Namespace) -> int:
         options: dict[str, Any] = {
             name: getattr(arguments, name) for name in ("blocks", "lanes", "order", "repeat", "step_limit")
         }
-        runs: dict[Behaviour, Result | LoomError] = {}
+        runs: dict[Behavior, Result | LoomError] = {}
         if arguments.compare:
             runs = compare(Path(arguments.file), arguments=values, **options)
             result = runs[arguments.arch]
@@ -194,7 +194,7 @@ def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:
         stream.write((json.dumps(result.statistics, indent=2) + "\n").encode())
 
 
-def _compared(runs: Mapping[Behaviour, Result | LoomError], arch: Behaviour) -> int:
+def _compared(runs: Mapping[Behavior, Result | LoomError], arch: Behavior) -> int:
     """Print what runs on other pipes than those of `arch` have found, and where results differ; gives the status."""
     from ..host.pto import Result, differences
     from ..runtime import Deadlock

@@ -16,7 +16,7 @@ from ...dialects.pto.frontend_pipes import OpenPipeOp
 from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp, InitializePipeOp
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
-from ...operations.pipe_protocol import Behaviour
+from ...operations.pipe_protocol import Behavior
 from .. import event_graph
 from ..event_graph import Event
 from .schedules import Kernel, Pipe, PipeUse, Schedule
@@ -53,7 +53,7 @@ class Ring:
     @property
     def frees_at_pop(self) -> bool:
         """Whether taking an entry out already gives its slot back."""
-        return self.of_tiles and any(kernel.behaviour == "a2a3" for kernel in (*self.producers, *self.consumers))
+        return self.of_tiles and any(kernel.behavior == "a2a3" for kernel in (*self.producers, *self.consumers))
 
     @property
     def is_split(self) -> bool:
@@ -143,7 +143,7 @@ class Program:
 
     def tokens(self, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
         """The numbers of the rings, see `tokens_of`."""
-        return tokens_of(self.rings, self.kernels[0].behaviour, seeded=seeded)
+        return tokens_of(self.rings, self.kernels[0].behavior, seeded=seeded)
 
     def pipes(self) -> list[list[str]]:
         """The rings of each pipe, one or one for each direction, by their names."""
@@ -159,7 +159,7 @@ class Program:
         return [names for _, names in found]
 
 
-def tokens_of(rings: Mapping[str, Ring], behaviour: Behaviour, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
+def tokens_of(rings: Mapping[str, Ring], behavior: Behavior, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
     """The numbers of rings; without `seeded`, pipes begin, and end, without credits on a5.
 
     Where producers wait for credits at their end, they do for those that are still to come, or for as many as there
@@ -168,10 +168,10 @@ def tokens_of(rings: Mapping[str, Ring], behaviour: Behaviour, *, seeded: bool =
     return {
         name: event_graph.Ring(
             ring.pipe.depth,
-            pipe_protocol.credit_period(ring.pipe.depth, behaviour),
-            pipe_protocol.seeded_credits(ring.pipe.depth, behaviour) if seeded else 0,
+            pipe_protocol.credit_period(ring.pipe.depth, behavior),
+            pipe_protocol.seeded_credits(ring.pipe.depth, behavior) if seeded else 0,
             ring.frees_at_pop,
-            behaviour == "a2a3" or (behaviour == "a5" and seeded),
+            behavior == "a2a3" or (behavior == "a5" and seeded),
         )
         for name, ring in rings.items()
     }
@@ -219,7 +219,7 @@ def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Com
             all(ring.has_two_ends for ring in shared)
             and all(kernel.schedules for kernel in members)
             and len(set(cores)) == len(cores)
-            and len({kernel.behaviour for kernel in members}) == 1
+            and len({kernel.behavior for kernel in members}) == 1
         ):
             yield Component(members, _named(shared))
 
@@ -278,7 +278,7 @@ def core_name(kernel: Kernel, way: Schedule) -> str:
 
 def _takes_part(way: Schedule, ring: Ring, kernel: Kernel) -> bool:
     """Whether a core has part in each entry: the second vector core only in those that are split, or on a2a3."""
-    return way.lane == 0 or ring.is_split or kernel.behaviour == "a2a3"
+    return way.lane == 0 or ring.is_split or kernel.behavior == "a2a3"
 
 
 def _named(rings: Sequence[Ring]) -> dict[str, Ring]:

@@ -41,8 +41,8 @@ class Outcomes:
 
     def explore(self, *, seeded: bool = True, known: Mapping[Terms, Limits] | None = None) -> Verdict:
         """What the cores come to, for all numbers or those of which something is `known`."""
-        behaviour = self.component.kernels[0].behaviour
-        return explore(self.cores, tokens_of(self.component.rings, behaviour, seeded=seeded), known)
+        behavior = self.component.kernels[0].behavior
+        return explore(self.cores, tokens_of(self.component.rings, behavior, seeded=seeded), known)
 
     def program(self, values: Mapping[Unknown, int]) -> Program | None:
         """The kernels and their events where numbers have these values; None if they depend on more."""

@@ -55,7 +55,7 @@ from ...dialects.pto.tiles import TileOperation
 from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
-from ...operations.pipe_protocol import Behaviour
+from ...operations.pipe_protocol import Behavior
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
 """What an operation does with a pipe: ask for a slot, put an entry in, take one out, give its slot back."""
@@ -231,7 +231,7 @@ class Kernel:
     """
 
     function: FuncOp
-    behaviour: Behaviour
+    behavior: Behavior
     chip: Architecture | None
     uses: Sequence[PipeUse]
     schedules: Sequence[Sequence[Schedule]]
@@ -244,7 +244,7 @@ class Kernel:
 
     def frees_at_pop(self, pipe: Pipe, direction: int) -> bool:
         """Whether taking a tile out already gives its slot back, and a free does nothing."""
-        return self.behaviour == "a2a3" and self.takes_tiles(pipe, direction)
+        return self.behavior == "a2a3" and self.takes_tiles(pipe, direction)
 
     def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
         """Whether the entries of a pipe are tiles or signals; else they are tensors in global memory."""
@@ -252,12 +252,12 @@ class Kernel:
         return any(use.of_contents for use in uses if use.action != "free")
 
 
-def kernel_of(function: FuncOp, behaviour: Behaviour | None) -> Kernel:
-    """A function with its schedules; without `behaviour`, pipes are those of the chip it is for, or else ideal."""
+def kernel_of(function: FuncOp, behavior: Behavior | None) -> Kernel:
+    """A function with its schedules; without `behavior`, pipes are those of the chip it is for, or else ideal."""
     stated = architecture_of(function)
-    chip = stated if behaviour is None or behaviour == "ideal" else behaviour
+    chip = stated if behavior is None or behavior == "ideal" else behavior
     uses = list(pipe_uses(function))
-    return Kernel(function, behaviour or stated or "ideal", chip, uses, schedules(function, uses))
+    return Kernel(function, behavior or stated or "ideal", chip, uses, schedules(function, uses))
 
 
 class _Plan:

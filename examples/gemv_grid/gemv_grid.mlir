@@ -10,7 +10,7 @@ wse.program @gemv_grid target "wse3" rectangle 4 x 3 {
   wse.route @down on [:, 1:-1] from [north] to [ramp, south]
   wse.route @down on [:, -1] from [north] to [ramp]
 
-  // Neighbours in a row take turns with two colors: a PE receives on one and sends on the other.
+  // Neighbors in a row take turns with two colors: a PE receives on one and sends on the other.
   wse.color @sum0
   wse.color @sum1
   wse.route @sum0 on [:-1:2, :] from [ramp] to [east]

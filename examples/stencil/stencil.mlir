@@ -1,5 +1,5 @@
 // A 7-point stencil on a three-dimensional grid. Every PE holds one column of the grid, z lies in its memory, and
-// x and y run over the wafer. In each iteration a PE sends its column to its four neighbours and receives theirs;
+// x and y run over the wafer. In each iteration a PE sends its column to its four neighbors and receives theirs;
 // outside the grid everything is zero.
 //
 // The depth of the grid stands in the next four lines and nowhere else; run.py writes other depths there.
@@ -9,7 +9,7 @@
 !halo = memref<64xf32>
 
 wse.program @stencil target "wse3" rectangle 4 x 4 {
-  // A PE sends and receives in one direction on different colors, so neighbours take turns: the color depends on
+  // A PE sends and receives in one direction on different colors, so neighbors take turns: the color depends on
   // the parity of the sender's column or row.
   wse.color @east0
   wse.color @east1
@@ -39,7 +39,7 @@ wse.program @stencil target "wse3" rectangle 4 x 4 {
   wse.pe @cell on [:, :] {
     // Two copies of the column, read and written in turn; the first and the last word of each stay zero.
     wse.buffer @u : !columns = dense<0.0>
-    // What the neighbours sent; stays zero where there is no neighbour.
+    // What the neighbors sent; stays zero where there is no neighbor.
     wse.buffer @from_west : !halo = dense<0.0>
     wse.buffer @from_east : !halo = dense<0.0>
     wse.buffer @from_north : !halo = dense<0.0>

@@ -1,4 +1,4 @@
-"""Colouring against a search through all assignments."""
+"""Coloring against a search through all assignments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomir.analysis.coloring import Clash, Exhausted, Graph, colour, graph_of
+from loomir.analysis.coloring import Clash, Exhausted, Graph, color_graph, graph_of
 
 
 def graph(nodes: int, *edges: tuple[int, int]) -> Graph[int]:
@@ -16,7 +16,7 @@ def graph(nodes: int, *edges: tuple[int, int]) -> Graph[int]:
 
 
 def crowd(nodes: int, *others: int) -> Graph[int]:
-    """So many nodes that are all neighbours of each other, and some that are nobody's."""
+    """So many nodes that are all neighbors of each other, and some that are nobody's."""
     return graph_of([*range(nodes), *others], combinations(range(nodes), 2))
 
 
@@ -31,13 +31,13 @@ def problems(draw):
 
 
 @given(problems())
-def test_a_colouring_is_found_exactly_when_there_is_one(problem) -> None:
+def test_a_coloring_is_found_exactly_when_there_is_one(problem) -> None:
     g, allowed, fixed, preferred = problem
     edges = [(a, b) for a in g for b in g[a] if a != b]
     choices = [[fixed[node]] if node in fixed else allowed[node] for node in g]
     exists = any(all(numbers[a] != numbers[b] for a, b in edges) for numbers in product(*choices))
     try:
-        found = colour(g, allowed, fixed, preferred)
+        found = color_graph(g, allowed, fixed, preferred)
     except Clash as clash:
         assert fixed[clash.first] == fixed[clash.second] == clash.number
         assert clash.second in g[clash.first]
@@ -52,7 +52,7 @@ def test_a_colouring_is_found_exactly_when_there_is_one(problem) -> None:
 
 
 def test_preferred_numbers_are_kept_where_they_fit() -> None:
-    assert colour(graph(3, (0, 1)), dict.fromkeys(range(3), range(4)), preferred={0: 2, 1: 2, 2: 2}) == {
+    assert color_graph(graph(3, (0, 1)), dict.fromkeys(range(3), range(4)), preferred={0: 2, 1: 2, 2: 2}) == {
         0: 2,
         1: 0,
         2: 2,
@@ -62,27 +62,27 @@ def test_preferred_numbers_are_kept_where_they_fit() -> None:
 def test_preferred_numbers_are_given_up_for_a_solution() -> None:
     # With 1 on both ends nothing would be left for the middle.
     path = graph(3, (0, 1), (1, 2))
-    found = colour(path, {0: [0, 1], 1: [1], 2: [0, 1]}, preferred={0: 1})
+    found = color_graph(path, {0: [0, 1], 1: [1], 2: [0, 1]}, preferred={0: 1})
     assert found == {0: 0, 1: 1, 2: 0}
 
 
-def test_two_neighbours_with_one_number_are_named() -> None:
+def test_two_neighbors_with_one_number_are_named() -> None:
     with pytest.raises(Clash) as error:
-        colour(graph(2, (0, 1)), dict.fromkeys(range(2), range(4)), {0: 3, 1: 3})
+        color_graph(graph(2, (0, 1)), dict.fromkeys(range(2), range(4)), {0: 3, 1: 3})
     assert (error.value.first, error.value.second, error.value.number) == (0, 1, 3)
 
 
 def test_the_competitors_are_named() -> None:
     nodes = crowd(4, 99)
     with pytest.raises(Exhausted) as error:
-        colour(nodes, dict.fromkeys(nodes, range(3)))
+        color_graph(nodes, dict.fromkeys(nodes, range(3)))
     assert error.value.competitors == (0, 1, 2, 3)
 
 
 def test_a_large_crowd_is_refused_at_once() -> None:
     # A search would try all orders of the first eight.
     with pytest.raises(Exhausted):
-        colour(crowd(30), dict.fromkeys(range(30), range(8)))
+        color_graph(crowd(30), dict.fromkeys(range(30), range(8)))
 
 
 def test_many_graphs_in_one() -> None:
@@ -90,7 +90,7 @@ def test_many_graphs_in_one() -> None:
     nodes, copies = 4, 1250
     edges, allowed = [(0, 1), (0, 2), (0, 3), (1, 2)], {0: [0, 1], 1: [0, 2], 2: [0, 2], 3: [1, 2]}
     g = graph(nodes * copies, *((nodes * k + a, nodes * k + b) for k in range(copies) for a, b in edges))
-    found = colour(g, {node: allowed[node % nodes] for node in g})
+    found = color_graph(g, {node: allowed[node % nodes] for node in g})
     assert list(found) == list(g)
     assert all(found[node] in allowed[node % nodes] for node in g)
     assert all(found[a] != found[b] for a in g for b in g[a])
@@ -100,16 +100,16 @@ def test_many_graphs_in_one() -> None:
 def test_a_graph_of_many_nodes(numbers: tuple[int, ...]) -> None:
     count = 5000
     ring = graph(count, *((k, (k + 1) % count) for k in range(count)))
-    found = colour(ring, dict.fromkeys(ring, numbers), {0: numbers[1]}, {7: numbers[0]})
+    found = color_graph(ring, dict.fromkeys(ring, numbers), {0: numbers[1]}, {7: numbers[0]})
     assert found[0] == numbers[1]
     assert set(found.values()) <= set(numbers)
     assert all(found[k] != found[(k + 1) % count] for k in range(count))
 
 
-def test_many_nodes_without_a_colouring() -> None:
+def test_many_nodes_without_a_coloring() -> None:
     # A ring of odd length takes three numbers.
     count = 4999
     ring = graph(count, *((k, (k + 1) % count) for k in range(count)))
     with pytest.raises(Exhausted) as error:
-        colour(ring, dict.fromkeys(ring, range(2)))
+        color_graph(ring, dict.fromkeys(ring, range(2)))
     assert len(error.value.competitors) == 2

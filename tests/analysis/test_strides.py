@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomir.analysis.strides import AffineIndex, Walk, WalkError, check_walk, linearise, walk_of_access
+from loomir.analysis.strides import AffineIndex, Walk, WalkError, check_walk, linearize, walk_of_access
 
 KINDS = st.sampled_from(["mem1d", "mem4d"])
 
@@ -129,7 +129,7 @@ def test_walks_visit_what_the_indices_say(access: tuple[list[int], list[AffineIn
 def test_a_stride_is_refused_exactly_when_it_does_not_fit(
     access: tuple[list[int], list[AffineIndex], list[int]],
 ) -> None:
-    # DSD-032, on one dimension: the stride is the distance of two neighbours.
+    # DSD-032, on one dimension: the stride is the distance of two neighbors.
     shape, indices, extents = access
     if len(extents) != 1 or extents[0] < 2:
         return
@@ -181,7 +181,7 @@ def test_the_ends_of_the_ranges_are_accepted(kind, walk: Walk) -> None:
 def test_as_many_indices_as_dimensions() -> None:
     # DSD-024
     with pytest.raises(WalkError, match="1 index expressions but the array has rank 2"):
-        linearise([4, 5], [index(1)])
+        linearize([4, 5], [index(1)])
     # DSD-058
     with pytest.raises(WalkError, match="2 induction variables but 1 extents"):
         walk_of_access("mem4d", [4], [index(1, 1)], [3])

@@ -90,7 +90,7 @@ def test_a_placement_is_found_if_there_is_one(problem: tuple[dict[int, int], dic
 
 
 def test_no_order_by_size_will_do() -> None:
-    # 0-1-2-3 in a row, each used with its neighbours: only sharing 0 with 2 and 1 with 3 fits.
+    # 0-1-2-3 in a row, each used with its neighbors: only sharing 0 with 2 and 1 with 3 fits.
     sizes = {0: 2, 1: 3, 2: 2, 3: 3}
     together = {0: {1}, 1: {0, 2}, 2: {1, 3}, 3: {2}}
     assert place_sharing(sizes, together, Memory(5, 1)) is not None

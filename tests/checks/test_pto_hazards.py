@@ -11,7 +11,7 @@ from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.kernels import Architecture
 from loomir.dialects.verification import verify
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"
 VEC = "!pto.tile_buf<vec, 16x16xf32>"
@@ -31,12 +31,12 @@ def kernel(kind: str, arguments: str, body: str, name: str = "kernel") -> str:
     return f"func.func @{name}({arguments}) {attributes} {{\n{body}\nreturn\n}}\n"
 
 
-def hazards(text: str, behaviour: Behaviour | None = None) -> list[Finding]:
-    return find_hazards(parsed(text), behaviour)
+def hazards(text: str, behavior: Behavior | None = None) -> list[Finding]:
+    return find_hazards(parsed(text), behavior)
 
 
-def kinds(text: str, behaviour: Behaviour | None = None) -> list[str]:
-    return [hazard.code for hazard in hazards(text, behaviour)]
+def kinds(text: str, behavior: Behavior | None = None) -> list[str]:
+    return [hazard.code for hazard in hazards(text, behavior)]
 
 
 def consumer(body: str, settings: str = "slot_size = 1024", operands: str = "c2v_consumer_buf = %a : i32") -> str:
@@ -211,8 +211,8 @@ def test_copies_of_tiles_may_be_used_after_they_are_freed() -> None:
     """Out of global memory; the producer overwrites the slot there."""
     in_global_memory = "gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %a : i32"
     body = pop("t") + FREE + f"pto.tprint ins(%t : {VEC})\n"
-    for behaviour in ("ideal", "a2a3"):
-        assert kinds(consumer(body, operands=in_global_memory), behaviour) == []
+    for behavior in ("ideal", "a2a3"):
+        assert kinds(consumer(body, operands=in_global_memory), behavior) == []
 
 
 def test_every_entry_is_freed_once() -> None:
@@ -535,8 +535,8 @@ def test_both_vector_cores_push_as_often_as_is_popped() -> None:
         f"pto.aic_initialize_pipe {settings}(v2c_consumer_buf = %a : i32)\n"
         "%t = pto.tpop_from_aiv {split = 1} -> !pto.tile_buf<mat, 16x16xf32>\npto.tfree_from_aiv {split = 1}"
     )
-    for behaviour in ("ideal", "a5"):
-        (found,) = hazards(kernel("vector", "", vector, "vector") + kernel("cube", "", cube, "cube"), behaviour)
+    for behavior in ("ideal", "a5"):
+        (found,) = hazards(kernel("vector", "", vector, "vector") + kernel("cube", "", cube, "cube"), behavior)
         assert found.code == "unbalanced-pipe"
         assert "1 entry is taken out in @cube, but 2 are put into the pipe of 'fifo' by AIV1" in found.message
 

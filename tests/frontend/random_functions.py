@@ -122,7 +122,7 @@ class Writer:
         elif choice < 0.87:
             self.switch()
         elif choice < 0.92:
-            self.labelled()
+            self.labeled()
         elif choice < 0.95:
             self.line(f"if ({self.condition(0)}) return {self.expression(1)};")
         else:
@@ -176,7 +176,7 @@ class Writer:
         self.depth -= 1
         self.line("}")
 
-    def labelled(self) -> None:
+    def labeled(self) -> None:
         name, label = self.fresh("v"), self.fresh("made")
         self.line(f"const {name}: {self.type} = {label}: {{")
         self.labels.append((label, False))
@@ -194,7 +194,7 @@ class Writer:
         if not loops:
             self.line(f"if ({self.condition(0)}) return {self.expression(1)};")
             return
-        # Out of a labelled block no jump is written: only loops are left this way.
+        # Out of a labeled block no jump is written: only loops are left this way.
         if self.labels[-1][1] is False:
             return
         label = self.random.choice([loops[-1], ""] if self.random.random() < 0.6 else loops)

@@ -42,7 +42,7 @@ BOTH: dict[str, tuple[str, list[int]]] = {
     "continue at a label": ("var r: i32 = 0; outer: for (@range(i16, 4)) |i| { for (@range(i16, 4)) |j| { if (j == n) { continue :outer; } r += 1; } r += 100; } return r;", [0, 4, 8, 12, 416, 416]),
     "while in for with a label": ("var r: i32 = 0; outer: while (r < 50) { for (@range(i16, 3)) |i| { r += i + n; if (r > 20) { break :outer; } } } return r;", [21, 21, 23, 24, 24, 23]),
     "a block": ("var r: i32 = 1; { var r2: i32 = 2; r2 += n; r = r2; } return r;", [2, 3, 4, 5, 6, 7]),
-    "a labelled block": ("var r: i32 = 0; out: { if (n < 2) { break :out; } r += 1; if (n < 4) { break :out; } r += 1; } return r;", [0, 0, 1, 1, 2, 2]),
+    "a labeled block": ("var r: i32 = 0; out: { if (n < 2) { break :out; } r += 1; if (n < 4) { break :out; } r += 1; } return r;", [0, 0, 1, 1, 2, 2]),
     "a block's value": ("const r: i32 = blk: { if (n == 0) { break :blk 100; } if (n < 3) { break :blk n; } break :blk -1; }; return r;", [100, 1, 2, -1, -1, -1]),
     "a loop left through a block": ("var r: i32 = 0; for (@range(i16, 6)) |i| { b: { if (i == n) { break; } if (i == 1) { break :b; } r += 10; } r += 1; } return r;", [0, 11, 12, 23, 34, 45]),
     "switch": ("switch (n) { 0 => { return 5; }, 1, 3 => { return 6; }, else => {} } return 7;", [5, 6, 7, 6, 7, 7]),

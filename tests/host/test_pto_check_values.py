@@ -14,7 +14,7 @@ from loomir import pto
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.host.pto_check import check
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 from loomir.runtime import Deadlock
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"
@@ -138,7 +138,7 @@ class Writer:
 @pytest.mark.parametrize("arch", ["ideal", "a2a3", "a5"])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_what_is_told_is_what_happens(arch: Behaviour, data: st.DataObject) -> None:
+def test_what_is_told_is_what_happens(arch: Behavior, data: st.DataObject) -> None:
     plan = data.draw(plans)
     slots = data.draw(st.sampled_from([1, 2, 3, 4, 5]))
     writers = Writer(True, []), Writer(False, data.draw(st.lists(st.integers(0, 5), max_size=5)))

@@ -21,7 +21,7 @@ from loomir.dialects import context, flow
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.verification import verify
 from loomir.host import pto
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 from loomir.passes import get_all_passes
 from loomir.passes.lower_pto_to_flow import LowerPtoToFlowPass
 
@@ -33,7 +33,7 @@ PASSES = (
     "pto-place-reserved-buffers",
     "pto-resolve-reserved-buffers",
 )
-BEHAVIOURS: tuple[Behaviour, ...] = ("ideal", "a2a3", "a5")
+BEHAVIOURS: tuple[Behavior, ...] = ("ideal", "a2a3", "a5")
 DIRECTORY = os.environ.get("LOOMIR_PTOAS")
 
 
@@ -45,11 +45,11 @@ def parsed(text: str, chip: str | None = None) -> ModuleOp:
     return module
 
 
-def lowered(module: ModuleOp, behaviour: Behaviour) -> ModuleOp:
+def lowered(module: ModuleOp, behavior: Behavior) -> ModuleOp:
     """The program after all passes, verified after the last."""
     for name in PASSES:
         get_all_passes()[name]()().apply(context(), module)
-    LowerPtoToFlowPass(protocol=behaviour).apply(context(), module)
+    LowerPtoToFlowPass(protocol=behavior).apply(context(), module)
     verify(module)
     return module
 
@@ -173,7 +173,7 @@ module attributes {{pto.target_arch = "{chip}"}} {{
 splits = st.sampled_from(list(itertools.product((NO_SPLIT, UP_DOWN, LEFT_RIGHT), repeat=2)))
 
 
-chips: st.SearchStrategy[tuple[str, Behaviour]] = st.sampled_from(
+chips: st.SearchStrategy[tuple[str, Behavior]] = st.sampled_from(
     [("a3", "ideal"), ("a3", "a2a3"), ("a3", "a5"), ("a5", "ideal"), ("a5", "a5")]
 )
 
@@ -183,15 +183,15 @@ chips: st.SearchStrategy[tuple[str, Behaviour]] = st.sampled_from(
     chips, splits, st.sampled_from([16, 32]), st.sampled_from([32, 64]), st.sampled_from([1, 2, 4]), st.integers(1, 6),
 )  # fmt: skip
 def test_tiles_come_back_from_the_other_core(
-    chosen: tuple[str, Behaviour], shared: tuple[int, int], rows: int, columns: int, slots: int, count: int
+    chosen: tuple[str, Behavior], shared: tuple[int, int], rows: int, columns: int, slots: int, count: int
 ) -> None:
-    (chip, behaviour), (there, back) = chosen, shared
+    (chip, behavior), (there, back) = chosen, shared
     random = np.random.default_rng(0)
     a = random.integers(-100, 100, (rows * count, columns)).astype(np.float32)
     ring = np.zeros(slots * rows * columns, np.float32)
     result = pto.run(
         parsed(around(chip, there, back, rows, columns, slots, count)),
-        arch=behaviour,
+        arch=behavior,
         arguments={
             "a": a, "one": np.eye(columns, dtype=np.float32), "out": np.zeros_like(a), "slots0": ring, "slots1": ring,
         },
@@ -199,10 +199,10 @@ def test_tiles_come_back_from_the_other_core(
     np.testing.assert_array_equal(result.arrays["out"], 2 * a)
 
 
-@pytest.mark.parametrize("behaviour", BEHAVIOURS)
-def test_lowering_twice_is_the_same(behaviour: Behaviour) -> None:
+@pytest.mark.parametrize("behavior", BEHAVIOURS)
+def test_lowering_twice_is_the_same(behavior: Behavior) -> None:
     module = parsed(around("a5", UP_DOWN, LEFT_RIGHT, 16, 64, 4, 3))
-    once, again = lowered(module.clone(), behaviour), lowered(module.clone(), behaviour)
+    once, again = lowered(module.clone(), behavior), lowered(module.clone(), behavior)
     assert str(once) == str(again)
     assert not any(op.dialect_name() in ("pto", "func") for op in once.walk())
 
@@ -280,8 +280,8 @@ def test_public_files_lower(path: Path) -> None:
     chip = "a5" if "A5" in str(path) else None if stated is None else stated.group(1)
     if chip is None and "gm_slot" not in text and "l2g2l" not in text:
         chip = "a5"
-    for behaviour in BEHAVIOURS:
-        module = lowered(parsed(text, chip), behaviour)
+    for behavior in BEHAVIOURS:
+        module = lowered(parsed(text, chip), behavior)
         fabrics = [op for op in module.ops if isinstance(op, flow.FabricOp)]
         assert len(fabrics) == 1
         assert any(isinstance(op, flow.ExportOp) for op in module.walk())

@@ -15,7 +15,7 @@ from loomir.dialects.pto.frontend_pipes import OpenPipeOp
 from loomir.dialects.pto.kernels import Architecture
 from loomir.dialects.traversal import walk
 from loomir.dialects.verification import verify
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 from loomir.passes.pto_lower_frontend_pipe_ops import PtoLowerFrontendPipeOpsPass
 
@@ -54,8 +54,8 @@ def program(cube: str, vector: str, *, slots: int = 2, size: int = 1024) -> Modu
     return module
 
 
-def hazards(module: ModuleOp, behaviour: Behaviour | None = None) -> list[Finding]:
-    return find_hazards(module, behaviour)
+def hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Finding]:
+    return find_hazards(module, behavior)
 
 
 @pytest.mark.parametrize("lowered", [False, True])
@@ -68,12 +68,12 @@ def test_signals_are_pushed_and_popped(lowered: bool) -> None:
     assert uses == [[("pop", True, 2), ("free", False, 2)], [("push", True, 2)]]
 
 
-@pytest.mark.parametrize("behaviour", ["ideal", "a2a3", "a5"])
-def test_nothing_is_told_of_a_right_program(behaviour: Behaviour) -> None:
+@pytest.mark.parametrize("behavior", ["ideal", "a2a3", "a5"])
+def test_nothing_is_told_of_a_right_program(behavior: Behavior) -> None:
     rounds = 4
     cube = "".join(pop(f"s{place}") + FREE for place in range(rounds))
-    found = {hazard.code for hazard in hazards(program(cube, PUSH * rounds, slots=4), behaviour)}
-    assert found == ({"leftover-credits"} if behaviour == "a5" else set())
+    found = {hazard.code for hazard in hazards(program(cube, PUSH * rounds, slots=4), behavior)}
+    assert found == ({"leftover-credits"} if behavior == "a5" else set())
 
 
 def test_a_signal_is_used_after_its_slot_is_freed() -> None:

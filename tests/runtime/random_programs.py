@@ -3,7 +3,7 @@
 The programs are free of races: an asynchronous receive has a buffer of its own, which is touched only after its
 completion; an output queue fed by a forwarding operation has no other sender. Everything else is left to chance:
 branches on coordinates, parameters and data, loops, descriptor operations on aliasing buffers, activations, blocking,
-unblocking, sends to neighbours, multicasts, routes with turns, queues with several senders, data tasks.
+unblocking, sends to neighbors, multicasts, routes with turns, queues with several senders, data tasks.
 """
 
 from __future__ import annotations
@@ -562,7 +562,7 @@ class Generator:
         self.emit("flow.buffer @sf at 74 : memref<4xf32> = dense<[0.25, 1.0, -3.0, 0.0]>")
         self.emit("flow.buffer @va at 82 : memref<16xf32>")
         self.emit("flow.buffer @vb at 114 : memref<16xf32> = dense<1.25>")
-        # Overlaps its neighbours: the same words under another name.
+        # Overlaps its neighbors: the same words under another name.
         self.emit("flow.buffer @vc at 100 : memref<16xf32>")
         address = 150
         for channel in self.channels:

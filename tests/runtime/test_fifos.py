@@ -600,7 +600,7 @@ POLLS = """wse.program @polls target "wse3" rectangle 2 x 4 {
 
 
 def test_when_an_operation_ends_does_not_depend_on_batching():
-    """A task looks again and again while a microthread fills the FIFO with what a slow neighbour sends."""
+    """A task looks again and again while a microthread fills the FIFO with what a slow neighbor sends."""
     sent = np.random.default_rng(3).integers(0, 60, (4, 1, 20)).astype(np.uint32)
     compiled = loomir.compile(POLLS).fabric
 

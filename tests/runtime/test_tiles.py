@@ -329,7 +329,7 @@ FLOATS = [ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e4m3fn, ml_dtypes.flo
 @pytest.mark.parametrize("rounding", ["rint", "floor", "ceil", "trunc", "round", "odd"])
 @pytest.mark.parametrize("type", FLOATS)
 def test_floats_are_rounded_as_they_are_told(type: Any, rounding: str) -> None:
-    """Against the neighbours of a number among all numbers of the type."""
+    """Against the neighbors of a number among all numbers of the type."""
     dtype = np.dtype(type)
     with np.errstate(invalid="ignore"):
         all_values = np.arange(1 << 8 * dtype.itemsize).astype(f"u{dtype.itemsize}").view(dtype).astype(np.float64)

@@ -34,13 +34,13 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
 
 
 def test_script_sees_what_python_shows(run_loom: Run, script: Script, tmp_path: Path) -> None:
-    script("value = 42\n", "neighbour.py")
+    script("value = 42\n", "neighbor.py")
     (tmp_path / "deeper").mkdir()
     name = script(
-        "import sys, neighbour, os\n"
+        "import sys, neighbor, os\n"
         "here = os.path.dirname(os.path.realpath(__file__))\n"
         "print(sys.argv, __name__, os.path.basename(__file__), sys.path[0] == here)\n"
-        "print(neighbour.value, sys.modules['__main__'].__dict__ is globals())\n"
+        "print(neighbor.value, sys.modules['__main__'].__dict__ is globals())\n"
     )
     outcome = run_loom("python", name, "--name", "out", "-h")
     assert outcome.status == 0, outcome.err

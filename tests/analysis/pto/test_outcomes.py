@@ -18,7 +18,7 @@ from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.traversal import walk
 from loomir.dialects.verification import verify
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"
 VEC = "!pto.tile_buf<vec, 16x16xf32>"
@@ -68,8 +68,8 @@ def parsed(source: str) -> ModuleOp:
     return module
 
 
-def told(cube: str, vector: str, slots: int = 2, behaviour: Behaviour = "ideal") -> list[Finding]:
-    return find_hazards(parsed(text(cube, vector, slots)), behaviour)
+def told(cube: str, vector: str, slots: int = 2, behavior: Behavior = "ideal") -> list[Finding]:
+    return find_hazards(parsed(text(cube, vector, slots)), behavior)
 
 
 TURN = pop() + FREE
@@ -193,7 +193,7 @@ def test_one_way_or_the_other() -> None:
 
 
 def test_credits_to_begin_with() -> None:
-    (finding,) = told(loop("%n", PUSH), loop("%n", TURN), behaviour="a5")
+    (finding,) = told(loop("%n", PUSH), loop("%n", TURN), behavior="a5")
     assert (finding.severity, finding.code) == ("warning", "seeded-credits")
 
 

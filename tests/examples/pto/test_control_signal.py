@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.host import pto
-from loomir.operations.pipe_protocol import Behaviour
+from loomir.operations.pipe_protocol import Behavior
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "pto" / "control_signal.pto"
-ARCHS: tuple[Behaviour, ...] = ("ideal", "a2a3", "a5")
+ARCHS: tuple[Behavior, ...] = ("ideal", "a2a3", "a5")
 SIZE = 16
 
 
@@ -40,7 +40,7 @@ def at_rest(p: Any, t: Any) -> tuple[Any, int]:
 
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("stays", [[0.6], [0.3, 0.9, 0.7]], ids=["one block", "three blocks"])
-def test_the_vector_core_ends_the_loop_of_the_cube_core(arch: Behaviour, stays: list[float]) -> None:
+def test_the_vector_core_ends_the_loop_of_the_cube_core(arch: Behavior, stays: list[float]) -> None:
     """PTO-021: as many rounds as the data of each block need."""
     blocks = len(stays)
     p, t = chains(stays)
@@ -123,7 +123,7 @@ def signals(count: int, slots: int, *, mixed: bool) -> ModuleOp:
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize(("slots", "mixed"), [(1, False), (2, True), (3, False), (8, True)])
-def test_every_signal_arrives_in_order(arch: Behaviour, blocks: int, slots: int, mixed: bool) -> None:
+def test_every_signal_arrives_in_order(arch: Behavior, blocks: int, slots: int, mixed: bool) -> None:
     """PTO-021: the cube core gets what the vector cores said, also between tiles."""
     count = 13
     values = np.random.default_rng(slots).uniform(-1, 1, blocks * count).astype(np.float32)
