@@ -168,6 +168,71 @@ def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
         )
 
 
+ALLOCATED = """
+var room = @zeros([4]i16);
+var wide = @zeros([4]f32);
+var bytes = @zeros([4]u8);
+var odd align(2) = @zeros([4]i16);
+const fixed = @zeros([4]i16);
+var number: i16 = 3;
+var given = [3]i16{ 4, 5, 6 };
+var out = @zeros([3]i16);
+const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> given[i] });
+const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> out[i] });
+fn same(x: i16) i16 { return x; }
+"""
+
+NOT_ALLOCATED = [
+    # The call, and an operation on what it makes.
+    ("«@allocate_fifo(number)»", "@mov16(fifo, 1)", "DSD-114"),
+    ("«@allocate_fifo(&number)»", "@mov16(fifo, 1)", "DSD-114"),
+    ("«@allocate_fifo(fixed)»", "@mov16(fifo, 1)", "DSD-115"),
+    ("«@allocate_fifo(bytes)»", "@mov16(fifo, 1)", "DSD-116"),
+    ("«@allocate_fifo(odd)»", "@mov16(fifo, 1)", "DSD-118"),
+    ("@allocate_fifo(room)", "@map(same, «fifo», into)", "DSD-123"),
+    ("@allocate_fifo(room)", "@map(same, all, «fifo»)", "DSD-123"),
+    ("@allocate_fifo(room, «.{ .activate_push = fed }»)", "@mov16(fifo, 1)", "DSD-143"),
+]
+
+
+@pytest.mark.parametrize(("call", "operation", "rule"), NOT_ALLOCATED)
+def test_fifos_that_are_refused(csl: Csl, call: str, operation: str, rule: str) -> None:
+    """The rules of the table: what holds a FIFO, and what it is not for."""
+    text = f"{ALLOCATED}const fifo = {call};\ntask fed(word: u16) void {{}}\nfn main() void {{ {operation}; }}\n"
+    bind = "comptime { @bind_data_task(fed, @get_data_task_id(@get_color(5))); }"
+    with pytest.raises(LoomError):
+        csl.run(text.replace("«", "").replace("»", "") + bind, {"out": "i16"})
+    # All else being right, it is that part which is refused.
+    right = text.replace(text[text.index("«") : text.index("»") + 1], RIGHT[rule])
+    csl.run(right + bind, {"out": "i16"})
+
+
+RIGHT = {
+    **dict.fromkeys(("DSD-114", "DSD-115", "DSD-116", "DSD-118"), "@allocate_fifo(room)"),
+    "DSD-123": "into",
+    "DSD-143": ".{}",
+}
+"""What stands in place of what a rule refuses."""
+
+
+@pytest.mark.parametrize("buffer", ["room", "&room"])
+@pytest.mark.parametrize("configuration", ["", ", .{}"])
+def test_fifos_keep_the_order(csl: Csl, buffer: str, configuration: str) -> None:
+    """DSD-111, DSD-112, DSD-126: what goes in first comes out first, over the end of the array as well."""
+    text = f"{ALLOCATED}const fifo = @allocate_fifo({buffer}{configuration});\n"
+    run = "@mov16(fifo, all); @mov16(into, fifo); out[0] = 0;"
+    assert csl.run(text + f"fn main() void {{ {run} {run} {run} }}", {"out": "i16"})["out"].tolist() == [0, 5, 6]
+
+
+def test_more_fifos_than_there_are(csl: Csl) -> None:
+    """DSD-121."""
+    fifos = "".join(f"var r{n} = @zeros([2]i16); const f{n} = @allocate_fifo(r{n});\n" for n in range(9))
+    text = f"{ALLOCATED}{fifos}fn main() void {{ {''.join(f'@mov16(f{n}, 1);' for n in range(9))} }}"
+    with pytest.raises(LoomError, match="FIFO"):
+        csl.run(text, {"out": "i16"}, arch="wse3")
+    csl.run(text.replace("@mov16(f8, 1);", ""), {"out": "i16"}, arch="wse3")
+
+
 NAMED = ".dest = @get_dsr(dsr_dest, 4), .src = @get_dsr(dsr_src1, 4), .xdsr = @get_xdsr(2)"
 """Explicit registers of a FIFO."""
 
