@@ -17,6 +17,7 @@ import pytest
 
 import loomir
 from loomir.operations.dsd_table import OPERATIONS
+from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import scalars, tile_arithmetic
 from loomir.runtime.arithmetic import Scratch, kernel, unavailable
 from loomir.runtime.memory import DTYPES
@@ -113,13 +114,7 @@ def test_dsd_operations(name: str) -> None:
     )  # fmt: skip
 
 
-ELEMENTWISE = [
-    name
-    for name in tile_arithmetic.KERNELS
-    if name not in ("row_sum", "row_maximum", "pad", "concatenate", "matrix_multiply", "matrix_multiply_add")
-]
-UNARY = ("copy", "fill", "negate", "exponential", "logarithm", "square_root", "reciprocal")
-
+ELEMENTWISE = [name for name, row in FUNCTIONS.items() if row.shape in ("elementwise", "reshape")]
 
 FLOATING = ("exponential", "logarithm", "square_root", "reciprocal")
 
@@ -135,7 +130,7 @@ FLOATING = ("exponential", "logarithm", "square_root", "reciprocal")
 )
 def test_functions_on_tiles(name: str, dtype: np.dtype[Any]) -> None:
     function = tile_arithmetic.KERNELS[name]
-    compare(lambda out, *sources: function(out, sources, {}), [dtype] * (1 if name in UNARY else 2), dtype, (1, -1))
+    compare(lambda out, *sources: function(out, sources, {}), [dtype] * FUNCTIONS[name].sources, dtype, (1, -1))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32], ids=str)
