@@ -54,6 +54,10 @@ PIPELINE = (
 """The passes from what users write down to what the engine runs; each leaves alone what is lowered already."""
 
 
+_INTERNAL = "loom."
+"""Begins the names that are between the libraries and us."""
+
+
 @dataclass(frozen=True)
 class ExportedSymbol:
     """What the host sees of a buffer or function.
@@ -75,9 +79,9 @@ class ExportedSymbol:
         return f"{self.name}: {self.dtype} {list(self.shape or ())}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Program:
-    """A program ready to run: `module` is its `flow` IR."""
+    """A program ready to run: `module` is its `flow` IR. It prints as its name, machine and exported symbols."""
 
     module: ModuleOp
     fabric: flow.FabricOp
@@ -93,6 +97,14 @@ class Program:
     @property
     def target(self) -> targets.Target:
         return targets.get(self.fabric.target.data)
+
+    def __repr__(self) -> str:
+        width, height = self.rectangle
+        head = f"Program {self.fabric.sym_name.data} for {self.target.name}, {width}x{height} PEs"
+        visible = [symbol for symbol in self.symbols.values() if not symbol.name.startswith(_INTERNAL)]
+        if not visible:
+            return f"{head}, exports nothing"
+        return "\n  ".join([f"{head}, exports", *map(str, visible)])
 
 
 @deep_nesting()
@@ -346,9 +358,8 @@ def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
 
 def describe(symbols: Mapping[str, ExportedSymbol], kind: Literal["buffer", "function"]) -> str:
     """The exported symbols of one kind, for an error message."""
-    # What begins with loom. is between the libraries and us.
     names: Sequence[str] = sorted(
-        symbol.name for symbol in symbols.values() if symbol.kind == kind and not symbol.name.startswith("loom.")
+        symbol.name for symbol in symbols.values() if symbol.kind == kind and not symbol.name.startswith(_INTERNAL)
     )
     return (
         f"it exports the {kind}{'' if len(names) == 1 else 's'} {', '.join(names)}"

@@ -103,9 +103,10 @@ def without_wall_time(text: str) -> str:
     return re.sub(r"[\d.]+ s$", "", text, flags=re.MULTILINE)
 
 
-def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["python", "emitting"])
+def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    exec("\n".join(blocks(ROOT / "docs" / "python.md", "python")), {})
+    exec("\n".join(blocks(ROOT / "docs" / f"{page}.md", "python")), {})
 
 
 def test_every_pass_is_documented() -> None:

@@ -2,7 +2,7 @@
 
 A descriptor names a set of memory elements or a run of wavelets; one DSD operation repeats one scalar
 operation over its descriptors. Descriptors are immutable SSA values: operations that change one make a new
-one. The DSD operations themselves are generated from `dsd_table`, here on descriptors and in `dsr` on
+one. The DSD operations themselves have a class for each row of `dsd_table`, here on descriptors and in `dsr` on
 registers. Rule numbers refer to the project's rules of the DSD document.
 
 The dialect knows nothing of how queues, microthreads or registers are chosen.
@@ -10,148 +10,63 @@ The dialect knows nothing of how queues, microthreads or registers are chosen.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from ..members import dialect_of, members
+from . import attributes, builtins, derived, fabric, fifo, memory, types
+from .attributes import AsyncAttr as AsyncAttr
+from .attributes import ControlAction as ControlAction
+from .attributes import OnControlAttr as OnControlAttr
+from .attributes import Priority as Priority
+from .attributes import PriorityAttr as PriorityAttr
+from .attributes import SimdMode as SimdMode
+from .attributes import SimdModeAttr as SimdModeAttr
+from .attributes import ZeroedSource as ZeroedSource
+from .attributes import ZeroedSourceAttr as ZeroedSourceAttr
+from .builtins import *  # noqa: F403
+from .derived import DerivedDescriptorOp as DerivedDescriptorOp
+from .derived import IncrementOffsetOp as IncrementOffsetOp
+from .derived import SetBaseOp as SetBaseOp
+from .derived import SetLengthOp as SetLengthOp
+from .derived import SetStrideOp as SetStrideOp
+from .derived import defining_op as defining_op
+from .derived import strides_if_constant as strides_if_constant
+from .fabric import FabinOp as FabinOp
+from .fabric import FaboutOp as FaboutOp
+from .fabric import FabricDescriptorOp as FabricDescriptorOp
+from .fields import EXTENTS as EXTENTS
+from .fields import MAX_DIMENSIONS as MAX_DIMENSIONS
+from .fields import MEM1D_STRIDES as MEM1D_STRIDES
+from .fields import MEM4D_STRIDES as MEM4D_STRIDES
+from .fields import OFFSETS as OFFSETS
+from .fields import Integer as Integer
+from .fields import constant_extent as constant_extent
+from .fields import constant_value as constant_value
+from .fifo import FifoOp as FifoOp
+from .fifo import SetFifoLengthOp as SetFifoLengthOp
+from .folding import FoldConstantFields as FoldConstantFields
+from .folding import FoldDerivedDescriptor as FoldDerivedDescriptor
+from .folding import MergeDerivedDescriptors as MergeDerivedDescriptors
+from .memory import CircbufOp as CircbufOp
+from .memory import Mem1dOp as Mem1dOp
+from .memory import Mem4dOp as Mem4dOp
+from .memory import MemoryDescriptorOp as MemoryDescriptorOp
+from .memory import TensorAccessOp as TensorAccessOp
+from .operations import DescriptorOperation as DescriptorOperation
+from .operations import DsdOperation as DsdOperation
+from .operations import DsdOperationEffects as DsdOperationEffects
+from .operations import Queues as Queues
+from .operations import dsd_operation as dsd_operation
+from .operations import resolve_all as resolve_all
+from .types import CircbufType as CircbufType
+from .types import DescriptorType as DescriptorType
+from .types import FabinType as FabinType
+from .types import FaboutType as FaboutType
+from .types import FabricDescriptorType as FabricDescriptorType
+from .types import FifoType as FifoType
+from .types import Mem1dType as Mem1dType
+from .types import Mem4dType as Mem4dType
+from .types import MemoryDescriptorType as MemoryDescriptorType
 
-from .attributes import (
-    AsyncAttr,
-    ControlAction,
-    OnControlAttr,
-    Priority,
-    PriorityAttr,
-    SimdMode,
-    SimdModeAttr,
-    ZeroedSource,
-    ZeroedSourceAttr,
-)
-from .derived import (
-    DerivedDescriptorOp,
-    IncrementOffsetOp,
-    SetBaseOp,
-    SetLengthOp,
-    SetStrideOp,
-    defining_op,
-    strides_if_constant,
-)
-from .fabric import FabinOp, FaboutOp, FabricDescriptorOp
-from .fields import (
-    EXTENTS,
-    MAX_DIMENSIONS,
-    MEM1D_STRIDES,
-    MEM4D_STRIDES,
-    OFFSETS,
-    Integer,
-    constant_extent,
-    constant_value,
-)
-from .fifo import FifoOp, SetFifoLengthOp
-from .folding import FoldConstantFields, FoldDerivedDescriptor, MergeDerivedDescriptors
-from .memory import CircbufOp, Mem1dOp, Mem4dOp, MemoryDescriptorOp, TensorAccessOp
-from .operations import (
-    OPERATIONS,
-    DescriptorOperation,
-    DsdOperation,
-    DsdOperationEffects,
-    Queues,
-    resolve_all,
-    table_operations,
-)
-from .types import (
-    CircbufType,
-    DescriptorType,
-    FabinType,
-    FaboutType,
-    FabricDescriptorType,
-    FifoType,
-    Mem1dType,
-    Mem4dType,
-    MemoryDescriptorType,
-)
+Dsd = dialect_of("dsd", types, attributes, memory, fifo, fabric, derived, builtins)
 
-Dsd = Dialect(
-    "dsd",
-    [
-        TensorAccessOp,
-        Mem1dOp,
-        Mem4dOp,
-        CircbufOp,
-        FifoOp,
-        SetFifoLengthOp,
-        FabinOp,
-        FaboutOp,
-        IncrementOffsetOp,
-        SetLengthOp,
-        SetStrideOp,
-        SetBaseOp,
-        *OPERATIONS.values(),
-    ],
-    [
-        Mem1dType,
-        Mem4dType,
-        CircbufType,
-        FabinType,
-        FaboutType,
-        FifoType,
-        PriorityAttr,
-        SimdModeAttr,
-        ZeroedSourceAttr,
-        OnControlAttr,
-        AsyncAttr,
-    ],
-)
-
-__all__ = [
-    "EXTENTS",
-    "MAX_DIMENSIONS",
-    "MEM1D_STRIDES",
-    "MEM4D_STRIDES",
-    "OFFSETS",
-    "OPERATIONS",
-    "AsyncAttr",
-    "CircbufOp",
-    "CircbufType",
-    "ControlAction",
-    "DerivedDescriptorOp",
-    "DescriptorOperation",
-    "DescriptorType",
-    "Dsd",
-    "DsdOperation",
-    "DsdOperationEffects",
-    "FabinOp",
-    "FabinType",
-    "FaboutOp",
-    "FaboutType",
-    "FabricDescriptorOp",
-    "FabricDescriptorType",
-    "FifoOp",
-    "FifoType",
-    "FoldConstantFields",
-    "FoldDerivedDescriptor",
-    "IncrementOffsetOp",
-    "Integer",
-    "Mem1dOp",
-    "Mem1dType",
-    "Mem4dOp",
-    "Mem4dType",
-    "MemoryDescriptorOp",
-    "MemoryDescriptorType",
-    "MergeDerivedDescriptors",
-    "OnControlAttr",
-    "Priority",
-    "PriorityAttr",
-    "Queues",
-    "SetBaseOp",
-    "SetFifoLengthOp",
-    "SetLengthOp",
-    "SetStrideOp",
-    "SimdMode",
-    "SimdModeAttr",
-    "TensorAccessOp",
-    "ZeroedSource",
-    "ZeroedSourceAttr",
-    "constant_extent",
-    "constant_value",
-    "defining_op",
-    "resolve_all",
-    "strides_if_constant",
-    "table_operations",
-]
+OPERATIONS = {op.table_row().name: op for op in members(DescriptorOperation, builtins)}
+"""The DSD operations on descriptors by the name of their row, for generic code: `OPERATIONS["fmacs"]` is `FmacsOp`."""

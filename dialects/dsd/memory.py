@@ -121,10 +121,13 @@ class TensorAccessOp(MemoryDescriptorOp):
         base: SSAValue,
         map: AffineMap,
         extents: Sequence[int],
-        result_type: Mem1dType | Mem4dType,
+        result_type: Mem1dType | Mem4dType | None = None,
         *,
         wavelet_index_offset: bool = False,
     ):
+        if result_type is None:
+            kind = Mem1dType if map.num_dims == 1 else Mem4dType
+            result_type = of_elements(kind, cast(MemRefType, base.type).get_element_type())
         super().__init__(
             operands=[base],
             result_types=[result_type],
@@ -263,6 +266,11 @@ class Mem1dOp(MemoryDescriptorOp):
             },
             (1, *(int(field is not None) for field in fields)),
         )
+
+    @classmethod
+    def of(cls, base: SSAValue) -> Mem1dOp:
+        """Return the descriptor of all elements of an array of known size, in row-major order."""
+        return cls(base, element_count(cast(MemRefType, base.type)))
 
     @property
     def offset(self) -> Integer:

@@ -1,6 +1,7 @@
-"""The DSD operations: what all have in common, and one class for each row of `dsd_table`.
+"""The DSD operations: what all have in common, on descriptors and on registers.
 
-Registers are unknown here; `dsr` builds its operations on the same class.
+Nothing here knows one operation, for which `builtins` has a class, or registers: `dsr` builds its operations on the
+same class.
 """
 
 from __future__ import annotations
@@ -387,23 +388,11 @@ class DescriptorOperation(DsdOperation, ABC):
                 )
 
 
-def _class_name(name: str) -> str:
-    return name[0].upper() + name[1:] + "Op"
+_OperationT = TypeVar("_OperationT", bound=DsdOperation)
 
 
-_LevelT = TypeVar("_LevelT", bound=DsdOperation)
-
-
-def table_operations(dialect: str, level: type[_LevelT]) -> dict[str, type[_LevelT]]:
-    """One operation class of `level` for each row of the table, by the row's name."""
-    operations: dict[str, type[_LevelT]] = {}
-    for row in dsd_table.OPERATIONS.values():
-        fields = {"name": f"{dialect}.{row.name}", "__doc__": f"`@{row.name}`: {row.summary}."}
-        fields["__module__"] = level.__module__
-        operation = cast(type[_LevelT], type(_class_name(row.name), (level,), fields))
-        operations[row.name] = irdl_op_definition(operation)
-    return operations
-
-
-OPERATIONS: dict[str, type[DescriptorOperation]] = table_operations("dsd", DescriptorOperation)
-"""The DSD operations on descriptors, by table name: `OPERATIONS["fmacs"](destination, sources)`."""
+def dsd_operation(operation: type[_OperationT]) -> type[_OperationT]:
+    """Define an operation of the table, as `irdl_op_definition` does; its docstring says what its row says."""
+    row = operation.table_row()
+    operation.__doc__ = f"`@{row.name}`: {row.summary}."
+    return irdl_op_definition(operation)

@@ -7,7 +7,7 @@ index `i` selects `i` alone. One attribute serves every dialect that places code
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -53,11 +53,15 @@ class RegionAttr(ParametrizedAttribute):
     rows: SliceAttr
 
     @staticmethod
-    def get(columns: range | None = None, rows: range | None = None) -> RegionAttr:
-        """The region of two ranges; `None` selects all."""
+    def get(columns: range | slice | int | None = None, rows: range | slice | int | None = None) -> RegionAttr:
+        """Return the region of these columns and rows: ranges, slices, single indices, or all if None."""
 
-        def one(indices: range | None) -> SliceAttr:
-            return SliceAttr.get() if indices is None else SliceAttr.get(indices.start, indices.stop, indices.step)
+        def one(indices: range | slice | int | None) -> SliceAttr:
+            if indices is None:
+                return SliceAttr.get()
+            if isinstance(indices, int):
+                return SliceAttr.get(indices, None if indices == -1 else indices + 1)
+            return SliceAttr.get(indices.start, indices.stop, 1 if indices.step is None else indices.step)
 
         return RegionAttr(one(columns), one(rows))
 
@@ -74,6 +78,15 @@ class RegionAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             print_region(printer, self)
+
+
+Regions = RegionAttr | Iterable[RegionAttr]
+"""Where something is: on one region or on several, as operations take it."""
+
+
+def regions_attribute(regions: Regions) -> ArrayAttr[RegionAttr]:
+    """Return regions as operations keep them."""
+    return ArrayAttr([regions] if isinstance(regions, RegionAttr) else regions)
 
 
 def _parse_slice(parser: AttrParser) -> SliceAttr:

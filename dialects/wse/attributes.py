@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from ..assembly import parse_symbol
-from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 
 EVERYWHERE = ArrayAttr([RegionAttr.get()])
 """The whole rectangle, `[:, :]`."""
@@ -77,8 +77,8 @@ class QueueColorAttr(ParametrizedAttribute):
     regions: ArrayAttr[RegionAttr]
 
     @staticmethod
-    def get(color: str, regions: ArrayAttr[RegionAttr] = EVERYWHERE) -> QueueColorAttr:
-        return QueueColorAttr(SymbolRefAttr(color), regions)
+    def get(color: str, regions: Regions = EVERYWHERE) -> QueueColorAttr:
+        return QueueColorAttr(SymbolRefAttr(color), regions_attribute(regions))
 
     @property
     def color_name(self) -> str:

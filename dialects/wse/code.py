@@ -323,6 +323,11 @@ class CallOp(SymbolUser):
             properties={"callee": SymbolRefAttr(callee)},
         )
 
+    @classmethod
+    def of(cls, function: FuncOp, arguments: Sequence[SSAValue] = ()) -> CallOp:
+        """Return a call of a function, with the results of that."""
+        return cls(function.sym_name.data, arguments, function.function_type.outputs.data)
+
     def verify_symbols(self, scope: Scope) -> None:
         function = scope.func(self.callee)
         verify_call(self, function.sym_name.data, function.function_type)

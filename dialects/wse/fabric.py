@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, SymbolOpInterface
 
 from ..assembly import parse_attributes, print_attributes
-from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from .attributes import EVERYWHERE, Direction, DirectionAttr, StreamWay
@@ -113,7 +113,7 @@ class RouteOp(SymbolUser):
     def __init__(
         self,
         color: str,
-        placement: ArrayAttr[RegionAttr],
+        placement: Regions,
         inputs: Sequence[Direction],
         outputs: Sequence[Direction],
         switch: SwitchAttr | None = None,
@@ -122,7 +122,7 @@ class RouteOp(SymbolUser):
         super().__init__(
             properties={
                 "color": SymbolRefAttr(color),
-                "placement": placement,
+                "placement": regions_attribute(placement),
                 "inputs": ArrayAttr(DirectionAttr(port) for port in inputs),
                 "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
                 "switch": switch,
@@ -208,11 +208,15 @@ class HostStreamOp(SymbolUser):
         self,
         color: str,
         way: StreamWay,
-        placement: ArrayAttr[RegionAttr] = EVERYWHERE,
+        placement: Regions = EVERYWHERE,
         attributes: Mapping[str, Attribute] | None = None,
     ):
         super().__init__(
-            properties={"color": SymbolRefAttr(color), "way": StringAttr(way.value), "placement": placement},
+            properties={
+                "color": SymbolRefAttr(color),
+                "way": StringAttr(way.value),
+                "placement": regions_attribute(placement),
+            },
             attributes=attributes or {},
         )
 

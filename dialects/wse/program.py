@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
-from ..machine.region import RegionAttr, parse_region_list, print_region_list
+from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from .attributes import EVERYWHERE
 from .symbols import UniqueSymbols
 
@@ -135,12 +135,12 @@ class PeOp(IRDLOperation):
     def __init__(
         self,
         name: str,
-        placement: ArrayAttr[RegionAttr] = EVERYWHERE,
+        placement: Regions = EVERYWHERE,
         body: Region | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ):
         super().__init__(
-            properties={"sym_name": StringAttr(name), "placement": placement},
+            properties={"sym_name": StringAttr(name), "placement": regions_attribute(placement)},
             regions=[Region(Block()) if body is None else body],
             attributes=attributes or {},
         )

@@ -22,6 +22,7 @@ from ..building import build, symbol
 from ..machine.elements import verify_memory_type
 from ..machine.operations import AssertOperation, PrintOperation, TimestampOperation
 from .attributes import Axis, AxisAttr
+from .memory import BufferOp, ParamOp
 from .symbols import SymbolUser
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class GetBufferOp(SymbolUser):
 
     def __init__(self, buffer: str, type: MemRefType):
         build(self, [], [type], {"buffer": symbol(buffer)})
+
+    @classmethod
+    def of(cls, buffer: BufferOp) -> GetBufferOp:
+        """Return the operation that gets the memory of a buffer, with the type of that."""
+        return cls(buffer.sym_name.data, buffer.type)
 
     def verify_symbols(self, scope: Scope) -> None:
         buffer = scope.buffer(self.buffer)
@@ -185,6 +191,11 @@ class GetParamOp(SymbolUser):
 
     def __init__(self, param: str, type: Attribute):
         super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
+
+    @classmethod
+    def of(cls, param: ParamOp) -> GetParamOp:
+        """Return the operation that gets the value of a parameter, with the type of that."""
+        return cls(param.sym_name.data, param.type)
 
     def verify_symbols(self, scope: Scope) -> None:
         param = scope.param(self.param)

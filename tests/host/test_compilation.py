@@ -45,7 +45,7 @@ def module(buffer: str) -> ModuleOp:
     words = wse.GetBufferOp(buffer, type)
     walk = dsd.Mem1dOp(words.result, 8)
     two = arith.ConstantOp(FloatAttr(2.0, f32))
-    double = dsd.OPERATIONS["fmuls"](walk.result, [walk.result, two.result])
+    double = dsd.FmulsOp(walk.result, [walk.result, two.result])
     body = Region(Block([words, walk, two, double, wse.ReturnOp()]))
     function = wse.FuncOp("main", FunctionType.from_lists([], []), body)
     members = [wse.BufferOp("words", type), wse.ExportOp("words"), wse.ExportOp("main"), function]
@@ -58,6 +58,13 @@ def test_a_module_made_in_python_runs() -> None:
     simulator.set("words", np.arange(8))
     simulator.launch("main")
     assert_array_equal(simulator.get("words"), np.tile(2 * np.arange(8, dtype=np.float32), (2, 2, 1)), strict=True)
+
+
+def test_a_program_prints_as_what_it_exports() -> None:
+    exports = "\n  words: float32 [8]\n  main()"
+    assert repr(loomir.compile(module("words"))) == f"Program program for wse3, 2x2 PEs, exports{exports}"
+    silent = loomir.compile(STORE.replace("wse.export @o", "").replace("wse.export @main", ""))
+    assert repr(silent) == "Program p for wse3, 3x2 PEs, exports nothing"
 
 
 def test_a_module_without_locations_is_refused_in_words() -> None:

@@ -12,6 +12,7 @@ from xdsl.parser import Parser
 from xdsl.traits import EffectInstance, MemoryEffectKind, get_effects, is_side_effect_free
 
 from loomir.dialects import dsd, dsr, get_all_dialects
+from loomir.operations import dsd_table
 
 READ, WRITE = MemoryEffectKind.READ, MemoryEffectKind.WRITE
 
@@ -125,10 +126,16 @@ def test_register_operations_read_registers_and_loads_write_them() -> None:
 
 
 @pytest.mark.parametrize("level", [dsd.OPERATIONS, dsr.OPERATIONS])
-def test_every_operation_knows_its_row(level: dict[str, type[dsd.DsdOperation]]) -> None:
+def test_every_row_has_a_class_of_its_name(level: dict[str, type[dsd.DsdOperation]]) -> None:
+    assert list(level) == list(dsd_table.OPERATIONS)
+    dialect = dsd if level is dsd.OPERATIONS else dsr
     for name, operation_class in level.items():
-        assert operation_class.table_row().name == name
-        assert operation_class.name.endswith(f".{name}")
+        assert operation_class.name == f"{dialect.__name__.rpartition('.')[2]}.{name}"
+        assert operation_class.table_row() is dsd_table.OPERATIONS[name]
+        assert operation_class.__doc__ == f"`@{name}`: {dsd_table.OPERATIONS[name].summary}."
+        class_name = f"{name[0].upper()}{name[1:]}Op"
+        assert operation_class.__name__ == class_name
+        assert getattr(dialect, class_name) is operation_class
 
 
 @pytest.mark.parametrize(

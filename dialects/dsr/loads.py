@@ -1,27 +1,18 @@
-"""The `dsr` dialect: DSD operations on the registers that hold descriptors.
+"""Operations that name registers and load descriptors into them, and the removal of redundant loads.
 
-Registers are types, as in xDSL's register dialects: `!dsr.dest<f32>` is some register of the dest file,
-`!dsr.dest<f32, 2>` register 2; the element type is that of the descriptor held. Descriptors are still made by
-`dsd` operations; `dsr.load` puts one into a register, and the operations, generated from `dsd_table` like those
-of `dsd`, work on registers only. Rule numbers refer to the project's rules of the DSR document.
-
-The dialect knows nothing of how registers are chosen.
+Nothing here knows the DSD operations.
 """
 
 from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import IntAttr, NoneAttr, UnitAttr
-from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -30,20 +21,18 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, HasCanonicalizationPatternsTrait, MemoryEffect, MemoryEffectKind, Pure, Resource
+from xdsl.traits import EffectInstance, HasCanonicalizationPatternsTrait, MemoryEffect, MemoryEffectKind, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..targets import Target
-from . import wse
-from .building import build
-from .dsd import (
+from .. import wse
+from ..building import build
+from ..dsd import (
     AsyncAttr,
     CircbufType,
     DescriptorType,
-    DsdOperation,
     FabinType,
     FaboutType,
     FabricDescriptorType,
@@ -53,172 +42,19 @@ from .dsd import (
     MemoryDescriptorType,
     resolve_all,
     strides_if_constant,
-    table_operations,
 )
-from .wse import CallOp, Scope, SymbolUser, parse_element_type, verify_element_type
+from ..wse import CallOp, Scope, SymbolUser
+from .types import (
+    DescriptorRegisterType,
+    RegisterResource,
+    RegisterType,
+    Src0Type,
+    SrType,
+    XdsrType,
+)
 
 MAX_STRIDE_REGISTERS = 3
 """Most stride registers of one descriptor (DSR-058)."""
-
-
-# ---------------------------------------------------------------------------------------------
-# Registers
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, init=False)
-class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
-    """A register of one file; `index` is its number, absent until it is chosen."""
-
-    index: IntAttr | NoneAttr
-
-    @property
-    def number(self) -> int | None:
-        """The register's number, or None if it is not chosen yet."""
-        return self.index.data if isinstance(self.index, IntAttr) else None
-
-    @property
-    def is_allocated(self) -> bool:
-        return self.number is not None
-
-    @classmethod
-    def file(cls) -> str:
-        """Name of the register file: `dest`, `src0`, `src1`, `xdsr` or `sr`."""
-        return cls.name.removeprefix("dsr.")
-
-    @classmethod
-    def file_size(cls, target: Target) -> int:
-        """How many registers of this file `target` has."""
-        match cls.file():
-            case "dest":
-                return target.dsr_dest
-            case "src0":
-                return target.dsr_src0
-            case "src1":
-                return target.dsr_src1
-            case "xdsr":
-                return target.xdsrs
-            case _:
-                return target.srs
-
-    def verify_index(self, target: Target) -> None:
-        """Raise VerifyException if `target` has no such register (DSR-022, DSR-028, DSR-031)."""
-        size = self.file_size(target)
-        if self.number is not None and not 0 <= self.number < size:
-            raise VerifyException(
-                f"{target.name} has no {self.file()} register {self.number}; choose one from 0 to {size - 1}"
-            )
-
-
-@lru_cache(maxsize=1024)
-def _descriptor_register(
-    kind: type[DescriptorRegisterType], element_type: Attribute, number: int | None
-) -> DescriptorRegisterType:
-    return kind.new([NoneAttr() if number is None else IntAttr(number), element_type])
-
-
-@dataclass(frozen=True, init=False)
-class DescriptorRegisterType(RegisterType, ABC):
-    """A register that holds a descriptor (a DSR)."""
-
-    element_type: Attribute
-
-    @classmethod
-    def get(cls, element_type: Attribute, number: int | None = None) -> DescriptorRegisterType:
-        return _descriptor_register(cls, element_type, number)
-
-    def allocated(self, number: int) -> DescriptorRegisterType:
-        """Register `number` of the same file, with the same elements."""
-        return type(self).get(self.element_type, number)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            element_type = parse_element_type(parser, "a register")
-            index: IntAttr | NoneAttr = NoneAttr()
-            if parser.parse_optional_punctuation(",") is not None:
-                index = IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
-        return (index, element_type)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.element_type)
-            if self.number is not None:
-                printer.print_string(f", {self.number}")
-
-    def verify(self) -> None:
-        verify_element_type(self.element_type, "a register")
-
-
-@irdl_attr_definition
-class DestType(DescriptorRegisterType):
-    """Holds a destination only (DSR-008): `!dsr.dest<f32, 2>`."""
-
-    name = "dsr.dest"
-
-
-@irdl_attr_definition
-class Src0Type(DescriptorRegisterType):
-    """Holds a source or a destination (DSR-009): `!dsr.src0<f32, 2>`."""
-
-    name = "dsr.src0"
-
-
-@irdl_attr_definition
-class Src1Type(DescriptorRegisterType):
-    """Holds a source only (DSR-010): `!dsr.src1<f32, 2>`."""
-
-    name = "dsr.src1"
-
-
-class ExtensionRegisterType(RegisterType, ABC):
-    """A register that holds what a descriptor has beyond a DSR; it has no element type."""
-
-    @classmethod
-    def get(cls, number: int | None = None) -> ExtensionRegisterType:
-        return cls.new([NoneAttr() if number is None else IntAttr(number)])
-
-    def allocated(self, number: int) -> ExtensionRegisterType:
-        """Register `number` of the same file."""
-        return type(self).get(number)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return (NoneAttr(),)
-        number = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        parser.parse_punctuation(">")
-        return (IntAttr(number),)
-
-    def print_parameters(self, printer: Printer) -> None:
-        if self.number is not None:
-            with printer.in_angle_brackets():
-                printer.print_string(str(self.number))
-
-
-@irdl_attr_definition
-class XdsrType(ExtensionRegisterType):
-    """Extends a DSR for a FIFO, a circular buffer or a mem4d (DSR-005): `!dsr.xdsr<0>`."""
-
-    name = "dsr.xdsr"
-
-
-@irdl_attr_definition
-class SrType(ExtensionRegisterType):
-    """Holds one stride of a mem4d (DSR-006): `!dsr.sr<0>`."""
-
-    name = "dsr.sr"
-
-
-@dataclass(frozen=True)
-class RegisterResource(Resource):
-    """One register of the PE."""
-
-    register: RegisterType
-
-    def name(self) -> str:
-        number = self.register.number
-        return f"<{self.register.file()}>" if number is None else f"<{self.register.file()} {number}>"
 
 
 class RegisterEffects(MemoryEffect):
@@ -257,7 +93,7 @@ def needs_xdsr(type: Attribute) -> bool:
     return isinstance(type, Mem4dType | CircbufType | FifoType)
 
 
-class _GetOp(IRDLOperation, ABC):
+class _GetRegisterOp(SymbolUser, ABC):
     """Names a physical register or, without a number, asks for some register of the file."""
 
     traits = traits_def(Pure())
@@ -269,8 +105,6 @@ class _GetOp(IRDLOperation, ABC):
     def register(self) -> RegisterType:
         return cast(RegisterType, self.results[0].type)
 
-
-class _GetRegisterOp(_GetOp, SymbolUser, ABC):
     def verify_symbols(self, scope: Scope) -> None:
         self.register.verify_index(scope.target)
 
@@ -569,119 +403,3 @@ class RemoveRedundantLoad(RewritePattern):
             and earlier.properties == op.properties
             and earlier.result.type == op.result.type
         )
-
-
-# ---------------------------------------------------------------------------------------------
-# The DSD operations
-# ---------------------------------------------------------------------------------------------
-
-
-class RegisterOperation(DsdOperation, ABC):
-    """A DSD operation on registers: the first source in src0, the second in src1, scalars as values.
-
-    A destination is a dest or src0 register or the buffer of a scalar. An operation on a register that was
-    loaded with `async` is asynchronous even if it does not say so (DSD-182); the settings are then those of
-    the load (DSD-195).
-    """
-
-    @property
-    def loads(self) -> tuple[LoadOp, ...]:
-        """The loads of the operands, where they are known."""
-        owners = (operand.owner for operand in self.table_operands)
-        return tuple(owner for owner in owners if isinstance(owner, LoadOp))
-
-    @property
-    def settings(self) -> AsyncAttr | None:
-        own = self.asynchronous
-        loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
-        if not loaded:
-            return own
-        # The first register with a microthread decides; the pass that numbers them writes into the operation.
-        given = [settings.microthread for settings in (*loaded, *([] if own is None else [own]))]
-        number = next((number for number in given if number is not None), None)
-        return loaded[0] if number is None else loaded[0].with_microthread(number)
-
-    def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
-        owner = operand.owner
-        return owner.descriptor if isinstance(owner, LoadOp) else None
-
-    def effects(self) -> set[EffectInstance]:
-        found = super().effects()
-        for operand in (self.destination, *self.sources):
-            type = operand.type
-            if isinstance(type, RegisterType) and type.is_allocated:
-                found.add(EffectInstance(MemoryEffectKind.READ, resource=RegisterResource(type)))
-        for load in self.loads:
-            if load.save_address is not None and load.register.is_allocated:
-                resource = RegisterResource(load.register)
-                found.add(EffectInstance(MemoryEffectKind.WRITE, resource=resource))
-        return found
-
-    def verify_operand(self, operand: SSAValue, source: int | None) -> None:
-        row, type = self.definition, operand.type
-        noun = "the destination" if source is None else f"source {source + 1}"
-        if not isinstance(type, DescriptorRegisterType):
-            raise VerifyException(f"{noun} of {row.name} is of type {type}; load a descriptor with dsr.load")
-        if source is None and isinstance(type, Src1Type):
-            raise VerifyException(
-                f"the destination of {row.name} is a src1 register, which holds sources only; use a dest or src0"
-            )
-        if source is not None and isinstance(type, DestType):
-            raise VerifyException(
-                f"{noun} of {row.name} is a dest register, which holds destinations only; use a src0 or src1"
-            )
-        needed = row.destination if source is None else row.sources[source]
-        self._verify_element(noun, needed, type.element_type)
-
-    def verify_(self) -> None:
-        super().verify_()
-        row = self.definition
-        files = [s.type.file() for s in self.sources if isinstance(s.type, DescriptorRegisterType)]
-        if len(set(files)) != len(files):
-            raise VerifyException(
-                f"two sources of {row.name} are {files[0]} registers; load one of them into the other source file"
-            )
-        if any(load.single_step is not None for load in self.loads):
-            raise VerifyException(
-                f"an operand of {row.name} was loaded with single_step, which is for @map; load it without"
-            )
-        if self.asynchronous is not None:
-            self._verify_async(self.asynchronous)
-
-    def verify_symbols(self, scope: Scope) -> None:
-        super().verify_symbols(scope)
-        for operand in self.table_operands:
-            if isinstance(operand.type, RegisterType):
-                operand.type.verify_index(scope.target)
-
-    def _verify_async(self, own: AsyncAttr) -> None:
-        """An asynchronous operation takes its settings from the load of a fabric register."""
-        registers = (self.destination, *self.sources)
-        if any(isinstance(r.type, RegisterType) and self.descriptor_of(r) is None for r in registers):
-            # What the register holds was decided elsewhere, so only the run can tell.
-            return
-        if not self.fabric_operands:
-            raise VerifyException(
-                f"{self.definition.name} is async but moves no wavelets; only operations on the fabric can be"
-            )
-        loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
-        if not loaded:
-            raise VerifyException(
-                f"{self.definition.name} is async, but no fabric operand was loaded with async; add async to its "
-                "dsr.load"
-            )
-        for name, given in (("activate", own.activate), ("unblock", own.unblock)):
-            if not isinstance(given, NoneAttr) and all(getattr(settings, name) != given for settings in loaded):
-                raise VerifyException(
-                    f"{name} takes effect only where the fabric descriptor is loaded; give it to that dsr.load"
-                )
-
-
-OPERATIONS: dict[str, type[RegisterOperation]] = table_operations("dsr", RegisterOperation)
-"""The DSD operations on registers, by table name: `OPERATIONS["fmacs"](destination, sources)`."""
-
-Dsr = Dialect(
-    "dsr",
-    [GetDsrOp, GetXdsrOp, GetSrOp, LoadOp, *OPERATIONS.values()],
-    [DestType, Src0Type, Src1Type, XdsrType, SrType],
-)
