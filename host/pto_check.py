@@ -19,7 +19,7 @@ from ..analysis.event_graph import Trade
 from ..analysis.pto.events import programs_of, rings_of
 from ..analysis.pto.local_memory import called
 from ..analysis.pto.schedules import kernel_of
-from ..checks.pto_hazards import find_hazards
+from ..checks.pto.registry import find_hazards
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of

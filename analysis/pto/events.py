@@ -184,6 +184,11 @@ class Component:
     kernels: Sequence[Kernel]
     rings: Mapping[str, Ring]
 
+    @property
+    def pipes(self) -> set[Pipe]:
+        """The operations that open the ends of pipes its kernels use."""
+        return {use.pipe for kernel in self.kernels for use in kernel.uses}
+
     def program(self, kernels: Sequence[Kernel] | None = None) -> Program | None:
         """Their events, if there is one way through each; `kernels` are the same with other schedules."""
         kernels = kernels or self.kernels

@@ -154,6 +154,14 @@ class Schedule:
         """The uses of pipes alone."""
         return [step.use for step in self.steps if step.use is not None]
 
+    def pops_and_frees(self) -> dict[tuple[Pipe, int], list[PipeUse]]:
+        """Return the pops and frees of each pipe and direction, in order."""
+        groups: dict[tuple[Pipe, int], list[PipeUse]] = {}
+        for use in self.uses:
+            if use.action in ("pop", "free"):
+                groups.setdefault((use.pipe, use.direction), []).append(use)
+        return groups
+
 
 _ACTIONS: Mapping[type[Operation], Action] = {
     AllocSlotOp: "alloc", PushOp: "push", PopOp: "pop", FreeOp: "free",
@@ -245,6 +253,10 @@ class Kernel:
     def frees_at_pop(self, pipe: Pipe, direction: int) -> bool:
         """Whether taking a tile out already gives its slot back, and a free does nothing."""
         return self.behavior == "a2a3" and self.takes_tiles(pipe, direction)
+
+    def needs_both_lanes(self, use: PipeUse) -> bool:
+        """Return whether both vector cores take part in an entry: of a split pipe, and on a2a3 of every pipe."""
+        return self.behavior == "a2a3" or use.split != pipe_protocol.NO_SPLIT
 
     def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
         """Whether the entries of a pipe are tiles or signals; else they are tensors in global memory."""

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from loomir.analysis.pto.schedules import pipe_uses
-from loomir.checks.pto_hazards import find_hazards
+from loomir.checks.pto.registry import find_hazards
 from loomir.diagnostics.findings import Finding
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir

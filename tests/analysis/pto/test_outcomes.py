@@ -12,7 +12,7 @@ from loomir.analysis.pto.control import Arguments
 from loomir.analysis.pto.events import components, rings_of
 from loomir.analysis.pto.outcomes import Outcomes
 from loomir.analysis.pto.schedules import kernel_of
-from loomir.checks.pto_hazards import find_hazards
+from loomir.checks.pto.registry import find_hazards
 from loomir.diagnostics.findings import Finding
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir

@@ -18,7 +18,7 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.printer import Printer
 
-from loomir.checks.pto_hazards import find_hazards
+from loomir.checks.pto.registry import find_hazards
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import get_all_dialects
 from loomir.dialects.ir_text import parse_ir

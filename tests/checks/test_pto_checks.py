@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from loomir.checks.pto_hazards import find_hazards
+from loomir.checks.pto.registry import find_hazards
 from loomir.diagnostics.findings import Finding
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir

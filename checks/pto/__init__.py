@@ -1,0 +1,1 @@
+"""Hazards and contracts of programs with pipes, one file each; `checks` lists their codes."""

@@ -1,0 +1,55 @@
+"""Deadlock: kernels that wait for each other forever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.event_graph import Deadlock, NoSlotNumber, smallest_slots
+from ...analysis.pto.events import Program
+from ...operations import pipe_protocol
+from .hazard import Hazard
+from .subject import Execution, Subject
+
+CODES = ("deadlock",)
+"""What this file reports."""
+
+
+def find(subject: Subject) -> Iterator[Hazard]:
+    """Yield the deadlock of each program whose events are known."""
+    for execution in subject.executions:
+        yield from find_in_execution(execution)
+
+
+def find_in_execution(execution: Execution) -> Iterator[Hazard]:
+    """Yield the deadlock that the cores run into, if they do."""
+    if execution.deadlock is not None:
+        yield _hazard(execution.program, execution.deadlock)
+
+
+def _hazard(program: Program, deadlock: Deadlock) -> Hazard:
+    first = deadlock.needs[0].waiting
+    operations = program.operations[first.core]
+    pipes, behavior = program.pipes(), program.kernels[0].behavior
+    # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
+    try:
+        slots = smallest_slots(
+            program.cores,
+            program.tokens(seeded=False),
+            pipes,
+            lambda count: pipe_protocol.credit_period(count, behavior),
+            at_least=1,
+        )
+    except NoSlotNumber:
+        remedy = "no number of slots helps: take entries out, and free them, in the order in which they come"
+    else:
+        better = [
+            f"slot_num = {count} for {' and '.join(pipe)}"
+            for pipe, count in zip(pipes, slots, strict=True)
+            if count != program.rings[pipe[0]].pipe.depth
+        ]
+        remedy = f"use {', '.join(better)}, or wait for fewer entries at once"
+    return Hazard(
+        "deadlock",
+        operations[min(first.place, len(operations) - 1)],
+        f"the kernels wait for each other forever: {deadlock}; {remedy}",
+    )

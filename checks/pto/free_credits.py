@@ -1,0 +1,84 @@
+"""Frees: as many as pops, each behind its pop, and in an order that returns every credit (H3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...analysis.pto.schedules import Kernel, PipeUse, Schedule
+from ...operations import pipe_protocol
+from ...operations.pipe_protocol import Behavior
+from .hazard import Hazard, counted, in_every_schedule
+
+CODES = ("early-credit", "lost-credit", "unbalanced-pipe")
+"""What this file reports."""
+
+
+def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """Yield the frees that miscount slots, and the pops that nothing frees."""
+    return in_every_schedule(kernel, find_in_schedule)
+
+
+def find_in_schedule(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+    """Yield the first use of each ring, in one schedule, that miscounts its free slots."""
+    if not way.complete:
+        return
+    for (pipe, direction), uses in way.pops_and_frees().items():
+        harmless = kernel.frees_at_pop(pipe, direction)
+        counts = Counter(use.action for use in uses)
+        pops, frees = counts["pop"], counts["free"]
+        if pops != frees:
+            balance = (
+                f"{counted(pops, 'entry', 'entries')} out and gets {counted(frees, 'slot', 'slots')} back"
+                if way.exact
+                else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
+            )
+            last = next(use for use in reversed(uses) if use.action == ("pop" if pops > frees else "free"))
+            yield Hazard(
+                "unbalanced-pipe",
+                last.op,
+                f"{last.name} gives {balance}; free each entry once",
+                "warning" if harmless else "error",
+            )
+        elif not harmless:
+            yield from _credits(uses, pipe_protocol.credit_period(pipe.depth, kernel.behavior), kernel.behavior)
+
+
+def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterator[Hazard]:
+    """Yield the free that returns too many credits, or the last one if too few are returned.
+
+    Chips return credits by the number of popped entries, not of freed ones.
+    """
+    popped = freed = told = 0
+    for use in uses:
+        popped += use.action == "pop"
+        if use.action != "free":
+            continue
+        freed += 1
+        if freed > popped:
+            yield Hazard(
+                "unbalanced-pipe",
+                use.op,
+                f"{use.name} gets a slot back before an entry is taken out of it; take the entry out first",
+            )
+            return
+        told += popped % period == 0
+        if told * period > freed:
+            yield Hazard(
+                "early-credit",
+                use.op,
+                f"on {behavior} a free tells of {period} free slots whenever a multiple of {period} entries have been "
+                f"taken out: {popped} have here, but only {freed} are freed, so that the producer may overwrite an "
+                "entry in use; free each entry before the next is taken out",
+            )
+            return
+    depth = uses[0].pipe.depth
+    waits = sum(pipe_protocol.push_waits(index, depth) for index in range(popped))
+    if told < (waits if behavior == "a5" else popped // period):
+        yield Hazard(
+            "lost-credit",
+            uses[-1].op,
+            f"on {behavior} a free tells of {period} free slots only if a multiple of {period} entries have been "
+            f"taken out: of {popped // period} times here {told} are told, so that the producer waits forever; free "
+            "each entry before the next is taken out",
+        )

@@ -1,0 +1,67 @@
+"""Hazard: one finding about one operation, before it has a location."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+
+from ...analysis.pto.schedules import Kernel, Schedule
+from ...diagnostics.findings import Severity
+from ...diagnostics.locations import location_of
+from ...dialects.pto.memory import constant_value
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """One finding: its code, the operation it is about, and its message."""
+
+    code: str
+    op: Operation
+    message: str
+    severity: Severity = "error"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return a count with its noun in the singular or plural."""
+    return f"{count} {one if count == 1 else many}"
+
+
+def in_every_schedule(kernel: Kernel, find: Callable[[Schedule, Kernel], Iterable[Hazard]]) -> Iterator[Hazard]:
+    """Yield what `find` reports of the schedules of each core that runs a kernel.
+
+    A hazard is only a warning if some schedule of the core lacks it, or if loops may run less often.
+    """
+    for ways in kernel.schedules:
+        yield from _merged(ways, lambda way: find(way, kernel))
+
+
+def _merged(ways: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard]]) -> Iterator[Hazard]:
+    found: dict[tuple[str, Operation], Hazard] = {}
+    times: Counter[tuple[str, Operation]] = Counter()
+    for way in ways:
+        once: dict[tuple[str, Operation], Hazard] = {}
+        for hazard in find(way):
+            once.setdefault((hazard.code, hazard.op), hazard)
+        times.update(once.keys())
+        found.update(once)
+    unknown = next((way.depends_on for way in ways if way.depends_on is not None), None)
+    for key, hazard in found.items():
+        if all(way.exact for way in ways) and times[key] == len(ways):
+            yield hazard
+        else:
+            depends = "" if unknown is None else f"; whether it does depends on {_asked(unknown)}"
+            yield replace(hazard, severity="warning", message=hazard.message + depends)
+
+
+def _asked(op: Operation) -> str:
+    """Describe a loop or branch whose bounds or condition are unknown, with the values it depends on."""
+    names = [value.name_hint for value in (op.operands[:2] if isinstance(op, scf.ForOp) else op.operands[:1])
+             if value.name_hint and constant_value(value) is None]  # fmt: skip
+    place = location_of(op)
+    line = "" if place is None else f" in line {place.rsplit(':', 2)[-2]}"
+    what = "branch" if isinstance(op, scf.IfOp) else "loop"
+    return f"the {what}{line}" + (f", and this on {' and '.join(f'%{name}' for name in names)}" if names else "")

@@ -1,0 +1,57 @@
+"""Registry of the checks of programs with pipes: the files of this folder that declare CODES.
+
+A check is a function `find(subject)` of whole programs, or `find_in_kernel(kernel)` of one end of the pipes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...analysis.pto.schedules import Kernel
+from ...diagnostics.findings import Finding
+from ...diagnostics.locations import location_of
+from ...dialects.traversal import walk
+from ...operations.pipe_protocol import Behavior
+from .hazard import Hazard
+from .subject import Subject
+
+
+def _checks() -> list[ModuleType]:
+    package = __name__.rpartition(".")[0]
+    names = [found.name for found in iter_modules([str(Path(__file__).parent)]) if found.name != "registry"]
+    modules = [import_module(f"{package}.{name}") for name in names]
+    return [module for module in modules if hasattr(module, "CODES")]
+
+
+CHECKS = _checks()
+"""The modules that declare the codes they report as CODES, in the order of their names."""
+
+
+def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Finding]:
+    """Return all findings in a module that verifies, in the order of its operations.
+
+    `behavior` is that of Subject. Of two findings with one code about one operation the error stays, and of two
+    errors, or warnings, the one about the whole program.
+    """
+    subject = Subject(module, behavior)
+    programs: list[Callable[[Subject], Iterator[Hazard]]] = [one.find for one in CHECKS if hasattr(one, "find")]
+    kernels: list[Callable[[Kernel], Iterator[Hazard]]] = [
+        one.find_in_kernel for one in CHECKS if hasattr(one, "find_in_kernel")
+    ]
+    found = [hazard for find in programs for hazard in find(subject)]
+    found += [hazard for kernel in subject.kernels for find in kernels for hazard in find(kernel)]
+    order = {op: place for place, op in enumerate(walk(module))}
+    unique: dict[tuple[str, Operation], Hazard] = {}
+    for hazard in sorted(found, key=lambda hazard: hazard.severity):
+        unique.setdefault((hazard.code, hazard.op), hazard)
+    return [
+        Finding(hazard.severity, hazard.code, hazard.message, location_of(hazard.op))
+        for hazard in sorted(unique.values(), key=lambda hazard: (order[hazard.op], hazard.severity, hazard.code))
+    ]

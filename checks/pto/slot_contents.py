@@ -1,0 +1,93 @@
+"""Contents of slots that are tensors: allocated, written, pushed and freed in this order (PTO-030, PTO-031)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.pto.schedules import Kernel, Pipe, PipeUse, Schedule, Slot, Step
+from ...dialects.pto.types import TensorViewType
+from .hazard import Hazard
+
+CODES = ("not-a-slot", "slot-not-pushed", "store-after-push", "unwritten-slot", "use-after-free")
+"""What this file reports."""
+
+
+def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """Yield the pushes of tensors that are not written slots, and the accesses to slots after push or free."""
+    for ways in kernel.schedules:
+        for way in ways:
+            yield from _contents(way, kernel)
+
+
+def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+    taken: dict[Slot, None] = {}
+    written: set[Slot] = set()
+    given: set[Slot] = set()
+    popped: dict[tuple[Pipe, int], list[Slot]] = {}
+    for step in way.steps:
+        use, slot = step.use, step.slot
+        if use is None:
+            if slot is not None:
+                yield from _access(step, slot, given, written)
+        elif use.action == "alloc" and slot is not None:
+            taken[slot] = None
+        elif use.action == "pop" and slot is not None:
+            popped.setdefault((use.pipe, use.direction), []).append(slot)
+        elif use.action == "free":
+            held = popped.get((use.pipe, use.direction), [])
+            freed = slot if slot in held else next(iter(held), None)
+            if freed is not None and not kernel.frees_at_pop(use.pipe, use.direction):
+                held.remove(freed)
+                # A tile out of global memory is a copy, which the producer does not reach.
+                if not (freed.use.of_tile and kernel.in_global_memory(use.pipe)):
+                    given.add(freed)
+        elif use.entry is not None and isinstance(use.entry.type, TensorViewType):
+            yield from _push(use, slot, given, written)
+            if slot is not None:
+                given.add(slot)
+    for slot in taken:
+        if slot not in given and way.complete:
+            yield Hazard(
+                "slot-not-pushed",
+                slot.use.op,
+                "the slot is never handed over, so that the consumer waits for it forever; push it",
+            )
+
+
+def _access(step: Step, slot: Slot, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+    if slot.use.action == "pop":
+        if slot in given:
+            yield Hazard(
+                "use-after-free",
+                step.op,
+                "the slot of this entry has been given back, and the producer may have overwritten it; free it later",
+            )
+    elif step.access != "read":
+        if slot in given and step.access == "write":
+            yield Hazard(
+                "store-after-push",
+                step.op,
+                "the slot has been handed over to the consumer, who may be reading it; store before the push",
+            )
+        written.add(slot)
+
+
+def _push(use: PipeUse, slot: Slot | None, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+    if slot is None or slot.use.action != "alloc" or slot.use.pipe is not use.pipe:
+        yield Hazard(
+            "not-a-slot",
+            use.op,
+            "the tensor is no slot of the pipe, and what it holds is not handed over; push what talloc gives",
+        )
+    elif slot in given:
+        yield Hazard(
+            "not-a-slot",
+            use.op,
+            "the slot has been handed over already, and the next one is, unwritten, in its place; push each slot once",
+        )
+    elif slot not in written:
+        yield Hazard(
+            "unwritten-slot",
+            use.op,
+            "nothing is stored into the slot before it is handed over; store a tile into it first",
+        )

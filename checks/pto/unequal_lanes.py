@@ -1,0 +1,40 @@
+"""Vector cores that do not both take part in an entry they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.pto.lanes import is_lane_conditional
+from ...analysis.pto.schedules import Action, Kernel, Pipe, Schedule
+from ...dialects.pto.attributes import KernelKind
+from ...dialects.pto.kernels import core_of
+from ...operations import pipe_protocol
+from .hazard import Hazard
+
+CODES = ("unequal-lanes",)
+"""What this file reports."""
+
+
+def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """Yield the uses of pipes that only one vector core runs where both have to."""
+    vector = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR]
+    lanes = [_signals(ways[0], kernel) for ways in vector if len(ways) == 1 and ways[0].exact]
+    if len(lanes) == len(vector) and len(set(lanes)) <= 1 and vector:
+        return
+    for use in kernel.uses:
+        if kernel.needs_both_lanes(use) and core_of(use.op) is KernelKind.VECTOR and is_lane_conditional(use.op):
+            why = (
+                "both take part in every entry of a split pipe"
+                if use.split != pipe_protocol.NO_SPLIT
+                else "on a2a3 both signal for every entry, split or not"
+            )
+            yield Hazard(
+                "unequal-lanes",
+                use.op,
+                f"only some vector cores come here, but {why}; move the operation out of the scf.if",
+            )
+
+
+def _signals(way: Schedule, kernel: Kernel) -> tuple[tuple[Pipe, int, Action], ...]:
+    """Return the actions on pipes in which both vector cores take part, in the order of one of them."""
+    return tuple((use.pipe, use.direction, use.action) for use in way.uses if kernel.needs_both_lanes(use))

@@ -1,0 +1,43 @@
+"""The registry of checks: every file declares what it reports, and the lists of codes name all of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from loomir import checks
+from loomir.checks.pto.registry import CHECKS
+
+FOLDER = Path(checks.__file__).parent / "pto"
+WITHOUT_CODES = {"__init__", "hazard", "registry", "subject"}
+"""The files of the folder that are not checks."""
+
+
+def reported(path: Path) -> set[str]:
+    """Return the codes of the hazards that a file constructs."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    names = (call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Hazard")
+    return {str(name.value) for name in names if isinstance(name, ast.Constant)}
+
+
+def test_every_file_is_a_check_and_declares_what_it_reports() -> None:
+    found = {check.__name__.rpartition(".")[2]: check for check in CHECKS}
+    assert set(found) == {path.stem for path in FOLDER.glob("*.py")} - WITHOUT_CODES
+    for name, check in found.items():
+        assert hasattr(check, "find") != hasattr(check, "find_in_kernel"), name
+        assert set(check.CODES) == reported(FOLDER / f"{name}.py"), name
+
+
+def test_codes_are_listed_with_their_files() -> None:
+    rows = re.findall(r"^\| (`.*`) \| (.*) \|$", checks.__doc__ or "", re.MULTILINE)
+    listed = {
+        (code, name) for codes, names in rows for code in re.findall("`(.*?)`", codes) for name in names.split(", ")
+    }
+    assert listed == {(code, check.__name__.rpartition(".")[2]) for check in CHECKS for code in check.CODES}
+
+
+def test_codes_are_documented() -> None:
+    table = (FOLDER.parents[1] / "docs" / "pto.md").read_text()
+    for code in {code for check in CHECKS for code in check.CODES}:
+        assert f"| `{code}`" in table or f", `{code}`" in table, code
