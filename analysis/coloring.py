@@ -21,11 +21,11 @@ Node = TypeVar("Node", bound=Hashable)
 Graph = Mapping[Node, Collection[Node]]
 """Each node with its neighbors; see `graph_of`."""
 
-SEARCH_LIMIT = 100_000
+MAX_ROUNDS = 100_000
 """Steps of the exact search after which the machine is said to have run out."""
 
-MANY = 500
-"""Nodes from which the search is asked at once."""
+MAX_SATURATION_NODES = 500
+"""The largest graph colored by saturation; beyond it the search starts at once."""
 
 
 @dataclass
@@ -114,7 +114,7 @@ def _colored(
     """Numbers for all nodes of a connected graph, or None if none are found."""
     found = _first_choices(graph, allowed, start)
     # networkx takes time that grows with the square of the nodes.
-    if found is None and (len(graph) <= MANY or not exact):
+    if found is None and (len(graph) <= MAX_SATURATION_NODES or not exact):
         found = _by_saturation(graph, allowed, start)
     if found is None and exact:
         found = _by_search(graph, allowed, start)
@@ -217,7 +217,7 @@ class _Search(Generic[Node]):
     def succeeds(self) -> bool:
         """Give every node a number; False if that is impossible or takes too long."""
         trail: list[tuple[Node, Iterator[int]]] = []
-        for _ in range(SEARCH_LIMIT):
+        for _ in range(MAX_ROUNDS):
             node = self._most_constrained()
             if node is None:
                 return True

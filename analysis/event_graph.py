@@ -28,7 +28,7 @@ entry out, be done with the oldest that was taken; at the end, wait for what is 
 DEFAULT_SLOTS = 2
 """Slots of a pipe that needs no more: one is filled while the other is read."""
 
-MOST_SLOTS = 64
+MAX_SLOTS = 64
 """Slots above which none are tried."""
 
 
@@ -354,7 +354,7 @@ def _trade(
 class NoSlotNumber(Exception):
     """No number of slots lets the cores come to their ends; `deadlock` is why.
 
-    It is that of so many slots that no push waits; None if there are more pushes than MOST_SLOTS.
+    It is that of so many slots that no push waits; None if there are more pushes than MAX_SLOTS.
     """
 
     deadlock: Deadlock | None
@@ -379,7 +379,7 @@ def smallest_slots(
     if _ends(cores, rings, pipes, chosen, period):
         return chosen
     most = [
-        _safe(max(at_least, min(MOST_SLOTS, max((_pushes(cores, ring) for ring in pipe), default=1))), period)
+        _safe(max(at_least, min(MAX_SLOTS, max((_pushes(cores, ring) for ring in pipe), default=1))), period)
         for pipe in pipes
     ]
     chosen = list(most)

@@ -38,22 +38,22 @@ from .symbolic_integers import (
     unknown,
 )
 
-MOST_STATES = 5_000
+MAX_STATES = 5_000
 """States after which a search is given up."""
 
-MOST_MOVES = 400_000
+MAX_MOVES = 400_000
 """Events and tests, each as often as something is known, after which a search is given up."""
 
-MOST_KNOWN = 40
+MAX_KNOWN = 40
 """Numbers of which something is known, and loops that cores are in, after which a search is given up."""
 
-MOST_TOKENS = 40
+MAX_TOKENS = 40
 """Entries and credits on their way from one core to another, after which a search is given up."""
 
-MOST_ROUNDS = 256
+MAX_ROUNDS = 256
 """Rounds of a loop that are told apart."""
 
-MOST_COPIES = 512
+MAX_COPIES = 512
 """Nodes as which a loop of known length may be written out."""
 
 # ---------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def _is_plain(node: Node) -> bool:
         isinstance(node, Repeat)
         and node.count is not None
         and all(map(_is_plain, node.body))
-        and node.count * _length(node.body) <= MOST_COPIES
+        and node.count * _length(node.body) <= MAX_COPIES
     )
 
 
@@ -207,7 +207,7 @@ def _compiled(nodes: Sequence[Node], drains: Sequence[Event]) -> _Code:
 
 def _test(loop: Repeat) -> Condition:
     """The test of a loop; one of very many rounds is like one of an unknown number."""
-    if loop.count is None or loop.count < MOST_ROUNDS:
+    if loop.count is None or loop.count < MAX_ROUNDS:
         return loop.test
     return Below(plus(rounds(loop.key), unknown(str(loop.count)), -1))
 
@@ -389,7 +389,7 @@ def explore(
     Every ring has at least one core that pushes and one that pops.
     """
     least = max((low for low, _ in (known or {}).values() if low is not None), default=0)
-    apart: dict[_Numbers, int] = {(): min(least, MOST_ROUNDS)}
+    apart: dict[_Numbers, int] = {(): min(least, MAX_ROUNDS)}
     while True:
         try:
             return _Search(cores, rings, known or {}, apart).verdict
@@ -471,10 +471,10 @@ class _Search:
             tokens = sum(map(len, state.entries.values())) + sum(map(len, state.credits.values()))
             self._moves += 1 + size + tokens // 4
             if (
-                self._moves > MOST_MOVES
-                or len(self._seen) > MOST_STATES
-                or size > MOST_KNOWN
-                or tokens > MOST_TOKENS * len(state.entries)
+                self._moves > MAX_MOVES
+                or len(self._seen) > MAX_STATES
+                or size > MAX_KNOWN
+                or tokens > MAX_TOKENS * len(state.entries)
             ):
                 self._gives_up = True
                 return
@@ -598,7 +598,7 @@ class _Search:
                 for value, _ in found.terms:
                     place: Any = value.place
                     needed = max(abs(found.bound), self._apart_in(place) + 1) + 1
-                    if needed <= MOST_ROUNDS and state.bases[place] > self._apart_in(place):
+                    if needed <= MAX_ROUNDS and state.bases[place] > self._apart_in(place):
                         raise _TooFew(_numbers(place), needed)
             self.verdict.asked[condition, origin] = None
         elif counted != here:

@@ -10,7 +10,7 @@ from .first_fit import Room
 
 Tile = TypeVar("Tile", bound=Hashable)
 
-SEARCH_LIMIT = 2_000
+MAX_STEPS = 2_000
 """Tiles placed by the search after which the memory is said to be too small."""
 
 
@@ -51,7 +51,7 @@ def place_sharing(
 
     Large tiles are placed first. If that does not succeed, other orders are tried: some order leads to a placement
     if there is one, since tiles in the order of their addresses in it each find theirs, or one before. The search
-    gives up at SEARCH_LIMIT.
+    gives up at MAX_STEPS.
     """
     by_size = sorted(sizes, key=lambda tile: -sizes[tile])
     by_crowd = sorted(sizes, key=lambda tile: -sum(sizes[other] for other in together.get(tile, ()) if other in sizes))
@@ -109,7 +109,7 @@ def _by_search(
                 continue
             tried |= alike
             steps += 1
-            if steps > SEARCH_LIMIT:
+            if steps > MAX_STEPS:
                 return False
             addresses[tile] = address
             if place(address):

@@ -29,7 +29,7 @@ from .lexer import (
 )
 from .source import Diagnostic, Note, Source
 from .syntax import (
-    MAXIMUM_HEIGHT,
+    MAX_HEIGHT,
     Aggregate,
     AnyType,
     ArrayType,
@@ -80,10 +80,10 @@ from .syntax import (
 )
 
 # One level of nesting takes at most four calls, so this stays well inside what `deep_nesting` allows.
-DEEPEST_NESTING = 500
+MAX_NESTING = 500
 # Above a statement stand a block, a declaration and the file.
-_HIGHEST = MAXIMUM_HEIGHT - 5
-MOST_ERRORS = 20
+_MAX_PARSED_HEIGHT = MAX_HEIGHT - 5
+MAX_ERRORS = 20
 
 # The order is Zig's: CSL's reference gives none. Its examples fix `&` and `<<` above `==`, unlike C.
 PRECEDENCE = {
@@ -139,7 +139,7 @@ _FOREIGN_HINTS = {
 _HOW_TO_DECLARE = "a variable is declared 'const name: type = value' or 'var name: type'"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\", '"': b'"', "'": b"'"}
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|.)", re.DOTALL)
-_LONGEST_INTEGER = 4000
+_MAX_INTEGER_DIGITS = 4000
 
 _Item = TypeVar("_Item")
 
@@ -206,7 +206,7 @@ class Parser:
         """Records an error; a second one at the same place would only repeat the first."""
         if self.diagnostics and self.diagnostics[-1].start == start:
             return
-        if len(self.diagnostics) == MOST_ERRORS:
+        if len(self.diagnostics) == MAX_ERRORS:
             raise _TooMany
         self.diagnostics.append(Diagnostic(self.source, start, end, message, notes))
 
@@ -258,7 +258,7 @@ class Parser:
             self.fail(token, _FOREIGN_HINTS[kind], *notes)
 
     def too_deep(self) -> NoReturn:
-        self.report_token(self.position, f"nesting too deep: more than {DEEPEST_NESTING} levels; split this up")
+        self.report_token(self.position, f"nesting too deep: more than {MAX_NESTING} levels; split this up")
         raise _TooMany
 
     def too_high(self, first: int) -> NoReturn:
@@ -702,7 +702,7 @@ class Parser:
     def statement(self) -> Statement:
         """One statement, with its `;` if it has one."""
         self.depth += 1
-        if self.depth > DEEPEST_NESTING:
+        if self.depth > MAX_NESTING:
             self.too_deep()
         first = self.position
         height = self.height
@@ -719,7 +719,7 @@ class Parser:
             else:
                 self.semicolon("this statement")
         self.height += 2
-        if self.height > _HIGHEST:
+        if self.height > _MAX_PARSED_HEIGHT:
             self.too_high(first)
         self.height = max(self.height, height)
         self.depth -= 1
@@ -931,7 +931,7 @@ class Parser:
         kinds = self.kinds
         if minimum == 1:
             self.depth += 1
-            if self.depth > DEEPEST_NESTING:
+            if self.depth > MAX_NESTING:
                 self.too_deep()
         first = self.position
         height = self.height
@@ -957,7 +957,7 @@ class Parser:
                 )
             level = following
         self.height += 1
-        if self.height > _HIGHEST:
+        if self.height > _MAX_PARSED_HEIGHT:
             self.too_high(first)
         if self.height < height:
             self.height = height
@@ -1103,7 +1103,7 @@ class Parser:
         token = self.position
         self.position = token + 1
         text = self.texts[token]
-        if len(text) > _LONGEST_INTEGER:
+        if len(text) > _MAX_INTEGER_DIGITS:
             self.fail(token, f"a number of {len(text)} digits is too long")
         value = int(text) if text.isdecimal() else self.integer_value(text)
         return Integer(self.starts[token], self.ends[token], value, text)
@@ -1423,7 +1423,7 @@ class Parser:
             node: Expression = Name(self.starts[token], self.ends[token], self.texts[token])
             return self.suffixed(node, token) if kinds[token + 1] in _SUFFIX_STARTS else node
         self.depth += 1
-        if self.depth > DEEPEST_NESTING:
+        if self.depth > MAX_NESTING:
             self.too_deep()
         height = self.height
         self.height = 0
@@ -1440,7 +1440,7 @@ class Parser:
                 self.fail_expected("a type")
             node = self.suffixed(handler(self), token)
         self.height += 2
-        if self.height > _HIGHEST:
+        if self.height > _MAX_PARSED_HEIGHT:
             self.too_high(token)
         self.height = max(self.height, height)
         self.depth -= 1

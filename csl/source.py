@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 # A longer source line is cut down to the part around the caret.
-WIDEST_LINE = 160
+MAX_LINE_WIDTH = 160
 
 
 class Source:
@@ -55,11 +55,11 @@ class Source:
         text = self.line_text(line)
         first = column - 1
         length = max(1, min(end - start, len(text) - first))
-        if len(text) > WIDEST_LINE:
-            cut = max(0, min(first - WIDEST_LINE // 2, len(text) - WIDEST_LINE))
-            text = text[cut : cut + WIDEST_LINE]
+        if len(text) > MAX_LINE_WIDTH:
+            cut = max(0, min(first - MAX_LINE_WIDTH // 2, len(text) - MAX_LINE_WIDTH))
+            text = text[cut : cut + MAX_LINE_WIDTH]
             first -= cut
-            length = max(1, min(length, WIDEST_LINE - first))
+            length = max(1, min(length, MAX_LINE_WIDTH - first))
         # A tab stays a tab, so that the caret stands below its character however wide tabs are shown.
         indentation = "".join("\t" if character == "\t" else " " for character in text[:first])
         shown = "".join(character if character.isprintable() or character == "\t" else "?" for character in text)

@@ -4,7 +4,7 @@
 Every node has `start` and `end`, character offsets into the text of its file. Parentheses are not nodes; their
 characters belong to no node but the enclosing one. Types are expressions, as in the language: `i16` is a `Name`.
 Nodes compare by identity, because CSL tells types apart by the place where they were written; `equal` compares
-trees. No tree that the parser returns is higher than `MAXIMUM_HEIGHT`, so within `deep_nesting` a walk over it may be
+trees. No tree that the parser returns is higher than `MAX_HEIGHT`, so within `deep_nesting` a walk over it may be
 recursive.
 """
 
@@ -17,7 +17,7 @@ from typing import ClassVar, TypeAlias, cast
 
 from .source import Source
 
-MAXIMUM_HEIGHT = 1500
+MAX_HEIGHT = 1500
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -359,8 +359,8 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
 
 # Structs and strings
 
-LONGEST_STRING = 1 << 24
-MOST_FIELDS = 1 << 12
+MAX_STRING_LENGTH = 1 << 24
+MAX_FIELDS = 1 << 12
 
 
 @builtin("@concat_structs")
@@ -375,7 +375,7 @@ def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
         return right
     if not right.data:
         return left
-    if len(left.data) + len(right.data) > MOST_FIELDS:
+    if len(left.data) + len(right.data) > MAX_FIELDS:
         ev.fail(node, f"a struct of {len(left.data) + len(right.data)} fields; does this loop ever end?")
     if (left.type.names is None) != (right.type.names is None):
         ev.fail(node, "@concat_structs joins two structs with names or two tuples, not one of each")
@@ -419,7 +419,7 @@ def _strlen(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @builtin("@strcat")
 def _strcat(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     text = b"".join(_bytes(ev, argument) for argument in node.arguments)
-    if len(text) > LONGEST_STRING:
+    if len(text) > MAX_STRING_LENGTH:
         ev.fail(node, f"a string of {len(text)} bytes; does this loop ever end?")
     return Value(types.COMPTIME_STRING, text)
 
@@ -474,7 +474,7 @@ def _shown(name: str) -> str:
     return name if name.startswith("<") else f"'{Path(name).name}'"
 
 
-DEEPEST_IMPORT = 64
+MAX_IMPORT_DEPTH = 64
 """Imports of imports."""
 
 
@@ -489,8 +489,8 @@ def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dic
             ev.fail(node, f"'{path.name}' imports itself{way}; break the circle")
         importer = importer.importer
         depth += 1
-    if depth > DEEPEST_IMPORT:
-        ev.fail(node, f"imports are nested more than {DEEPEST_IMPORT} deep; does this circle ever end?")
+    if depth > MAX_IMPORT_DEPTH:
+        ev.fail(node, f"imports are nested more than {MAX_IMPORT_DEPTH} deep; does this circle ever end?")
 
 
 def _is_param(node: syntax.Node) -> bool:

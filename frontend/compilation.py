@@ -36,7 +36,7 @@ from . import (
     types,
 )
 from .classes import UnitClass, group
-from .core import CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
+from .core import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .emit import Builder
 from .exports import Export, Name, agree, host_element
 from .frames import Frame
@@ -48,7 +48,7 @@ from .search import SearchPath
 from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
 
-RECURSION_LIMIT = 60_000
+MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
 
 MAX_CALL_DEPTH = 1000
@@ -89,7 +89,7 @@ class CompiledLayout:
 @contextmanager
 def _deep() -> Iterator[None]:
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    sys.setrecursionlimit(max(limit, MAX_PYTHON_FRAMES))
     try:
         yield
     finally:
@@ -128,7 +128,7 @@ def compile_layout(
     search = SearchPath.of(import_paths)
     options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format)
     options.max_inlined_iterations = max_inlined_iterations
-    options.call_depth = min(comptime_func_depth_limit or CALL_DEPTH, MAX_CALL_DEPTH)
+    options.call_depth = min(comptime_func_depth_limit or DEFAULT_CALL_DEPTH, MAX_CALL_DEPTH)
     options.sections = dict(link_sections or {})
     session = Session(options)
     session.warnings += search.warnings()

@@ -35,7 +35,7 @@ from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
 if TYPE_CHECKING:
     from .pe import PeProgram
 
-CALL_DEPTH = 200
+DEFAULT_CALL_DEPTH = 200
 """Calls within calls, if the command line does not say."""
 
 
@@ -69,7 +69,7 @@ class Options:
     """The 16-bit floats that there are at run time."""
     max_inlined_iterations: int | None = None
     """Of an inline loop; None if the command line does not say."""
-    call_depth: int = CALL_DEPTH
+    call_depth: int = DEFAULT_CALL_DEPTH
     """Calls within calls, at compile time or inlined."""
     sections: Mapping[str, int] = field(default_factory=dict)
     """Byte addresses of link sections."""

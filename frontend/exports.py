@@ -38,7 +38,7 @@ class Name:
     source: Source
 
 
-MOST_PARAMETERS = 15
+MAX_PARAMETERS = 15
 """Of an exported function (Builtins, @export_name)."""
 
 
@@ -68,7 +68,7 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
     if isinstance(type, types.Function):
         if type.is_task:
             ev.fail(node, f"'{name}' is exported as a task; the host calls functions")
-        if len(type.parameters) > MOST_PARAMETERS:
+        if len(type.parameters) > MAX_PARAMETERS:
             ev.fail(node, f"'{name}' has {len(type.parameters)} parameters; an exported function has at most 15")
         for inner in (*type.parameters, *([] if type.result is types.VOID else [type.result])):
             # A result stays on the machine; parameters come from the host.

@@ -96,8 +96,8 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
 def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
     """`uN` or `iN` (Types, Arbitrary-Width Integer Types)."""
     bits = int(node.name[1:8])
-    if not 1 <= bits <= types.WIDEST_INTEGER:
-        ev.fail(node, f"integers of {node.name[1:]} bits are not supported; use 1 to {types.WIDEST_INTEGER}")
+    if not 1 <= bits <= types.MAX_INTEGER_BITS:
+        ev.fail(node, f"integers of {node.name[1:]} bits are not supported; use 1 to {types.MAX_INTEGER_BITS}")
     return types.Int(bits, node.name[0] == "i")
 
 
@@ -496,21 +496,21 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         return Value(type, emit.binary(ev.code, symbol, type, value, amount))
     if not isinstance(right.data, Column) and right.data < 0:
         ev.fail(node, f"a shift by {right.data} bits; the number of bits is at least 0")
-    if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > LONGEST_INTEGER:
-        ev.fail(node, f"an integer of more than {LONGEST_INTEGER} bits; does this loop ever end?")
+    if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > MAX_COMPTIME_BITS:
+        ev.fail(node, f"an integer of more than {MAX_COMPTIME_BITS} bits; does this loop ever end?")
     result = Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     if type is types.COMPTIME_INT:
         _check_size(ev, result.data, node)
     return result
 
 
-LONGEST_INTEGER = 1 << 13
+MAX_COMPTIME_BITS = 1 << 13
 """Bits of a `comptime_int`, which has no limit of its own; Python writes numbers of this size."""
 
 
 def _check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
-    if isinstance(data, int) and data.bit_length() > LONGEST_INTEGER:
-        ev.fail(node, f"an integer of more than {LONGEST_INTEGER} bits; does this loop ever end?")
+    if isinstance(data, int) and data.bit_length() > MAX_COMPTIME_BITS:
+        ev.fail(node, f"an integer of more than {MAX_COMPTIME_BITS} bits; does this loop ever end?")
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
@@ -655,7 +655,7 @@ def _many_pointer_type(ev: Evaluator, node: syntax.ManyPointerType, want: Type |
     return Value(types.TYPE, types.Pointer(_pointee_type(ev, node.element), node.is_const, many=True))
 
 
-LARGEST_ARRAY = 1 << 24
+MAX_ARRAY_ELEMENTS = 1 << 24
 """Elements of an array at compile time; a PE's memory has 24,576 words."""
 
 
@@ -671,7 +671,7 @@ def _array_type(ev: Evaluator, node: syntax.ArrayType, want: Type | None) -> Val
     if isinstance(element, types.Array):
         ev.fail(node, "arrays have no arrays as elements; write the extents in one list, [rows, columns]T")
     array = types.Array(tuple(dims), element)
-    if array.count > LARGEST_ARRAY:
+    if array.count > MAX_ARRAY_ELEMENTS:
         ev.fail(node, f"an array of {array.count} elements is too large; a PE has 24,576 words of memory")
     return Value(types.TYPE, array)
 
@@ -935,7 +935,7 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
     type = base.type
     if isinstance(type, types.Pointer):
         pointer = base.load(ev, node.base)
-        array = type.target if not type.many else types.Array((types.LARGEST,), type.target)
+        array = type.target if not type.many else types.Array((types.MAX_POINTER_EXTENT,), type.target)
     else:
         pointer, array = Value(types.Pointer(type, base.is_const), base.address(ev, node.base)), type
     if not isinstance(array, types.Array):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xdsl.utils.exceptions import VerifyException
 
 from ..csl import syntax
-from ..dialects.machine.switches import MOST_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
+from ..dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
 from ..dialects.wse import Direction, SwitchAttr
 from . import types
 from .core import Effect, Evaluator, builtin
@@ -210,7 +210,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
     return ColorConfig(number, inputs, outputs, switch)
 
 
-_POSITIONS = tuple(f"pos{number + 1}" for number in range(MOST_POSITIONS))
+_POSITIONS = tuple(f"pos{number + 1}" for number in range(MAX_POSITIONS))
 
 
 def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
@@ -222,8 +222,8 @@ def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
     fields.end()
     if pop_mode not in POP_MODES:
         ev.fail(node, f"there is no pop mode '.{pop_mode}'; the modes are {', '.join(POP_MODES)}")
-    if not 0 <= current <= MOST_POSITIONS:
-        ev.fail(node, f"'.current_switch_pos' is 0 to {MOST_POSITIONS}, not {current}")
+    if not 0 <= current <= MAX_POSITIONS:
+        ev.fail(node, f"'.current_switch_pos' is 0 to {MAX_POSITIONS}, not {current}")
     if current and not positions[current - 1].is_valid:
         ev.fail(node, f"'.current_switch_pos' is {current}, but there is no '.pos{current}'")
     return SwitchAttr.get(positions, current, ring=ring, pop_mode=pop_mode)

@@ -306,7 +306,7 @@ def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bin
     """
     outer, mark = ev.lanes, len(ev.effects)
     count = length(values)
-    if count < FEWEST_TOGETHER or count * outer.count > MOST_TOGETHER:
+    if count < MIN_TOGETHER or count * outer.count > MAX_TOGETHER:
         return False
     if not all(map(types.I64.holds, (values.start, values.start + values.step * count))):
         return False
@@ -340,10 +340,10 @@ def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bin
     return True
 
 
-FEWEST_TOGETHER = 4
+MIN_TOGETHER = 4
 """Iterations from which evaluating them at once is worth its preparation."""
 
-MOST_TOGETHER = 1 << 22
+MAX_TOGETHER = 1 << 22
 """Iterations of nested loops that are evaluated at once: more than a wafer has PEs, and no burden for the memory."""
 
 

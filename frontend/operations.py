@@ -669,11 +669,11 @@ def _accumulated(
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
     needed = ELEMENTS[row.sources[source]]
-    everywhere = MemoryDescriptor(accumulator, (0,), (LONGEST,), types.size(needed) // 2)
+    everywhere = MemoryDescriptor(accumulator, (0,), (MAX_EXTENT,), types.size(needed) // 2)
     return materialize(ev, everywhere, needed, node)
 
 
-LONGEST = 0xFFFF
+MAX_EXTENT = 0xFFFF
 """The extent of a descriptor that only repeats one element; the other operands say how often."""
 
 

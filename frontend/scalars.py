@@ -78,7 +78,7 @@ def _remainder_float(left: float, right: float) -> float:
     return math.fmod(left, right)
 
 
-LONGEST_SHIFT = 1 << 17
+MAX_SHIFT = 1 << 17
 """Bits beyond which no shift makes a difference to the numbers there are."""
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -98,8 +98,8 @@ BITWISE: dict[str, Callable[[Any, Any], Any]] = {
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
-    "<<": lambda left, right: left << min(right, LONGEST_SHIFT),
-    ">>": lambda left, right: left >> min(right, LONGEST_SHIFT),
+    "<<": lambda left, right: left << min(right, MAX_SHIFT),
+    ">>": lambda left, right: left >> min(right, MAX_SHIFT),
 }
 
 

@@ -10,7 +10,7 @@ from ..csl import syntax
 from ..csl.source import Source
 from ..diagnostics import limits as environment
 
-STEP_LIMIT = 5_000_000
+MAX_STEPS = 5_000_000
 """Steps, which are statements and iterations, from one progress of a compilation to the next."""
 
 PER_EMITTED = 25
@@ -27,7 +27,7 @@ class Steps:
         self.count = 0
         self.due = 0
         """When `look` is to be called."""
-        self._limit = environment.step_limit() or STEP_LIMIT
+        self._limit = environment.step_limit() or MAX_STEPS
         self._last = self._limit
         """The last step that is allowed."""
         self._loops: list[tuple[Source, syntax.Node, int]] = []

@@ -259,7 +259,7 @@ XDSR, SR = Register("xdsr"), Register("sr")
 DIRECTIONS = ("NORTH", "SOUTH", "EAST", "WEST", "RAMP")
 """Directions by their number."""
 
-WIDEST_INTEGER = 64
+MAX_INTEGER_BITS = 64
 """Bits of the widest integer of fixed width that there is here; the language has wider ones."""
 
 UNIVERSE: dict[str, Type] = {
@@ -413,5 +413,5 @@ def dsd_words(type: Type) -> int | None:
             return None if type is BOOL else 1
 
 
-LARGEST = 1 << 16
+MAX_POINTER_EXTENT = 1 << 16
 """The extent given to what a many-pointer points to: memory has no more elements."""

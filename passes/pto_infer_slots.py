@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ..analysis.event_graph import MOST_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
+from ..analysis.event_graph import MAX_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
 from ..analysis.pto.entries import entry_bytes
 from ..analysis.pto.events import Program, Ring, programs_of, rings_of
 from ..analysis.pto.pipes import refusal
@@ -136,7 +136,7 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
         found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
     except NoSlotNumber as error:
         reason = (
-            f"up to {MOST_SLOTS}, slots are used again before they are free"
+            f"up to {MAX_SLOTS}, slots are used again before they are free"
             if error.deadlock is None
             else str(error.deadlock)
         )

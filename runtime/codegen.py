@@ -55,7 +55,7 @@ _OWN_VALUES: tuple[type[Operation], ...] = (
 """What is known, or read when the task starts."""
 
 
-INLINE_LIMIT = 256
+MAX_INLINE_SIZE = 256
 """Operations, with those of the functions it calls, of the largest function whose code stands where it is called."""
 
 
@@ -130,7 +130,7 @@ class Functions:
 
     def is_inlined(self, op: flow.CallOp) -> bool:
         """Whether the code of the function stands at the call."""
-        return self._sizes[self.called(op).sym_name.data] <= INLINE_LIMIT
+        return self._sizes[self.called(op).sym_name.data] <= MAX_INLINE_SIZE
 
     def _named(self, op: flow.CallOp) -> flow.FuncOp:
         name = op.callee.root_reference.data

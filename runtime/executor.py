@@ -24,9 +24,8 @@ from .memory import DTYPES, WIDE, is_odd, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
 from .registers import Held, behind
-from .resources import OPEN
 from .sends import Send
-from .streams import MemoryStream, QueueStream
+from .streams import UNBOUNDED, MemoryStream, QueueStream
 from .switches import SwitchedColor, is_ignored, switched_parts
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
@@ -44,9 +43,6 @@ RECEIVED = (QueueStream, FifoStream)
 
 ENDLESS = 0x7FFF
 """The extent of a run of wavelets that never ends."""
-
-UNBOUNDED = 1 << 40
-"""Elements that no operation ever comes to the end of."""
 
 
 class Executor:
@@ -230,7 +226,7 @@ class Executor:
         if application.thread is not None:
             resources.append(application.thread)
         for resource in resources:
-            resource.use(units, application, issued, done if send is None else OPEN)
+            resource.use(units, application, issued, done if send is None else NEVER)
         if count:
             raw: Array | None = None
             owned = True
@@ -608,7 +604,7 @@ class Executor:
             if any(side is not None for side in polled):
                 transfer.polled = polled
         for resource in transfer.resources:
-            resource.use(warp.units, application, issued, OPEN)
+            resource.use(warp.units, application, issued, NEVER)
         if application.is_async:
             warp.elapsed += timing.async_issue
             if transfer.tells:

@@ -28,7 +28,7 @@ from .program import Compiler
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
 from .scalars import kind_of, normalize
-from .streams import Buffer
+from .streams import UNBOUNDED, Buffer
 from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .tiles import Space
@@ -38,10 +38,6 @@ from .warp import Code, Warp, run
 
 if TYPE_CHECKING:
     from .machine import Machine
-
-
-UNBOUNDED = 1 << 62
-"""Room of a queue that takes all there is."""
 
 
 class Exported:

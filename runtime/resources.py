@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnostics.errors import LoomError
+from .tasks import NEVER
 from .units import Array, UnitSet, intersect, select, some, subtract
 
 if TYPE_CHECKING:
     from .program import Application
     from .unit_class import UnitClass
-
-OPEN = 1 << 62
-"""The end of a use that is still going on."""
 
 
 def _without(units: UnitSet, others: UnitSet) -> list[UnitSet]:
@@ -35,7 +33,7 @@ class Resource:
         self.text = text
         self.remedy = remedy
         self._ends: Array | None = None
-        """When the last known use ends, [rows, columns]."""
+        """When the last known use ends, NEVER while it is going on, [rows, columns]."""
         self._user: Application | None = None
         self._early: list[tuple[UnitSet, Any, Application, Application]] = []
         """Uses that started while an earlier one was open: units, start, the later and the earlier operation."""
@@ -48,7 +46,7 @@ class Resource:
         overlap = last > start
         if some(overlap):
             assert self._user is not None
-            closed = overlap & (last != OPEN)
+            closed = overlap & (last != NEVER)
             if closed.any():
                 raise self._conflict(units, closed, application, self._user)
             self._early.append((units, start, application, self._user))
@@ -57,7 +55,7 @@ class Resource:
 
     def is_open(self, units: UnitSet) -> Array | bool:
         """On which units a use is still going on, [rows, columns]."""
-        return False if self._ends is None else self._ends[units.index] == OPEN
+        return False if self._ends is None else self._ends[units.index] == NEVER
 
     def release(self, units: UnitSet, end: Any) -> None:
         """An open use has come to its end. Raises LoomError if another had started before."""

@@ -24,17 +24,13 @@ from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, UnitSet, every, from_mask, select, singles, some, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
-from .watch import FEWEST_STEPS
+from .watch import MIN_STEPS
 
 if TYPE_CHECKING:
     from .machine import Machine
 
-FEW = 10
+MAX_UNITS_ONE_BY_ONE = 10
 """Up to so many units run faster one by one, in generated code, than together in numpy."""
-
-UNLIMITED = 1 << 62
-"""Steps of a run without a limit."""
-
 
 ENTRY_SHIFT, ENTRY_MASK = 16, 0x3F
 """Where a control wavelet has the id of the task it starts: bits 16 to 21."""
@@ -64,9 +60,9 @@ class Scheduler:
         self.polls: dict[Transfer, tuple[Side, Any]] = {}
         """Operations that have looked at a FIFO, when, and have to end if nothing turns out to have come by then."""
         self.steps = 0
-        self._limit = UNLIMITED
+        self._limit = NEVER
         """Of `steps`."""
-        self.bound = UNLIMITED
+        self.bound = NEVER
         """Of `steps`, until the limit or until the watch looks again."""
         self._looked = 0
         """`steps` when the watch looked last."""
@@ -87,9 +83,9 @@ class Scheduler:
 
         Gives whether it stopped because `until` holds, which is asked now and then.
         """
-        self._limit = UNLIMITED if step_limit is None else self.steps + step_limit
+        self._limit = NEVER if step_limit is None else self.steps + step_limit
         self._looked = self.steps
-        self.bound = min(self._limit, UNLIMITED if self.machine.watch is None else self.steps + FEWEST_STEPS)
+        self.bound = min(self._limit, NEVER if self.machine.watch is None else self.steps + MIN_STEPS)
         if until is None:
             while self._advance():
                 pass
@@ -219,7 +215,7 @@ class Scheduler:
 
     def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
         """Run a task on some units from time `begin`, with the arguments of a data task."""
-        if task.code.alone is None or not 1 < units.count <= FEW:
+        if task.code.alone is None or not 1 < units.count <= MAX_UNITS_ONE_BY_ONE:
             self._run_task(cls, task, units, begin, arguments)
             return
         for unit in singles(units):
@@ -312,7 +308,7 @@ class Scheduler:
         if task.unblocked is not None:
             cls.clock[units.index] = np.maximum(cls.clock[units.index], task.unblocked[units.index])
         start = self.timing.task_start
-        if code.alone is not None and units.count <= FEW:
+        if code.alone is not None and units.count <= MAX_UNITS_ONE_BY_ONE:
             for unit in singles(units):
                 part = message.part(unit)
                 begin = self._consume_alone(cls, code, part, unit, count) - start

@@ -18,6 +18,8 @@ from .warp import restrict
 if TYPE_CHECKING:
     from .queues import InputQueue, OutputQueue
 
+UNBOUNDED = 1 << 40
+"""Elements of a transfer that has no end, and room of a queue that is never full."""
 
 Parts: TypeAlias = list[tuple[UnitSet, Any]]
 """Disjoint sets of units, each with its value."""

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from .warp import Code
 
 NEVER = 1 << 62
-"""The time of what is not known to happen."""
+"""The time, or the step, of what is not known to happen."""
 
-
-MANY = 64
+MAX_UNBLOCKINGS = 64
 """Remembered unblockings before those that are past are dropped."""
 
 
@@ -150,7 +149,7 @@ class Task:
             if some(again):
                 last = np.maximum(current, time)
                 self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, again)]
-                if len(self.unblockings) > MANY:
+                if len(self.unblockings) > MAX_UNBLOCKINGS:
                     # What lies behind the units' clocks can no longer follow a blocking.
                     clock = self.cls.clock
                     self.unblockings = [

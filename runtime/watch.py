@@ -21,7 +21,7 @@ MAX_PLACES = 4
 BETWEEN_LOOKS = 0.25
 """Seconds from one look to the next, about."""
 
-FEWEST_STEPS = 1 << 10
+MIN_STEPS = 1 << 10
 """Of the engine, from one look to the next. The first look comes after so many, since nothing is known then."""
 
 
@@ -45,7 +45,7 @@ class Watch:
         self._missing = missing
         self._start = self._last = self._clock()
         self._due = self._first or float("inf")
-        self._interval = FEWEST_STEPS
+        self._interval = MIN_STEPS
         self._steps = 0
         self._seen: dict[tuple[str, str | None], str] = {}
 
@@ -61,7 +61,7 @@ class Watch:
         spent, self._last = now - self._last, now
         if spent < BETWEEN_LOOKS / 2:
             self._interval *= 2
-        elif spent > BETWEEN_LOOKS * 2 and self._interval > FEWEST_STEPS:
+        elif spent > BETWEEN_LOOKS * 2 and self._interval > MIN_STEPS:
             self._interval //= 2
         if now - self._start >= self._due:
             self._due *= LATER

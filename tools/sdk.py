@@ -15,7 +15,7 @@ from .arguments import Parser
 from .ending import run_tool
 from .sdk_path import sdk_on_path
 
-TIME_LIMIT = 300.0
+MAX_SECONDS = 300.0
 """Seconds a program of a suite may take, if not told otherwise."""
 
 
@@ -70,7 +70,7 @@ def parser() -> Parser:
     found.add_argument(
         "--time-limit",
         type=_seconds,
-        default=TIME_LIMIT,
+        default=MAX_SECONDS,
         metavar="S",
         help="with --suite: end a program after S seconds (default: 300)",
     )

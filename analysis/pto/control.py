@@ -142,7 +142,7 @@ class Numbers:
             while pending:
                 current = pending[-1]
                 needed = [other for other in self._operands(current) if other not in self._numbers]
-                if needed and len(pending) < _MOST_PENDING:
+                if needed and len(pending) < _MAX_PENDING:
                     pending += needed
                     continue
                 pending.pop()
@@ -292,7 +292,7 @@ class Numbers:
         return found
 
 
-_MOST_PENDING = 400
+_MAX_PENDING = 400
 """Operations that a number may follow from."""
 
 _FIRST_UNSIGNED = 6

@@ -66,19 +66,19 @@ Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
 ROUNDS = 24
 """How often a loop is run whose bounds are not known: some times round the slots of most pipes."""
 
-MOST_ROUNDS = 2_000
+MAX_ROUNDS = 2_000
 """Rounds after which a loop is left, as if its bounds were not known."""
 
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 """Steps after which a schedule ends; what is not found until then is left to a run."""
 
-MOST_VISITS = 30_000
+MAX_VISITS = 30_000
 """Operations after which a schedule ends."""
 
-MOST_WAYS = 8
+MAX_WAYS = 8
 """Schedules of a kernel that are looked at, for conditions that are not known."""
 
-MOST_OPERATIONS = 200
+MAX_OPERATIONS = 200
 """Operations that an integer may follow from to be known."""
 
 
@@ -216,7 +216,7 @@ def schedules(
 def _ways(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, int]) -> list[Schedule] | None:
     found: list[Schedule] = []
     pending: list[dict[scf.IfOp, bool]] = [{}]
-    while pending and len(found) < MOST_WAYS:
+    while pending and len(found) < MAX_WAYS:
         choices = pending.pop()
         run = _Run(plan, Schedule(core, lane), choices, values)
         try:
@@ -360,7 +360,7 @@ class _Run:
         if isinstance(value, BlockArgument) or not isinstance(value.owner, Operation):
             return None
         seen = {} if seen is None else seen
-        if value in seen or len(seen) > MOST_OPERATIONS:
+        if value in seen or len(seen) > MAX_OPERATIONS:
             return seen.get(value)
         seen[value] = None
         seen[value] = self._result(value.owner, value, seen)
@@ -400,7 +400,7 @@ class _Run:
         """Run a block; returns what its terminator hands on."""
         for op in self._plan.members(block):
             self._visits += 1
-            if self._visits > MOST_VISITS or len(self.schedule.steps) > MOST_STEPS:
+            if self._visits > MAX_VISITS or len(self.schedule.steps) > MAX_STEPS:
                 raise _Enough
             if op.regions:
                 self._control(op)
@@ -448,11 +448,11 @@ class _Run:
         lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
         known = lower is not None and upper is not None and step is not None and step > 0
         values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
-        if not known or values[MOST_ROUNDS:]:
+        if not known or values[MAX_ROUNDS:]:
             self._inexact(op)
         body = op.body.blocks[0]
         self._bind(body.args[1:], op.iter_args)
-        for value in values[: MOST_ROUNDS if op in self._plan.around else 1]:
+        for value in values[: MAX_ROUNDS if op in self._plan.around else 1]:
             self._numbers[body.args[0]] = value if known else None
             self._bind(body.args[1:], self._region(op.body))
         self._bind(op.results, body.args[1:])

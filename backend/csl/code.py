@@ -23,7 +23,7 @@ from .names import Names
 from .scalars import expression_of, reads_well_in
 from .types import INDEX, literal_of, refuse, scalar_type
 
-HIGHEST_INLINED = 6
+MAX_INLINED_HEIGHT = 6
 """How high an expression may be to stand where it is used; higher ones get a name."""
 
 
@@ -125,7 +125,7 @@ class Code:
         result = op.results[0]
         if pure and not self._uses(result):
             return
-        if pure and self._only_here(op) and tree.height(expression) <= HIGHEST_INLINED:
+        if pure and self._only_here(op) and tree.height(expression) <= MAX_INLINED_HEIGHT:
             if reads_well_in(self._uses(result)[0], expression):
                 self.set_value(result, expression)
                 return

@@ -29,7 +29,7 @@ _FIRST = (*range(10), 12, 15, 16, 17, 20, 24, 25, 31, 32, 33, 40, 48, 64, 65)
 _FEW = (0, 1, 2, 3, 5, 9, 17)
 """Values that are tried of each of several numbers."""
 
-_MOST_TRIED = 60
+_MAX_TRIED = 60
 """Programs that are tried."""
 
 
@@ -124,7 +124,7 @@ def _counts(outcomes: Outcomes, *, certain: bool) -> Iterator[Hazard]:
 def _hardly_alike(difference: Sum) -> bool:
     """Whether two numbers that differ by a sum agree only where nothing is done at all."""
     free = difference.unknowns
-    values = range(1, _MOST_TRIED)
+    values = range(1, _MAX_TRIED)
     return not free or (len(free) == 1 and all(difference.value({free[0]: value}) for value in values))
 
 
@@ -135,7 +135,7 @@ def _unless(difference: Sum) -> str:
     if len(difference.unknowns) > 1:
         return f", which is not the same unless {difference} is 0"
     (name,) = difference.unknowns
-    alike = [str(value) for value in range(_MOST_TRIED) if difference.value({name: value}) == 0]
+    alike = [str(value) for value in range(_MAX_TRIED) if difference.value({name: value}) == 0]
     return f", which is not the same unless {name} is {' or '.join(alike)}" if alike else ", which is never the same"
 
 
@@ -144,7 +144,7 @@ def _for_values(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
     numbers = sources(verdict.asked)
     if not numbers or len(numbers) > 3:
         return
-    tried = list(islice(product(_FIRST if len(numbers) == 1 else _FEW, repeat=len(numbers)), _MOST_TRIED))
+    tried = list(islice(product(_FIRST if len(numbers) == 1 else _FEW, repeat=len(numbers)), _MAX_TRIED))
     wrong: dict[tuple[int, ...], list[Hazard]] = {}
     for values in tried:
         program = outcomes.program(dict(zip(numbers, values, strict=True)))

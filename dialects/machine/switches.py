@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...targets import Target
 from .rules import verify_ports
 
-MOST_POSITIONS = 3
+MAX_POSITIONS = 3
 """Positions a route has besides itself."""
 
 PORT_NAMES = ("ramp", "north", "east", "south", "west")
@@ -187,9 +187,9 @@ def settings(
 
 def verify_switch(receive: Sequence[str], transmit: Sequence[str], switch: SwitchAttr) -> None:
     """Raise VerifyException unless a route with a switch makes sense at every position."""
-    if len(switch.positions) > MOST_POSITIONS:
+    if len(switch.positions) > MAX_POSITIONS:
         raise VerifyException(
-            f"the switch has {len(switch.positions)} positions besides the route; a router has {MOST_POSITIONS}"
+            f"the switch has {len(switch.positions)} positions besides the route; a router has {MAX_POSITIONS}"
         )
     if switch.pop_mode.data not in POP_MODES:
         raise VerifyException(f"'{switch.pop_mode.data}' is no pop mode; the modes are {', '.join(POP_MODES)}")

@@ -67,7 +67,7 @@ ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 """Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers
 point to."""
 
-_LEAST_RANK = 2
+_MIN_RANK = 2
 _BOX_ROWS = 16
 _SCALE_BOX = (16, 2)
 
@@ -328,7 +328,7 @@ class KernelLowering:
             alike = view.extents[-3:] == (_BOX_ROWS,) * 3 and view.strides[-2:] == (_BOX_ROWS, 1)
             return Layout.NZ if alike and element_bytes(view.element) == 2 else Layout.ND
         layout = op.layout.data
-        if layout is Layout.DN and rank <= _LEAST_RANK:
+        if layout is Layout.DN and rank <= _MIN_RANK:
             return Layout.ND
         if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != _SCALE_BOX):
             raise refusal(
@@ -353,7 +353,7 @@ class KernelLowering:
         part = self.emitter.part(whole, offsets, extents)
         # Dimensions of one element in front say nothing.
         leading = 0
-        while len(extents) - leading > _LEAST_RANK and extents[leading] == 1:
+        while len(extents) - leading > _MIN_RANK and extents[leading] == 1:
             leading += 1
         part = replace(part, extents=extents[leading:], strides=part.strides[leading:])
         if len(part.extents) > flow.MAX_TILE_DIMENSIONS:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loomir.csl import CslError, parse, syntax
 from loomir.csl.lexer import FOREIGN, KEYWORDS, PUNCTUATION
-from loomir.csl.parser import DEEPEST_NESTING, MOST_ERRORS
+from loomir.csl.parser import MAX_ERRORS, MAX_NESTING
 from loomir.csl.printer import print_file
 from loomir.diagnostics.errors import LoomError
 
@@ -62,7 +62,7 @@ def outcome(text: str) -> syntax.File | CslError:
     except CslError as error:
         starts = [diagnostic.start for diagnostic in error.diagnostics]
         assert starts == sorted(starts)
-        assert 1 <= len(starts) <= MOST_ERRORS
+        assert 1 <= len(starts) <= MAX_ERRORS
         for diagnostic in error.diagnostics:
             assert 0 <= diagnostic.start <= diagnostic.end <= len(text)
         assert str(error).startswith("a.csl:")
@@ -176,13 +176,13 @@ def test_deep_nesting_is_an_error(frame: str, opening: str, core: str, closing: 
     deep = outcome(nested(5000))
     assert isinstance(deep, CslError)
     assert len(deep.diagnostics) == 1
-    assert deep.message == f"nesting too deep: more than {DEEPEST_NESTING} levels; split this up"
+    assert deep.message == f"nesting too deep: more than {MAX_NESTING} levels; split this up"
     # Whatever is still accepted can be walked, printed and read again by recursion.
-    refused = range(8, DEEPEST_NESTING + 10)
+    refused = range(8, MAX_NESTING + 10)
     deepest = refused[bisect_left(refused, True, key=lambda depth: isinstance(outcome(nested(depth)), CslError)) - 1]
     file = outcome(nested(deepest))
     assert isinstance(file, syntax.File)
-    assert height(file) <= syntax.MAXIMUM_HEIGHT
+    assert height(file) <= syntax.MAX_HEIGHT
     assert syntax.equal(parse(print_file(file), "b.csl"), file)
 
 
@@ -230,7 +230,7 @@ def test_long_lists_and_chains_of_else_if_are_no_error() -> None:
 def test_only_so_many_errors_are_shown() -> None:
     error = outcome("const x = ;\n" * 100)
     assert isinstance(error, CslError)
-    assert len(error.diagnostics) == MOST_ERRORS
+    assert len(error.diagnostics) == MAX_ERRORS
 
 
 def test_errors_are_loom_errors_with_the_first_place() -> None:

@@ -110,8 +110,8 @@ def outcome(module, block: int | None) -> tuple[list, list, list]:
 def test_inlined_and_jumped_to(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     module = loomir.compile(program(seed, 4, 3)).module
     found = []
-    for limit in (0, 12, codegen.INLINE_LIMIT, 1 << 60):
-        monkeypatch.setattr(codegen, "INLINE_LIMIT", limit)
+    for limit in (0, 12, codegen.MAX_INLINE_SIZE, 1 << 60):
+        monkeypatch.setattr(codegen, "MAX_INLINE_SIZE", limit)
         found += [outcome(module, None), outcome(module, 1)]
     assert all(other == found[0] for other in found)
 
@@ -169,7 +169,7 @@ WAITING = """wse.program @p target "wse3" rectangle 4 x 1 {
 @pytest.mark.parametrize("limit", [0, 1 << 60])
 @pytest.mark.parametrize("block", [None, 1])
 def test_units_that_wait_in_a_function(limit: int, block: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codegen, "INLINE_LIMIT", limit)
+    monkeypatch.setattr(codegen, "MAX_INLINE_SIZE", limit)
     made = Machine(loomir.compile(WAITING).module, block_units=block)
     made.launch("main", [])
     made.run()

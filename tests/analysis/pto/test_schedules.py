@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.func import FuncOp
 
-from loomir.analysis.pto.schedules import MOST_ROUNDS, MOST_WAYS, ROUNDS, Kernel, kernel_of
+from loomir.analysis.pto.schedules import MAX_ROUNDS, MAX_WAYS, ROUNDS, Kernel, kernel_of
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.verification import verify
@@ -138,7 +138,7 @@ def test_unknown_bounds_and_conditions() -> None:
     ways = kernel(wrapped(choices, arguments)).schedules[0]
     assert sorted(len(way.uses) for way in ways) == [0, 1, 1, 2]
     assert all(way.exact for way in ways)
-    assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MOST_WAYS
+    assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MAX_WAYS
 
 
 def test_long_loops_are_left() -> None:
@@ -151,7 +151,7 @@ def test_long_loops_are_left() -> None:
 
     ((once,),) = kernel(wrapped(nested(1))).schedules
     assert once.complete and not once.exact
-    assert len(once.uses) == MOST_ROUNDS
+    assert len(once.uses) == MAX_ROUNDS
     ((twice,),) = kernel(wrapped(nested(2))).schedules
     assert not twice.complete and not twice.exact
 
