@@ -1,4 +1,3 @@
-# pyright: strict
 """The exception that carries errors in CSL text. Apart from the parser, which starts without it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# pyright: strict
 """Cuts CSL text into tokens with one regular expression.
 
 Tokens are parallel lists, not objects: kind, text, start and end. The kind of a keyword or of punctuation is its text;

@@ -1,4 +1,3 @@
-# pyright: strict
 """CSL text to tree: recursive descent, with operator precedence for expressions.
 
 The grammar is docs/csl-grammar.ebnf. At most three tokens are looked at and nothing is ever tried twice. A mistake is

@@ -1,4 +1,3 @@
-# pyright: strict
 """Tree to CSL text, in one canonical layout.
 
 What is printed parses to an equal tree. Comments and parentheses that change nothing are not in the tree and are lost.

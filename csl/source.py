@@ -1,4 +1,3 @@
-# pyright: strict
 """A CSL file's text, the places in it, and messages about them as compilers print them.
 
 Knows nothing of the language: the evaluation of a program reports its errors with the same classes.

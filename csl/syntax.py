@@ -1,4 +1,3 @@
-# pyright: strict
 """The tree of a CSL file, as it was written: nothing is resolved, evaluated or checked here.
 
 Every node has `start` and `end`, character offsets into the text of its file. Parentheses are not nodes; their

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 MAX_FRAMES = 10_000
@@ -11,7 +11,7 @@ MAX_FRAMES = 10_000
 
 
 @contextmanager
-def deep_nesting() -> Iterator[None]:
+def deep_nesting() -> Generator[None]:
     """Let walks over nested programs go deeper than Python does by itself. Raises LoomError where that is too deep."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, MAX_FRAMES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Block, SSAValue
 
@@ -22,7 +22,23 @@ from .modules import INTERNAL, LIBRARIES, Module
 from .operations import expect
 from .tasks import TASK_KINDS, pe_of
 from .types import Type
-from .values import VOID, Address, Column, RangeData, Value, boolean, is_ssa, kept_of, known, string, struct
+from .values import (
+    VOID,
+    Address,
+    Column,
+    RangeData,
+    Value,
+    boolean,
+    is_elements,
+    is_ssa,
+    kept_of,
+    known,
+    string,
+    struct,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 # Types and conversions
 
@@ -559,11 +575,16 @@ def _import_comptime_value(ev: Evaluator, node: syntax.Builtin, want: Type | Non
     return _from_json(ev, type, data, name)
 
 
+def _is_object(data: Any) -> TypeIs[dict[str, Any]]:
+    """Return whether data of a JSON file is an object."""
+    return isinstance(data, dict)
+
+
 def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value:
     match type:
         case types.Array():
-            if not isinstance(data, list) or len(data) != type.count:
-                have = f"a list of {len(data)}" if isinstance(data, list) else "no list"
+            if not is_elements(data) or len(data) != type.count:
+                have = f"a list of {len(data)}" if is_elements(data) else "no list"
                 ev.fail(node, f"'{type}' needs a list of {type.count} elements, but the file has {have}")
             return Value(type, [kept_of(type, _from_json(ev, type.element, inner, node)) for inner in data])
         case types.BOOL:
@@ -573,7 +594,7 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
             if isinstance(data, str):
                 return string(data)
         case types.COMPTIME_STRUCT:
-            if isinstance(data, dict):
+            if _is_object(data):
                 members: dict[str, Value] = {}
                 for label, item in data.items():
                     field_name, colon, type_text = label.partition(":")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from . import types
 from .layout import Tiles
-from .scalars import column
+from .scalars import column, one
 from .types import Type
-from .values import Column, Lanes, Value, element_of, kept_of
+from .values import Column, Lanes, Value, element_of, is_elements, is_members, kept_of
 
 
 @dataclass
@@ -59,11 +60,11 @@ def _is_number(type: Type) -> bool:
 
 def _differs(data: Any) -> bool:
     """Whether there are numbers in this that are not the same on all PEs."""
-    if isinstance(data, list):
+    if is_elements(data):
         return any(map(_differs, data))
     if isinstance(data, Value):
         return _differs(data.data)
-    if isinstance(data, tuple):
+    if is_members(data):
         return any(_differs(member.data) for member in data)
     return isinstance(data, Column | Spread)
 
@@ -71,9 +72,9 @@ def _differs(data: Any) -> bool:
 def _mapped(value: Value, function: Any) -> Value:
     """The value with a function applied to the data of each number in its structs, and in arrays that differ."""
     data = value.data
-    if isinstance(data, tuple):
+    if is_members(data):
         return Value(value.type, tuple(_mapped(member, function) for member in data))
-    if isinstance(data, list):
+    if is_elements(data):
         if not _differs(data):
             return value
         type = value.type
@@ -92,14 +93,14 @@ def _numbers(value: Value, found: list[Any]) -> list[Any]:
 
 def _shape(value: Value) -> Any:
     """What must be the same in all PEs of a class: everything but the numbers."""
-    if isinstance(value.data, tuple):
+    if is_members(value.data):
         return (value.type, tuple(map(_shape, value.data)))
     if _is_number(value.type):
         return value.type
     data = value.data
     if _differs(data):
         return (value.type, "numbers")
-    if isinstance(data, list):
+    if is_elements(data):
         return (value.type, tuple(map(repr, data)))
     return (value.type, data if data.__hash__ is not None and isinstance(data, bytes | Type) else id(data))
 
@@ -107,7 +108,7 @@ def _shape(value: Value) -> Any:
 def _reduced(values: NDArray[Any]) -> Any:
     first = values[0]
     if (values == first).all():
-        return first.item() if isinstance(first, np.generic) else first
+        return one(values, 0)
     return Spread(values)
 
 
@@ -138,6 +139,10 @@ def group(tiles: list[Tiles]) -> list[UnitClass]:
         columns = np.concatenate([member.columns for member in members])
         rows = np.concatenate([member.rows for member in members])
         supply = iter(merged)
-        params = _mapped(members[0].params, lambda _, supply=supply: next(supply))
+
+        def take(_: Any, supply: Iterator[Any] = supply) -> Any:
+            return next(supply)
+
+        params = _mapped(members[0].params, take)
         classes.append(UnitClass(members[0].path, columns, rows, params, members[0]))
     return classes

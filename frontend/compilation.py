@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable as Function
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,29 @@ from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
 from ..dialects.machine.source_names import set_source_name
 from . import (
-    builtins,  # noqa: F401  (registers its rules)
+    builtins as builtins,  # registers its rules
+)
+from . import (
     calls,
-    configuration,  # noqa: F401
     emit,
     expressions,
-    functional,  # noqa: F401
     linkage,
-    loops,  # noqa: F401
     packing,
-    registers,  # noqa: F401
     reserved,
     statements,
     types,
+)
+from . import (
+    configuration as configuration,
+)
+from . import (
+    functional as functional,
+)
+from . import (
+    loops as loops,
+)
+from . import (
+    registers as registers,
 )
 from .classes import UnitClass, group
 from .core import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
@@ -67,7 +77,7 @@ class ExportedName:
     dtype: str | None = None
     """Of an element of a buffer: "f32", "u16"."""
     mutable: bool = False
-    arguments: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list[str])
 
 
 @dataclass
@@ -87,7 +97,7 @@ class CompiledLayout:
 
 
 @contextmanager
-def _deep() -> Iterator[None]:
+def _deep() -> Generator[None]:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, MAX_PYTHON_FRAMES))
     try:
@@ -588,11 +598,10 @@ def _from_command_line(name: str, given: Any) -> Value:
     text = str(given).strip()
     if text in ("true", "false"):
         return boolean(text == "true")
-    for kind, convert in ((types.COMPTIME_INT, lambda t: int(t, 0)), (types.COMPTIME_FLOAT, float)):
-        try:
-            return Value(kind, convert(text))
-        except ValueError:
-            continue
+    with suppress(ValueError):
+        return Value(types.COMPTIME_INT, int(text, 0))
+    with suppress(ValueError):
+        return Value(types.COMPTIME_FLOAT, float(text))
     return string(text)
 
 

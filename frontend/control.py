@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,7 @@ from .core import Evaluator
 from .emit import Builder, has_one_register, scalar
 from .places import byte_address
 from .types import Type
-from .values import Address, Local, Value, Words, is_ssa
+from .values import Address, Local, Value, Words, is_members, is_ssa
 
 
 class _General(Exception):
@@ -46,7 +46,7 @@ class Leaf:
 def leaves(value: Value) -> list[Leaf]:
     """What a value is made of at run time."""
     data = value.data
-    if isinstance(data, tuple):
+    if is_members(data):
         return [leaf for member in data for leaf in leaves(member)]
     if isinstance(value.type, types.Array):
         return [Leaf(value.type.element, item) for item in data]
@@ -57,7 +57,7 @@ def leaves(value: Value) -> list[Leaf]:
 
 def rebuild(value: Value, data: list[Any]) -> Value:
     """A value like `value` made of other leaves' data; takes them off the front of the list."""
-    if isinstance(value.data, tuple):
+    if is_members(value.data):
         return Value(value.type, tuple(rebuild(member, data) for member in value.data))
     if isinstance(value.type, types.Array):
         return Value(value.type, [data.pop(0) for _ in value.data])
@@ -417,7 +417,7 @@ def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -
 
 
 @contextmanager
-def _inside(ev: Evaluator, block: Block) -> Iterator[None]:
+def _inside(ev: Evaluator, block: Block) -> Generator[None]:
     """Code emitted inside goes to a block that may run any number of times."""
     ev.branches += 1
     ev.code.enter(block)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable as Function
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from .emit import scalar
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits
 from .types import Type
-from .values import Address, Callable, Column, Value, element_of, is_ssa, kept_of
+from .values import Address, Callable, Column, Value, element_of, is_elements, is_ssa, kept_of
 
 
 def show(data: Any) -> str:
@@ -105,7 +107,7 @@ def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Nod
 def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node) -> Value | None:
     """An array of the same extents, element by element; data that stands in it several times is converted once."""
     source = value.type
-    if not isinstance(source, types.Array) or source.dims != type.dims or not isinstance(value.data, list):
+    if not isinstance(source, types.Array) or source.dims != type.dims or not is_elements(value.data):
         return None
     converted: dict[int, Any] = {}
     for kept in value.data:
@@ -281,7 +283,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         together = cast_column(type, value.data, ev.lanes)
         if together is not None:
             return Value(type, together)
-    return Value(type, ev.lift(lambda number: _cast_known(type, number), value.data))
+    return Value(type, ev.lift(partial(_cast_known, type), value.data))
 
 
 def as_wanted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node) -> Value:
@@ -391,7 +393,11 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
         return Value(type, ev.ssa(value, node))
     if not is_ssa(value.data):
         source = value.type
-        return Value(type, ev.lift(lambda number: from_bits(type, bits_of(source, number)), value.data))
+
+        def reinterpreted(number: Any) -> Any:
+            return from_bits(type, bits_of(source, number))
+
+        return Value(type, ev.lift(reinterpreted, value.data))
     ev.check_format(type, node)
     source_mlir, target_mlir = scalar(value.type), scalar(type)
     if source_mlir == target_mlir:
@@ -411,7 +417,8 @@ def _check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) -
 
 def describe(value: Value) -> str:
     """A value as @comptime_print shows it."""
-    data, type = value.data, value.type
+    data: Any = value.data
+    type = value.type
     if isinstance(data, Column):
         low, high = extremes(data)
         return f"<{show(low)} to {show(high)}, different from PE to PE>"
@@ -425,7 +432,7 @@ def describe(value: Value) -> str:
         case types.TYPE:
             return str(data)
         case types.DIRECTION:
-            return types.DIRECTIONS[data]
+            return types.DIRECTIONS[int(data)]
         case types.Enum():
             return f".{type.names[data]}"
         case types.Union():
@@ -448,13 +455,19 @@ def _describe_union(type: types.Union, data: Any) -> str:
     return f"{{{', '.join(map(describe, data))}}}" if active is None or not type.names else f"{{.{type.names[active]}}}"
 
 
+def _same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return left == right or (
+        len(left) == len(right)
+        and all(equal(a, b) if isinstance(a, Value) else a == b for a, b in zip(left, right, strict=True))
+    )
+
+
 def equal(left: Value, right: Value) -> Any:
     """Whether two known values that are no scalars are the same."""
-    if isinstance(left.data, list | tuple) and isinstance(right.data, list | tuple):
-        return left.data == right.data or (
-            len(left.data) == len(right.data)
-            and all(equal(a, b) if isinstance(a, Value) else a == b for a, b in zip(left.data, right.data, strict=True))
-        )
-    if isinstance(left.data, np.ndarray) or isinstance(right.data, np.ndarray):
+    one: Any = left.data
+    other: Any = right.data
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return _same_items(left.data, right.data)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return bool(np.array_equal(left.data, right.data))
-    return left.type == right.type and left.data == right.data
+    return left.type == right.type and one == other

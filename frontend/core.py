@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +71,7 @@ class Options:
     """Of an inline loop; None if the command line does not say."""
     call_depth: int = DEFAULT_CALL_DEPTH
     """Calls within calls, at compile time or inlined."""
-    sections: Mapping[str, int] = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict[str, int])
     """Byte addresses of link sections."""
 
 
@@ -240,7 +240,7 @@ class Evaluator:
     # Frames and scopes
 
     @contextmanager
-    def framed(self, frame: Frame) -> Iterator[Frame]:
+    def framed(self, frame: Frame) -> Generator[Frame]:
         previous, live = self.frame, len(self.live)
         self.frames.append(frame)
         self.frame = frame
@@ -252,7 +252,7 @@ class Evaluator:
             del self.live[live:]
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         scopes, live = self.frame.scopes, len(self.live)
         scopes.append({})
         try:
@@ -262,7 +262,7 @@ class Evaluator:
             del self.live[live:]
 
     @contextmanager
-    def at_compile_time(self) -> Iterator[None]:
+    def at_compile_time(self) -> Generator[None]:
         """No code is emitted inside."""
         builder, self.builder = self.builder, None
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     FileLineColLoc,
     Float16Type,
@@ -153,7 +154,7 @@ class Builder:
         self._known = {
             key: value
             for key, value in self._known.items()
-            if key[0] in self._blocks and isinstance(value.owner, Block | Operation) and value.owner.parent is not None
+            if key[0] in self._blocks and value.owner.parent is not None
         }
 
     def constant(self, type: Type, number: Any) -> SSAValue:
@@ -191,13 +192,15 @@ class Builder:
 
 
 def _constant(mlir: Attribute, number: Any) -> Operation:
+    return arith.ConstantOp.create(result_types=[mlir], properties={"value": _number(mlir, number)})
+
+
+def _number(mlir: Attribute, number: Any) -> Attribute:
     if isinstance(mlir, IntegerType):
-        attribute = _integer(_signed(int(number), mlir.width.data), mlir)
-    elif isinstance(mlir, IndexType):
-        attribute = _integer(int(number), mlir)
-    else:
-        attribute = FloatAttr(float(number), mlir)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return arith.ConstantOp.create(result_types=[mlir], properties={"value": attribute})
+        return _integer(_signed(int(number), mlir.bitwidth), cast(IntegerType, mlir))
+    if isinstance(mlir, IndexType):
+        return _integer(int(number), mlir)
+    return FloatAttr(float(number), cast(AnyFloat, mlir))
 
 
 @lru_cache(maxsize=1024)

@@ -167,7 +167,7 @@ def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Pl
         ev.fail(node, f"the layout exports '{declared.name}' as {want}, but it is {have}; declare it '{other}'", note)
 
 
-def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax.Node, argument: syntax.Node) -> Export:
+def _exported(ev: Evaluator, name: str, target: Place, type: Type, node: syntax.Node, argument: syntax.Node) -> Export:
     assert ev.pe is not None
     if isinstance(type, types.Pointer):
         element = host_element(type)
@@ -180,8 +180,7 @@ def _exported(ev: Evaluator, name: str, target: object, type: Type, node: syntax
                 count = _length(type, first.buffer)
             pointer = emit.memref(element, count)
             return Export(name, target.where.buffer.symbol, type, node, ev.source, pointer)
-        assert not isinstance(target, GlobalVariable)
-        where: Address = target.load(ev, argument).data  # pyright: ignore
+        where: Address = target.load(ev, argument).data
         if (
             where.buffer is not None
             and where.offset == 0

@@ -67,7 +67,7 @@ class Frame:
     function: syntax.Function | None = None
     result_type: Type | None = None
     scopes: list[dict[str, Local]] = field(default_factory=lambda: [{}])
-    targets: list[Target] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list[Target])
     returned: Local | None = None
     """Whether code being emitted has returned; None at compile time."""
     result: Local | None = None
@@ -76,7 +76,7 @@ class Frame:
     comptime: bool = False
     signing: bool = False
     """Only the type of the function is being found."""
-    arguments: list[Value] = field(default_factory=list)
+    arguments: list[Value] = field(default_factory=list[Value])
     called_at: tuple[Source, int, int, str] | None = None
     """Where the call stands, and the name of what is called."""
     branches: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable as Function
 from dataclasses import replace
 from typing import Any
 
@@ -234,7 +235,7 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
 
 # Mathematics
 
-_UNARY: dict[str, tuple[type[Operation] | None, Any]] = {
+_UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {
     "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
     "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),
     "exp": (mlir_math.ExpOp, math.exp),
@@ -251,7 +252,7 @@ _UNARY: dict[str, tuple[type[Operation] | None, Any]] = {
     "round": (mlir_math.RoundOp, lambda x: math.copysign(math.floor(abs(x) + 0.5), x)),
     "abs": (mlir_math.AbsFOp, abs),
 }
-_BINARY: dict[str, tuple[type[Operation], Any]] = {
+_BINARY: dict[str, tuple[type[Operation], Function[[float, float], float]]] = {
     "pow": (mlir_math.PowFOp, math.pow),
     "atan2": (mlir_math.Atan2Op, math.atan2),
     "min": (arith.MinimumfOp, min),

@@ -9,7 +9,7 @@ and so is the whole body of a generic function that is called at compile time.
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from xdsl.ir import Block
@@ -143,7 +143,7 @@ def unknown(ev: Evaluator, type: Type) -> Value:
 
 
 @contextmanager
-def _aside(ev: Evaluator) -> Iterator[None]:
+def _aside(ev: Evaluator) -> Generator[None]:
     """Evaluate for the errors alone: what is emitted goes nowhere, and variables are then as before."""
     before = [(local, local.value) for local in ev.live]
     result = ev.frame.result

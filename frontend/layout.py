@@ -257,7 +257,7 @@ def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[
     for item in items:
         if item.type is not types.DIRECTION:
             ev.fail(node, f"a route is made of directions such as EAST, not of '{item.type}'")
-        number = ev.data(item, node, "a direction")
+        number = int(ev.data(item, node, "a direction"))
         found.append(Direction(types.DIRECTIONS[number].lower()))
     distinct = tuple(dict.fromkeys(found))
     if len(distinct) < len(found):

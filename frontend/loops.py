@@ -204,16 +204,21 @@ def _check_iterations(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
 
 def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
     """Emits the iterations of an `inline for` one after the other; what they count and their position are known."""
-    elements: Function[[int], Value]
     if isinstance(iterable.type, types.Range):
         late.warn(ev, node.iterable)
         values, counted = numbers(ev, iterable.data, node.iterable), iterable.type.element
-        count, elements = length(values), lambda position: Value(counted, values[position])
+        count = length(values)
+
+        def element(position: int) -> Value:
+            return Value(counted, values[position])
     elif isinstance(iterable.type, types.Array):
         where = place(ev, node.iterable)
         if not isinstance(where, Memory):
             where = Temporary(iterable)
-        count, elements = iterable.type.count, lambda position: where.element(ev, position, node).load(ev, node)
+        array, count = where, iterable.type.count
+
+        def element(position: int) -> Value:
+            return array.element(ev, position, node).load(ev, node)
     else:
         _fail_iterable(ev, node, iterable.type)
     target = Target(node.label, True, flag("broken"), flag("continued"))
@@ -224,7 +229,7 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
         for position in range(first, count):
             ev.step(node)
             with ev.scope():
-                _bind(ev, node.element, elements(position))
+                _bind(ev, node.element, element(position))
                 _bind(ev, node.index, Value(types.U16, types.U16.wrap(position)))
                 body(ev, node.body)
             continued.value = boolean(False)

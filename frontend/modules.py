@@ -61,8 +61,8 @@ class Module:
     importer: Module | None = None
     imported_at: syntax.Node | None = None
     """In the file of `importer`."""
-    globals: dict[str, Global] = field(default_factory=dict)
-    signatures: dict[str, Function] = field(default_factory=dict)
+    globals: dict[str, Global] = field(default_factory=dict[str, Global])
+    signatures: dict[str, Function] = field(default_factory=dict[str, Function])
     """The types of its functions, as far as they have been asked for."""
 
     def symbol(self, name: str) -> str:

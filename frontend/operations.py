@@ -523,7 +523,8 @@ def scalar_operand(
         value, type = Value(type.underlying, value.data), type.underlying
     if type in (types.BOOL,) or isinstance(type, types.Identifier):
         value, type = Value(types.U16, value.data), types.U16
-    bits = needed.bits  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(needed, types.Int | types.Float)
+    bits = needed.bits
     if types.is_float(needed):
         if types.is_float(type):
             return ev.ssa(coerce(ev, value, needed, node), node)

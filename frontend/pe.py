@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import ml_dtypes
@@ -39,7 +39,7 @@ from .packing import to_words
 from .recursion import Standing, in_place
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value, is_ssa
+from .values import Address, Buffer, Callable, Column, Lanes, Value, is_elements, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -85,70 +85,70 @@ class Export:
     """Tells whether two exports are of one symbol."""
 
 
-@dataclass
 class PeProgram:
     """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
 
-    session: Session
-    name: str
-    columns: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    operations: list[Operation] = field(default_factory=list)
-    late: list[Operation] = field(default_factory=list)
-    """Operations that name buffers: after them."""
-    fifos: list[Operation] = field(default_factory=list)
-    initial_loads: list[tuple[Module, Callback]] = field(default_factory=list)
-    """What emits the loads of registers before the program starts, each with its module."""
-    bindings: dict[tuple[wse.TaskKind, int], Binding] = field(default_factory=dict)
-    exports: dict[str, Export] = field(default_factory=dict)
-    queue_colors: dict[tuple[bool, int], int] = field(default_factory=dict)
-    """The color @initialize_queue gave a queue, by (is output, id)."""
-    queue_names: dict[tuple[bool, int], str] = field(default_factory=dict)
-    """What the code calls queues, by (is output, id)."""
-    initialized: set[tuple[bool, int]] = field(default_factory=set)
-    reported_queues: set[tuple[bool, int]] = field(default_factory=set)
-    """Queues that a warning says have no color."""
-    active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
-    """Tasks active from the start, and where that is said."""
-    blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
-    unblocked_queues: dict[int, tuple[Module, syntax.Node]] = field(default_factory=dict)
-    """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
-    colors: set[int] = field(default_factory=set)
-    uses: dict[tuple[str, int], tuple[Source, syntax.Node]] = field(default_factory=dict)
-    """Where the program first uses a resource that a library may keep for itself, by kind and number."""
-    effects: list[Effect] = field(default_factory=list)
-    host_streams: dict[tuple[int, str], None] = field(default_factory=dict)
-    shared: dict[str, Module] = field(default_factory=dict)
-    shared_symbols: dict[str, Global] = field(default_factory=dict)
-    """Exported variables by their symbols."""
-    functions: list[Callable] = field(default_factory=list)
-    """Those whose address is needed at run time."""
-    dispatchers: dict[types.Function, str] = field(default_factory=dict)
-    called_indirectly: dict[types.Function, FileLineColLoc | None] = field(default_factory=dict)
-    """The first call through a pointer of each type."""
-    checked: set[tuple[int, int, tuple[str, ...]]] = field(default_factory=set)
-    """Generic functions checked as a whole, by the types they are called with."""
-    inlined: dict[tuple[int, int], int] = field(default_factory=dict)
-    """How much code the calls of each function have made that were emitted in place."""
-    shared_functions: dict[tuple[int, int], str | None] = field(default_factory=dict)
-    """The symbols of functions that stand by themselves; None for those that cannot."""
-    recursive: list[Standing] = field(default_factory=list)
-    """Functions that call themselves otherwise than in tail position."""
-    functions_emitted: list[Operation] = field(default_factory=list)
-    sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = field(default_factory=dict)
-    """The variables of each link section: the position of its module, its place there, its memory."""
-    state: dict[str, Any] = field(default_factory=dict)
-    """What single builtins keep: random state, registers."""
-    _symbols: set[str] = field(default_factory=set)
-    _queues: dict[tuple[bool, int | None, int | None], str] = field(default_factory=dict)
-    _params: dict[tuple[Attribute, bytes], str] = field(default_factory=dict)
-    _locals: dict[tuple[Hashable, ...], Address] = field(default_factory=dict)
-    _owners: dict[str, int] = field(default_factory=dict)
-    """The identity of the function whose local variable is in a memory, by symbol."""
-    _constants: dict[Any, Address] = field(default_factory=dict)
-    _constant_values: dict[str, Value] = field(default_factory=dict)
-    _descriptors: dict[tuple[str, int], DESCRIPTORS] = field(default_factory=dict)
-    location: Attribute | None = None
+    def __init__(self, session: Session, name: str, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        self.session = session
+        self.name = name
+        self.columns = columns
+        self.rows = rows
+        self.operations: list[Operation] = []
+        self.late: list[Operation] = []
+        """Operations that name buffers: after them."""
+        self.fifos: list[Operation] = []
+        self.initial_loads: list[tuple[Module, Callback]] = []
+        """What emits the loads of registers before the program starts, each with its module."""
+        self.bindings: dict[tuple[wse.TaskKind, int], Binding] = {}
+        self.exports: dict[str, Export] = {}
+        self.queue_colors: dict[tuple[bool, int], int] = {}
+        """The color @initialize_queue gave a queue, by (is output, id)."""
+        self.queue_names: dict[tuple[bool, int], str] = {}
+        """What the code calls queues, by (is output, id)."""
+        self.initialized: set[tuple[bool, int]] = set()
+        self.reported_queues: set[tuple[bool, int]] = set()
+        """Queues that a warning says have no color."""
+        self.active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
+        """Tasks active from the start, and where that is said."""
+        self.blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
+        self.unblocked_queues: dict[int, tuple[Module, syntax.Node]] = {}
+        """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
+        self.colors: set[int] = set()
+        self.uses: dict[tuple[str, int], tuple[Source, syntax.Node]] = {}
+        """Where the program first uses a resource that a library may keep for itself, by kind and number."""
+        self.effects: list[Effect] = []
+        self.host_streams: dict[tuple[int, str], None] = {}
+        self.shared: dict[str, Module] = {}
+        self.shared_symbols: dict[str, Global] = {}
+        """Exported variables by their symbols."""
+        self.functions: list[Callable] = []
+        """Those whose address is needed at run time."""
+        self.dispatchers: dict[types.Function, str] = {}
+        self.called_indirectly: dict[types.Function, FileLineColLoc | None] = {}
+        """The first call through a pointer of each type."""
+        self.checked: set[tuple[int, int, tuple[str, ...]]] = set()
+        """Generic functions checked as a whole, by the types they are called with."""
+        self.inlined: dict[tuple[int, int], int] = {}
+        """How much code the calls of each function have made that were emitted in place."""
+        self.shared_functions: dict[tuple[int, int], str | None] = {}
+        """The symbols of functions that stand by themselves; None for those that cannot."""
+        self.recursive: list[Standing] = []
+        """Functions that call themselves otherwise than in tail position."""
+        self.functions_emitted: list[Operation] = []
+        self.sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = {}
+        """The variables of each link section: the position of its module, its place there, its memory."""
+        self.state: dict[str, Any] = {}
+        """What single builtins keep: random state, registers."""
+        self._symbols: set[str] = set()
+        self._queues: dict[tuple[bool, int | None, int | None], str] = {}
+        self._params: dict[tuple[Attribute, bytes], str] = {}
+        self._locals: dict[tuple[Hashable, ...], Address] = {}
+        self._owners: dict[str, int] = {}
+        """The identity of the function whose local variable is in a memory, by symbol."""
+        self._constants: dict[Any, Address] = {}
+        self._constant_values: dict[str, Value] = {}
+        self._descriptors: dict[tuple[str, int], DESCRIPTORS] = {}
+        self.location: Attribute | None = None
 
     # Names
 
@@ -331,7 +331,7 @@ class PeProgram:
     def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
         """Memory that holds a constant; equal ones share it."""
         name = "constant" if holder is None else holder.module.symbol(holder.node.name)
-        key = (value.type, repr(value.data)) if isinstance(value.data, list) and len(value.data) < 4096 else id(value)
+        key = (value.type, repr(value.data)) if is_elements(value.data) and len(value.data) < 4096 else id(value)
         found = self._constants.get(key)
         if found is None:
             found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
@@ -632,10 +632,10 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
     element = type.get_element_type()
     tensor = TensorType(element, type.get_shape())
     if isinstance(element, IntegerType):
-        width = element.width.data
+        width = element.bitwidth
         mask = (1 << width) - 1
         if isinstance(numbers, np.ndarray):
-            array = numbers.astype(f"i{width // 8}")
+            array = cast("NDArray[Any]", numbers).astype(f"i{width // 8}")
         else:
             array = np.array([int(number) & mask for number in numbers], f"u{width // 8}")
     else:

@@ -20,7 +20,7 @@ from .core import Evaluator, Serial
 from .emit import array, binary, has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Local, Value, element_of, is_ssa, kept_of, known
+from .values import Address, Buffer, Callable, Column, Local, Value, element_of, is_elements, is_ssa, kept_of, known
 
 
 class UnknownDescriptor(CslError):
@@ -118,7 +118,7 @@ class Held(Place):
         value = self._value()
         if ev.builder is None and is_ssa(value.data):
             ev.fail(node, f"'{self._name}' is not known at compile time")
-        if isinstance(value.data, list) and not self.is_const:
+        if is_elements(value.data) and not self.is_const:
             # Arrays are values: what changes the variable later must not change this.
             return Value(value.type, list(value.data))
         return value

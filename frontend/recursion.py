@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import FileLineColLoc
@@ -57,6 +57,10 @@ def same(one: Value, other: Value) -> bool:
     return one.type == other.type and _same_data(one.data, other.data)
 
 
+def _same_items(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    return len(one) == len(other) and all(map(_same_data, one, other))
+
+
 def _same_data(one: Any, other: Any) -> bool:
     if one is other:
         return True
@@ -66,7 +70,7 @@ def _same_data(one: Any, other: Any) -> bool:
         case Value():
             return same(one, other)
         case tuple() | list():
-            return len(one) == len(other) and all(map(_same_data, one, other))
+            return _same_items(cast("Sequence[Any]", one), cast("Sequence[Any]", other))
         case Column():
             return one.lanes is other.lanes and np.array_equal(one.values, other.values)
         case Callable():
@@ -171,12 +175,14 @@ class Member:
 class TailLoop:
     """Functions that call each other in tail position, the first of them called from outside."""
 
-    members: list[Member] = field(default_factory=list)
+    members: list[Member] = field(default_factory=list[Member])
     again: Local = field(default_factory=lambda: flag("again"))
     """Whether a tail call has asked for another iteration."""
     which: Local = field(default_factory=lambda: Local("which", types.U16, None, True, comptime=False))
     """The number of the member it asked for."""
-    passed: list[tuple[Callable, Sequence[Value], int]] = field(default_factory=list)
+    passed: list[tuple[Callable, Sequence[Value], int]] = field(
+        default_factory=list[tuple[Callable, Sequence[Value], int]]
+    )
     """Calls emitted in place that a tail call led back through, with the identity of their frame."""
 
     def add(self, function: Callable, arguments: Sequence[Value], *, is_first: bool = False) -> Member:

@@ -15,7 +15,7 @@ from .core import Evaluator, builtin
 from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .operations import Fields, asynchronous, expect, materialize
 from .types import Type
-from .values import VOID, Value
+from .values import VOID, Value, is_members
 
 FILES: dict[str, type[dsr.DescriptorRegisterType]] = {
     "dsr_dest": dsr.DestType,
@@ -171,7 +171,7 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
     if len(arguments) == 1:
         return number, []
     srs = ev.expr(arguments[1])
-    members: tuple[Value, ...] = () if srs.type is types.VOID else srs.data if isinstance(srs.data, tuple) else ()
+    members: tuple[Value, ...] = () if srs.type is types.VOID else srs.data if is_members(srs.data) else ()
     if any(member.type is not types.SR for member in members) or (
         srs.type is not types.VOID and (not isinstance(srs.type, types.Struct) or srs.type.names)
     ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -94,10 +95,24 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+
+
+def _and(left: Any, right: Any) -> Any:
+    return left & right
+
+
+def _or(left: Any, right: Any) -> Any:
+    return left | right
+
+
+def _xor(left: Any, right: Any) -> Any:
+    return left ^ right
+
+
 BITWISE: dict[str, Callable[[Any, Any], Any]] = {
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
+    "&": _and,
+    "|": _or,
+    "^": _xor,
     "<<": lambda left, right: left << min(right, MAX_SHIFT),
     ">>": lambda left, right: left >> min(right, MAX_SHIFT),
 }
@@ -118,7 +133,7 @@ DIVISIONS: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 """Functions of numbers that have a form for whole columns without zeros."""
 
-FAST = {operator.add, operator.sub, operator.mul, *COMPARISONS.values(), operator.and_, operator.or_, operator.xor}
+FAST = {operator.add, operator.sub, operator.mul, *COMPARISONS.values(), _and, _or, _xor}
 """Operations numpy does on whole columns as Python does on numbers."""
 
 SAFE = 1 << 31
@@ -170,8 +185,7 @@ def _one_by_one(
 
 def one(values: NDArray[Any], position: int) -> Any:
     """A number of a column as Python has it; columns of integers too long for 64 bits hold such already."""
-    number = values[position]
-    return number.item() if isinstance(number, np.generic) else number
+    return values.item(position)
 
 
 def as_array(numbers: list[Any]) -> NDArray[Any]:
@@ -189,9 +203,8 @@ def column(lanes: Lanes, values: NDArray[Any]) -> Any:
     """A column, or the number if it is the same in all lanes."""
     if values.ndim == 0:
         return values.item()
-    first = values[0]
-    if (values == first).all():
-        return first.item() if isinstance(first, np.generic) else first
+    if (values == values[0]).all():
+        return one(values, 0)
     return Column(lanes, values)
 
 
@@ -218,7 +231,7 @@ def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
     if isinstance(type, types.Int):
         return lifted(lanes, type.wrap, data)
     if isinstance(type, types.Float):
-        return lifted(lanes, lambda value: rounded(type, value), data)
+        return lifted(lanes, partial(rounded, type), data)
     return data
 
 

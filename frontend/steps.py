@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -37,7 +37,7 @@ class Steps:
         self._notice = (environment.notice_after() or float("inf")) if tell is not None else float("inf")
 
     @contextmanager
-    def loop(self, source: Source, node: syntax.Node) -> Iterator[None]:
+    def loop(self, source: Source, node: syntax.Node) -> Generator[None]:
         """What happens inside is iterations of a loop."""
         depth = len(self._loops)
         self._loops.append((source, node, self.count))

@@ -194,6 +194,16 @@ def is_ssa(data: Any) -> TypeIs[SSAValue]:
     return data.__class__ in _SSA_VALUES
 
 
+def is_elements(data: Any) -> TypeIs[list[Any]]:
+    """Return whether data is that of an array: a list."""
+    return isinstance(data, list)
+
+
+def is_members(data: Any) -> TypeIs[tuple[Value, ...]]:
+    """Return whether data is that of a struct or a union: a tuple of values."""
+    return isinstance(data, tuple)
+
+
 def is_known(data: Any) -> bool:
     """Whether a scalar's data is the same known number in all lanes."""
     kind = data.__class__
@@ -210,9 +220,9 @@ def _is_fixed(data: Any) -> bool:
         return True
     if is_ssa(data):
         return False
-    if isinstance(data, tuple):
+    if is_members(data):
         return all(map(known, data))
-    if isinstance(data, list):
+    if is_elements(data):
         return all(map(_is_fixed, data))
     if isinstance(data, Value):
         return _is_fixed(data.data)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import Literal, TypeGuard
+from typing import Any, Literal, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -207,7 +207,10 @@ def _compile_csl(
         raise LoomError("the params of a CSL layout are given as params, not as defines", str(path))
     if params is not None and not isinstance(params, Mapping):
         raise LoomError(f"{params!r} does not give params; give a mapping from their names to values", str(path))
-    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in (params or {}).items()}
+    values: dict[str, Any] = {
+        name: cast("np.generic[Any]", value).item() if isinstance(value, np.generic) else value
+        for name, value in (params or {}).items()
+    }
     if isinstance(import_paths, str | Path):
         raise LoomError(f"import_paths is one path, {str(import_paths)!r}; give a list of directories")
     for name, value in values.items():
@@ -264,6 +267,7 @@ def _override(
                 raise LoomError(message, location_of(param))
             element = param.type
             assert isinstance(element, IntegerType | Float16Type | Float32Type)
+            element = cast("IntegerType | Float16Type | Float32Type", element)
             # Integers of the machine have no sign of their own: 65535 and -1 are the same 16 bits.
             unsigned = array.dtype.kind in "iu" and bool((array >= 0).all())
             data = convert(array, dtype_of(element, unsigned=unsigned), f"parameter '{name}'")
@@ -272,7 +276,7 @@ def _override(
 
 
 def _sides(rectangle: object) -> tuple[int, int]:
-    match rectangle:
+    match cast("Sequence[Any]", rectangle):
         case (width, height):
             with suppress(TypeError):
                 return index(width), index(height)

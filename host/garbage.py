@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def uncollected() -> Generator[None]:
     """Pauses the collector: going over growing IR again and again takes a quarter of the time of making it."""
     enabled = gc.isenabled()
     gc.disable()

@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -31,7 +31,7 @@ def create_partial(folder: Path, mode: int = 0o666) -> tuple[IO[bytes], Path]:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Generator[None]:
     """Has signals that end the process wait until the block is left; for what is short and must not be done by half."""
     if threading.current_thread() is not threading.main_thread():
         yield

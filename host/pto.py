@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -153,8 +153,7 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
     pointers = function.attributes.get("loom.pointers", ArrayAttr([]))
     assert isinstance(names, ArrayAttr) and isinstance(pointers, ArrayAttr)
     found: list[Parameter] = []
-    for name, pointed in zip(names, pointers, strict=True):
-        assert isinstance(name, StringAttr)
+    for name, pointed in zip(cast("ArrayAttr[StringAttr]", names), cast("ArrayAttr[Attribute]", pointers), strict=True):
         found.append(Parameter(name.data, pointed if element_dtype(pointed) is not None else None))
     return found
 

@@ -1,3 +1,4 @@
+# pyright: basic
 """A test format of lit that runs `loom-opt` and `filecheck` in lit's own processes, where Python has them imported.
 
 Starting Python twice for each RUN line takes most of the time of the tests otherwise.

@@ -16,7 +16,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise LoomError(f"{message}; see {self.prog} --help")
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  (its overloads differ in their result)
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
         # A command would hand what it does not know to the parser above it, which knows none of its flags.
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:

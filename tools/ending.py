@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
@@ -45,7 +45,7 @@ def run_tool(run: Callable[[], None]) -> int:
 
 
 @contextmanager
-def _signals() -> Iterator[None]:
+def _signals() -> Generator[None]:
     """Turns the signals that would end the process at once, leaving partial files behind, into `Interrupted`."""
     numbers = [signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
     if threading.current_thread() is not threading.main_thread():

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
@@ -183,7 +183,7 @@ def _rest(stream: IO[bytes]) -> int | None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
+def _progress() -> Generator[Callable[[str], None]]:
     """Yields a function that shows what is being done: on a terminal only, and nothing stays there."""
     if not sys.stderr.isatty():
         yield lambda what: None

@@ -13,9 +13,11 @@ import builtins
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from types import CodeType, ModuleType, TracebackType
+from typing import cast
 
 from ..diagnostics.errors import LoomError
 from .ending import run_tool
@@ -61,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
     while arguments and arguments[0] in ("-u", "-B"):
         if arguments.pop(0) == "-u":
             for stream in (sys.stdout, sys.stderr):
-                stream.reconfigure(write_through=True)  # pyright: ignore[reportAttributeAccessIssue]
+                cast(TextIOWrapper, stream).reconfigure(write_through=True)
     if arguments and arguments[0] in ("-h", "--help"):
         print(HELP)
         return 0
@@ -116,7 +118,7 @@ def _execute(module: ModuleType, first: str, rest: Sequence[str]) -> None:
 
 
 @contextmanager
-def _script(argv: list[str], folder: str) -> Iterator[ModuleType]:
+def _script(argv: list[str], folder: str) -> Generator[ModuleType]:
     """Makes this process look like one that Python started for a script; all is as before at the end."""
     saved = sys.argv, list(sys.path), sys.modules["__main__"]
     module = ModuleType("__main__")

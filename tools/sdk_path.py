@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def write_commands(folder: Path) -> None:
 
 
 @contextmanager
-def sdk_on_path(*, always: bool = False) -> Iterator[None]:
+def sdk_on_path(*, always: bool = False) -> Generator[None]:
     """Has the commands on PATH; by default only if there are none yet."""
     if not always and all(shutil.which(name) for name in COMMANDS):
         yield

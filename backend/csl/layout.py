@@ -299,19 +299,20 @@ def _linear(table: NDArray[Any], type: str, x: Expression, y: Expression) -> Exp
     rows, columns = np.indices(table.shape)
     if not (table == first + across * columns + down * rows).all():
         return None
-    formula: Expression | None = None
+    terms: list[tuple[int, Expression]] = []
     for factor, coordinate in ((across, x), (down, y)):
         if factor == 0:
             continue
         term = coordinate if type == "i16" else tree.builtin("as", tree.name(type), coordinate)
         if abs(factor) != 1:
             term = tree.binary("*", tree.integer(abs(factor)), term)
-        if formula is None:
-            formula = tree.unary("-", term) if factor < 0 else term
-        else:
-            formula = tree.binary("-" if factor < 0 else "+", formula, term)
-    if formula is None:
+        terms.append((factor, term))
+    if not terms:
         return tree.integer(first)
+    (factor, term), *others = terms
+    formula = tree.unary("-", term) if factor < 0 else term
+    for factor, term in others:
+        formula = tree.binary("-" if factor < 0 else "+", formula, term)
     if first == 0:
         return formula
     return tree.binary("-" if first < 0 else "+", formula, tree.integer(abs(first)))

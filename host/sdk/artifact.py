@@ -28,6 +28,7 @@ from ..output_files import uninterrupted
 from .placement import FabricPlacement
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
     from xdsl.dialects.builtin import ModuleOp
 
     from ...dialects import flow
@@ -313,7 +314,7 @@ def read(directory: Path | str) -> Artifact:
         raise LoomError(f"{missing}; give the output directory of loom cslc", str(directory))
     try:
         description = json.loads((path / LOOM_JSON).read_text(encoding="utf-8"))
-        if not isinstance(description, dict):
+        if not _is_object(description):
             raise ValueError("it is not an object")
         if description.get("format") != FORMAT:
             raise LoomError("was compiled by another version of loom cslc; compile the program again", str(directory))
@@ -378,9 +379,18 @@ def _number(found: Mapping[str, Any], name: str) -> int:
     return _numbers([_field(found, name)], 1, name)[0]
 
 
+def _is_list(value: Any) -> TypeIs[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_object(value: Any) -> TypeIs[dict[str, Any]]:
+    """Return whether a value of a JSON file is an object."""
+    return isinstance(value, dict)
+
+
 def _numbers(values: Any, count: int | None, name: str, least: int = 0) -> tuple[int, ...]:
     """Return whole numbers of a list, `count` of them unless that is None."""
-    if not isinstance(values, list) or (count is not None and len(values) != count):
+    if not _is_list(values) or (count is not None and len(values) != count):
         raise ValueError(f"'{shown(name)[:40]}' is not a list of {'' if count is None else f'{count} '}numbers")
     for value in values:
         if type(value) is not int or not least <= value <= MAX_NUMBER:
@@ -394,14 +404,14 @@ def _pair(found: Mapping[str, Any], name: str, least: int) -> tuple[int, int]:
 
 
 def _object(found: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if not isinstance(value := _field(found, name), dict):
+    if not _is_object(value := _field(found, name)):
         raise ValueError(f"'{name}' is not an object")
     return value
 
 
 def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     value = _field(found, name)
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+    if not _is_list(value) or not all(map(_is_object, value)):
         raise ValueError(f"'{name}' is not a list of objects")
     return value
 
@@ -413,7 +423,7 @@ def _export(found: dict[str, Any]) -> Export:
     element, arguments = _field(found, "element"), _field(found, "arguments")
     if element is not None:
         element = _text(found, "element")
-    if not isinstance(arguments, list) or not all(isinstance(argument, str) for argument in arguments):
+    if not _is_list(arguments) or not all(isinstance(argument, str) for argument in arguments):
         raise ValueError("'arguments' is not a list of strings")
     return Export(_text(found, "name"), kind, _text(found, "type"), element, _truth(found, "mutable"), tuple(arguments))
 
@@ -429,7 +439,7 @@ def _class(found: dict[str, Any]) -> PeClass:
         for name in places
     }
     regions = _field(found, "regions")
-    if not isinstance(regions, list):
+    if not _is_list(regions):
         raise ValueError("'regions' is not a list")
     return PeClass(_text(found, "name"), tuple(map(_region, regions)), buffers)
 

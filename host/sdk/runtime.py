@@ -11,9 +11,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
+from inspect import currentframe
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from .errors import SdkError
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, check_cmaddr
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ...runtime import Deadlock
     from .device import Device
 
@@ -60,16 +64,16 @@ class Task:
     """Handle of a command; see `SdkRuntime.is_task_done` and `SdkRuntime.task_wait` (HOST-031)."""
 
     def __init__(self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], color: int | None = None) -> None:
-        self._runtime = runtime
-        self._what = what
-        self._run = run
+        self.runtime = runtime
+        self.what = what
+        self.run = run
         """Carries the command out; False if it has to wait for data, an error if told that nobody will bring it."""
-        self._color = color
+        self.color = color
         """The color of the data it streams, None for copies and launches: commands of one kind keep their order."""
-        self._done = False
+        self.done = False
 
     def __repr__(self) -> str:
-        return f"<Task {self._what}: {'done' if self._done else 'pending'}>"
+        return f"<Task {self.what}: {'done' if self.done else 'pending'}>"
 
 
 _unstopped: list[SdkRuntime] = []
@@ -230,12 +234,12 @@ class SdkRuntime:
     def is_task_done(self, task_handle: Task) -> bool:
         """Whether a command is complete (HOST-029)."""
         task = self._task(task_handle)
-        if not task._done:
+        if not task.done:
             self._advance()
             self._questions += 1
-            if not task._done and self._questions > PATIENCE:
+            if not task.done and self._questions > PATIENCE:
                 self._await(task)
-        return task._done
+        return task.done
 
     def task_wait(self, task_handle: Task) -> None:
         """Waits until a command is complete (HOST-030)."""
@@ -438,32 +442,32 @@ class SdkRuntime:
             progress = False
             waiting: set[int | None] = set()
             for task in list(self._pending):
-                if task._color in waiting:
+                if task.color in waiting:
                     continue
                 if self._attempt(task, last=False):
                     progress = True
                 else:
-                    waiting.add(task._color)
+                    waiting.add(task.color)
 
     def _finish(self, wanted: Task | None = None) -> None:
         """Carries out all commands up to `wanted`, or all; raises SdkError if one can never be completed."""
         self._advance()
-        while (self._pending if wanted is None else not wanted._done) and self._pending:
+        while (self._pending if wanted is None else not wanted.done) and self._pending:
             self._attempt(self._pending[0], last=True)
 
     def _await(self, task: Task) -> None:
         self._finish(task)
-        if not task._done and self._silent is not None:
-            with self._reporting(task._what):
+        if not task.done and self._silent is not None:
+            with self._reporting(task.what):
                 raise self._silent
 
     def _attempt(self, task: Task, *, last: bool) -> bool:
-        with self._reporting(task._what):
+        with self._reporting(task.what):
             try:
                 if self._silent is not None:
                     raise self._silent
-                ended = task._run(last)
-                task._done = ended and self._silent is None
+                ended = task.run(last)
+                task.done = ended and self._silent is None
             except BaseException:
                 self._pending.remove(task)
                 raise
@@ -472,7 +476,7 @@ class SdkRuntime:
         return ended
 
     def _task(self, handle: object) -> Task:
-        if not isinstance(handle, Task) or handle._runtime is not self:
+        if not isinstance(handle, Task) or handle.runtime is not self:
             raise SdkError(f"{handle!r} is no task of this SdkRuntime; give what launch or a memcpy returned")
         return handle
 
@@ -495,7 +499,29 @@ class SdkRuntime:
 
     def _reporting(self, what: str) -> _Reporting:
         self._machine.watch.begin(what)
-        return _Reporting(self, what)
+        return _Reporting(partial(self._report, what))
+
+    def _report(self, what: str, error: BaseException | None) -> None:
+        """Write the log whatever happens, and turn an error of the machine into one that says what failed."""
+        self._write_log()
+        if isinstance(error, KeyboardInterrupt):
+            self._failed = "it was interrupted"
+        if not isinstance(error, LoomError):
+            return
+        self._failed = error.message.splitlines()[0]
+        from .deadlock import Deadlock, SdkDeadlock
+
+        if isinstance(error, Deadlock):
+            self._keep()
+            message = error.message if error.message.startswith(what) else f"{what}: {error.message}"
+            short = self._machine.short_stream(error.hang)
+            if short is not None:
+                message = f"{short}\n{message}" if short.startswith("memcpy_h2d") else f"{message}\n  {short}"
+            self._failed = message.splitlines()[0]
+            raise SdkDeadlock(message, error.location, error.hang) from error
+        if isinstance(error, SdkError):
+            return
+        raise SdkError(f"{what}: {error.message}", error.location) from error
 
     def _write_log(self) -> None:
         entries = self._machine.log_length
@@ -535,35 +561,16 @@ class _Options:
 
 
 class _Reporting:
-    """Writes the log whatever happens, and turns errors of the machine into ones of the host that say what failed."""
+    """Calls `report` when a command ends, with its error if it failed."""
 
-    def __init__(self, runtime: SdkRuntime, what: str) -> None:
-        self._runtime = runtime
-        self._what = what
+    def __init__(self, report: Callable[[BaseException | None], None]) -> None:
+        self._report = report
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._runtime._write_log()
-        if isinstance(error, KeyboardInterrupt):
-            self._runtime._failed = "it was interrupted"
-        if not isinstance(error, LoomError):
-            return
-        self._runtime._failed = error.message.splitlines()[0]
-        from .deadlock import Deadlock, SdkDeadlock
-
-        if isinstance(error, Deadlock):
-            self._runtime._keep()
-            message = error.message if error.message.startswith(self._what) else f"{self._what}: {error.message}"
-            short = self._runtime._machine.short_stream(error.hang)
-            if short is not None:
-                message = f"{short}\n{message}" if short.startswith("memcpy_h2d") else f"{message}\n  {short}"
-            self._runtime._failed = message.splitlines()[0]
-            raise SdkDeadlock(message, error.location, error.hang) from error
-        if isinstance(error, SdkError):
-            return
-        raise SdkError(f"{self._what}: {error.message}", error.location) from error
+        self._report(error)
 
 
 def take_unstopped() -> bool:
@@ -582,7 +589,7 @@ def argument(value: Any, kind: str, what: str) -> int | float:
     numpy's numbers have to have the very type; Python's have none of their own and need to fit.
     """
     dtype = dtype_of(kind, what)
-    if isinstance(value, np.generic | np.ndarray):
+    if _is_numpy(value):
         fits = value.dtype == dtype and value.ndim == 0
     elif isinstance(value, bool) or kind == "bool":
         fits = isinstance(value, bool) and kind == "bool"
@@ -591,18 +598,26 @@ def argument(value: Any, kind: str, what: str) -> int | float:
     else:
         fits = isinstance(value, int | float)
     if not fits:
-        given = f"{type(value).__name__} {value!r}" if not isinstance(value, np.generic) else repr(value)
+        given = repr(value) if _is_scalar(value) else f"{type(value).__name__} {value!r}"
         raise SdkError(f"{what} is {given}, but the function takes {kind}; pass numpy.{dtype}")
-    return value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return value.item() if _is_numpy(value) else value
+
+
+def _is_scalar(value: object) -> TypeIs[np.generic[Any]]:
+    return isinstance(value, np.generic)
+
+
+def _is_numpy(value: object) -> TypeIs[np.generic[Any] | NDArray[Any]]:
+    return isinstance(value, np.generic | np.ndarray)
 
 
 def from_bits(value: Any, kind: str, what: str) -> int | float:
     """An argument of a CSL type whose bits are the low end of a 32-bit word."""
     dtype = dtype_of(kind, what)
-    if isinstance(value, np.generic) and value.dtype.itemsize == 4:
+    if _is_scalar(value) and value.dtype.itemsize == 4:
         bits = int(value.view(np.uint32))
-    elif isinstance(value, int | np.integer) and -(1 << 31) <= int(value) < 1 << 32:
-        bits = int(value) & 0xFFFFFFFF
+    elif isinstance(value, int | np.integer) and -(1 << 31) <= int(cast(int, value)) < 1 << 32:
+        bits = int(cast(int, value)) & 0xFFFFFFFF
     else:
         raise SdkError(f"{what} is {value!r}; call takes the bits of each argument as an unsigned 32-bit integer")
     if dtype.itemsize > 4:
@@ -649,7 +664,7 @@ def _arguments(count: int) -> str:
 
 def _line_of_script() -> str | None:
     """Return `file:line` of the call of ours that is being carried out."""
-    frame = sys._getframe()
+    frame = currentframe()
     own = os.path.dirname(__file__)
     while frame is not None:
         if os.path.dirname(frame.f_code.co_filename) != own:

@@ -6,19 +6,26 @@ array holds it flat in one of two orders (HOST-039, HOST-049). Nothing here know
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import SdkError
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
 Words = NDArray[np.uint32]
+
+
+def _is_array(value: object) -> TypeIs[NDArray[Any]]:
+    return isinstance(value, np.ndarray)
 
 
 def check_array(array: object, elements: int, what: str, *, shape: str) -> NDArray[Any]:
     """`array`, if it is numpy's, with 32-bit elements and as many as needed (HOST-040, HOST-043)."""
-    if not isinstance(array, np.ndarray):
+    if not _is_array(array):
         raise SdkError(f"{what} is {type(array).__name__}, not a numpy array; give an array of 32-bit elements")
     if array.dtype.itemsize != 4 or array.dtype.kind not in "iuf":
         hint = (

@@ -195,6 +195,8 @@ def used() -> list[tuple[str, bool]]:
                         found[name] = found.get(name, False) or any(keyword.arg == "out" for keyword in keywords)
                     case ast.Attribute(value=ast.Name(id="np"), attr=name):
                         found.setdefault(name, False)
+                    case _:
+                        pass
     return sorted(
         (name, out) for name, out in found.items() if isinstance(getattr(np, name, None), np.ufunc) and name != "matmul"
     )

@@ -255,6 +255,7 @@ def test_host_copies_through_pointers(width: int, height: int, block: int | None
     start = np.random.default_rng(0).random((height, width, 6), np.float32)
     made.write_symbol("now", start)
     np.testing.assert_array_equal(made.read_symbol("a"), start)
+    expected = start
     for launch in range(3):
         made.launch("main", [])
         made.run()

@@ -100,8 +100,10 @@ def test_dsd_operations(name: str, tmp_path: Path) -> None:
         assert_same(operation(row, row.scalar_only, scalar_destination=True), tmp_path / "scalar")
 
 
-INTEGERS = [f"{name}i" for name in ("add", "sub", "mul", "and", "or", "xor")]
-INTEGERS += [f"{name}{sign}i" for name in ("div", "rem", "min", "max") for sign in "su"]
+INTEGERS = [
+    *(f"{name}i" for name in ("add", "sub", "mul", "and", "or", "xor")),
+    *(f"{name}{sign}i" for name in ("div", "rem", "min", "max") for sign in "su"),
+]
 FLOATS = [f"{name}f" for name in ("add", "sub", "mul", "div", "maximum", "minimum", "maxnum", "minnum")]
 BINARY = {"i16": INTEGERS, "i32": INTEGERS, "f32": FLOATS, "f16": FLOATS}
 
@@ -141,8 +143,10 @@ def test_arithmetic(type: str, tmp_path: Path) -> None:
 
 
 INTEGER_PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
-FLOAT_PREDICATES = [f"{order}{name}" for order in "ou" for name in ("eq", "gt", "ge", "lt", "le", "ne")]
-FLOAT_PREDICATES += ["ord", "uno", "true", "false"]
+FLOAT_PREDICATES = [
+    *(f"{order}{name}" for order in "ou" for name in ("eq", "gt", "ge", "lt", "le", "ne")),
+    *("ord", "uno", "true", "false"),
+]
 
 
 @pytest.mark.parametrize("type", ["i16", "i32", "f32", "f16"])

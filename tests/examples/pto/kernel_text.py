@@ -5,7 +5,7 @@ It knows how the text looks, and nothing of what the kernels of a test do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -137,7 +137,7 @@ class Kernel:
         return self._constants.setdefault((text, kind), f"%c{len(self._constants)}")
 
     @contextmanager
-    def loop(self, first: int, count: int) -> Iterator[str]:
+    def loop(self, first: int, count: int) -> Generator[str]:
         counter = f"%i{self._count}"
         self._count += 1
         bounds = f"{self.constant(first)} to {self.constant(count)} step {self.constant(1)}"
