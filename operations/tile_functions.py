@@ -1,7 +1,7 @@
-"""What can be computed on whole tiles, stated once.
+"""Tile functions: the name, arity and shape relation of everything that is computed on whole tiles, stated once.
 
 The dialect `flow` checks its operations against this table, the engine gives each function its arithmetic, and the
-tables of dialects that come down to tiles name them. The table knows nothing of IR or numpy.
+tables of dialects that lower to tiles (`pto_tiles`) name its functions. The table knows nothing of IR or numpy.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ def _table() -> dict[str, TileFunction]:
 
 
 FUNCTIONS: dict[str, TileFunction] = _table()
-"""The functions on tiles by name."""
+"""The tile functions by name."""

@@ -246,4 +246,4 @@ KERNELS: dict[str, Kernel] = {
     "matrix_multiply": _matrix_multiply,
     "matrix_multiply_add": _matrix_multiply_add,
 }
-"""What each function of `dialects.tile_functions` computes."""
+"""What each function of `operations.tile_functions` computes."""

@@ -1,7 +1,7 @@
 """Operations on tiles: between global memory and tiles, between tiles, arithmetic, printing.
 
 All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that differ in what they compute only are made
-from `tile_table`; the others move tiles between memories.
+from `pto_tiles`; the others move tiles between memories.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
-from ...operations import tile_table
+from ...operations import pto_tiles
 from .assembly import (
     parse_attribute_list,
     parse_ins,
@@ -108,14 +108,14 @@ class TableOperation(TileOperation):
     dst = operand_def()
 
     @classmethod
-    def table_row(cls) -> tile_table.TileOperation:
+    def table_row(cls) -> pto_tiles.PtoTileOperation:
         """The operation's row in the table."""
-        return tile_table.OPERATIONS[cls.name.removeprefix("pto.")]
+        return pto_tiles.OPERATIONS[cls.name.removeprefix("pto.")]
 
     @property
     def scratch(self) -> SSAValue | None:
         """The tile for intermediate results, if there is one."""
-        count = len(self.table_row().inputs)
+        count = len(self.table_row().operands)
         return self.inputs[count] if len(self.inputs) > count else None
 
     @classmethod
@@ -132,41 +132,31 @@ class TableOperation(TileOperation):
 
     def verify_(self) -> None:
         row = self.table_row()
-        allowed = (len(row.inputs), len(row.inputs) + 1) if row.scratch else (len(row.inputs),)
+        allowed = (len(row.operands), len(row.operands) + 1) if row.scratch else (len(row.operands),)
         if len(self.inputs) not in allowed:
             counts = " or ".join(map(str, allowed))
             fail(self, f"expects {counts} operands in ins(...), not {len(self.inputs)}; correct them")
         destination = _tile(self, self.dst, "outs(...)")
         tiles: list[TileBufType] = []
-        for place, (kind, operand) in enumerate(zip(row.inputs, self.inputs, strict=False), 1):
-            if kind == "tile":
-                tiles.append(_tile(self, operand, f"operand {place}"))
+        for position, (kind, operand) in enumerate(zip(row.operands, self.inputs, strict=False), 1):
+            if kind != "scalar":
+                tiles.append(_tile(self, operand, f"operand {position}"))
             elif not isinstance(operand.type, IntegerType | AnyFloat):
-                fail(self, f"expects operand {place} to be a number, not {operand.type}")
+                fail(self, f"expects operand {position} to be a number, not {operand.type}")
         if self.scratch is not None:
             _tile(self, self.scratch, f"operand {len(self.inputs)}")
-        self._verify_shapes(row.shape, tiles, destination)
+        self._verify_shapes(row, tiles, destination)
 
-    def _verify_shapes(self, shape: tile_table.Shape, tiles: list[TileBufType], result: TileBufType) -> None:
+    def _verify_shapes(self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType) -> None:
         rows, columns = result.valid_shape
         first = tiles[0].valid_shape if tiles else result.valid_shape
         second = tiles[1].valid_shape if len(tiles) > 1 else first
-        match shape:
+        match row.shape:
             case "elementwise":
-                good = all(_agree(t.valid_shape[0], rows) and _agree(t.valid_shape[1], columns) for t in tiles)
-                rule = "all tiles to have the same valid rows and columns"
+                good, rule = self._fits_elementwise(row, tiles, result)
             case "row_reduction":
                 good = _agree(first[0], rows)
                 rule = "the result to have as many valid rows as the tile"
-            case "row_expansion":
-                good = _agree(first[0], rows) and _agree(first[1], columns)
-                rule = "the result to have the valid rows and columns of the first tile"
-            case "column_expansion":
-                good = _agree(first[0], rows) and _agree(first[1], columns) and _agree(second[1], columns)
-                rule = "the result to have the valid shape of the first tile, and as many columns as the second"
-            case "column_copies":
-                good = _agree(first[1], columns)
-                rule = "the result to have as many valid columns as the tile"
             case "concatenation":
                 known = DYNAMIC not in (first[1], second[1], columns)
                 good = _agree(first[0], rows) and _agree(second[0], rows)
@@ -176,11 +166,30 @@ class TableOperation(TileOperation):
                 left, right = tiles[-2].valid_shape, tiles[-1].valid_shape
                 good = _agree(left[0], rows) and _agree(left[1], right[0]) and _agree(right[1], columns)
                 rule = "an M x K and a K x N tile, and an M x N result"
-            case "padding":
+            case "padding" | "reshape":
                 return
         if not good:
             shapes = " and ".join(_shape_text(tile) for tile in (*tiles, result))
             fail(self, f"expects {rule}; they are {shapes}")
+
+    def _fits_elementwise(
+        self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType
+    ) -> tuple[bool, str]:
+        """Return whether tiles have the valid shape of the result where they are not repeated, and the rule."""
+        rows, columns = result.valid_shape
+        fits = all(
+            (kind == "per_column" or _agree(tile.valid_shape[0], rows)) and _agree(tile.valid_shape[1], columns)
+            # The elements for each row may be in a row themselves.
+            for kind, tile in zip((kind for kind in row.operands if kind != "scalar"), tiles, strict=True)
+            if kind != "per_row"
+        )
+        if row.operands == ("per_column",):
+            return fits, "the result to have as many valid columns as the tile"
+        if "per_column" in row.operands:
+            return fits, "the result to have the valid shape of the first tile, and as many columns as the second"
+        if "per_row" in row.operands:
+            return fits, "the result to have the valid rows and columns of the first tile"
+        return fits, "all tiles to have the same valid rows and columns"
 
 
 def _shape_text(tile: TileBufType) -> str:
@@ -191,13 +200,22 @@ def _class_name(name: str) -> str:
     return "T" + "".join(part.capitalize() for part in name[1:].split(".")) + "Op"
 
 
+_OPERAND_TEXT = {
+    "tile": "tile",
+    "per_row": "tile with an element for each row",
+    "per_column": "tile with an element for each column",
+    "scalar": "scalar",
+}
+
+
 def _table_operations() -> dict[str, type[TableOperation]]:
     operations: dict[str, type[TableOperation]] = {}
-    for row in tile_table.OPERATIONS.values():
-        inputs = ", ".join(row.inputs) + (", and possibly a tile for intermediate results" if row.scratch else "")
+    for row in pto_tiles.OPERATIONS.values():
+        operands = [_OPERAND_TEXT[kind] for kind in row.operands]
+        operands += ["and possibly a tile for intermediate results"] if row.scratch else []
         fields: dict[str, object] = {
             "name": f"pto.{row.name}",
-            "__doc__": f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {inputs}.",
+            "__doc__": f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {', '.join(operands)}.",
             "__module__": __name__,
         }
         if row.mode is not None:

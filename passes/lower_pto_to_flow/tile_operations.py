@@ -42,6 +42,7 @@ from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp
 from ...dialects.pto.memory import LoadScalarOp, StoreScalarOp
 from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperation, TLoadOp, TMovOp, TPrintOp, TStoreOp
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
+from ...operations.pto_tiles import Operand
 from .emission import Emitter
 from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
@@ -64,12 +65,6 @@ _ROUNDINGS = {
 
 _NARROW_BYTES = 2
 """Integers up to this width keep the lower bits of floats that do not fit, on all chips, where nothing saturates."""
-
-_FUNCTIONS = {
-    ("sum", "row_reduction"): "row_sum",
-    ("maximum", "row_reduction"): "row_maximum",
-}
-"""Functions of the table that have another name for tiles."""
 
 
 class TileOperations:
@@ -270,33 +265,31 @@ class TileOperations:
     def _table_operation(self, op: TableOperation) -> None:
         row = op.table_row()
         target = self._view(op.dst)
-        sources: list[View | SSAValue] = [
-            self._view(operand) if kind == "tile" else self.handles.value(operand)
-            for kind, operand in zip(row.inputs, op.inputs, strict=False)
+        rows, columns = target.extents
+        sources = [
+            self._source(kind, operand, rows, columns) for kind, operand in zip(row.operands, op.inputs, strict=False)
         ]
         options: dict[str, Attribute] = {}
-        function = _FUNCTIONS.get((row.function, row.shape), row.function)
-        rows, columns = target.extents
-        match row.shape:
-            case "row_reduction":
-                target = replace(target, extents=(rows, 1))
-            case "row_expansion":
-                sources[1] = self._column(sources[1], op.inputs[1].type, rows)
-            case "column_expansion":
-                sources[1] = self._row(sources[1], columns)
-            case "column_copies":
-                sources[0] = self._row(sources[0], columns)
-            case "product" if len(sources) == 3:
-                function = "matrix_multiply_add"
-            case "padding":
-                value = self._padding(op)
-                if value is None:
-                    self._copy_inside(op, target, _tile(sources[0]))
-                    return
-                options["value"] = value
-            case _:
-                pass
-        self.emitter.apply(function, target, sources, options)
+        if row.shape == "row_reduction":
+            target = replace(target, extents=(rows, 1))
+        elif row.shape == "padding":
+            value = self._padding(op)
+            if value is None:
+                self._copy_inside(op, target, _tile(sources[0]))
+                return
+            options["value"] = value
+        self.emitter.apply(row.function, target, sources, options)
+
+    def _source(self, kind: Operand, operand: SSAValue, rows: Number, columns: Number) -> View | SSAValue:
+        match kind:
+            case "tile":
+                return self._view(operand)
+            case "per_row":
+                return self._column(self._view(operand), operand.type, rows)
+            case "per_column":
+                return self._row(self._view(operand), columns)
+            case "scalar":
+                return self.handles.value(operand)
 
     def _copy_inside(self, op: Operation, target: View, source: View) -> None:
         """Copy a tile into the first rows and columns of another, and leave what is around as it is."""
@@ -313,17 +306,15 @@ class TileOperations:
         inside = tuple(common)
         self.emitter.apply("copy", replace(target, extents=inside), [replace(source, extents=inside)])
 
-    def _column(self, source: View | SSAValue, tile: Attribute, rows: Number) -> View:
+    def _column(self, view: View, tile: Attribute, rows: Number) -> View:
         """One element for each row; they may stand in a row themselves."""
         assert isinstance(tile, TileBufType)
-        view = _tile(source)
         lies_flat = tile.rows == 1 and tile.columns > 1
         self.emitter.at_most(rows, view.extents[1 if lies_flat else 0], "there is a valid element for each row")
         return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
 
-    def _row(self, source: View | SSAValue, columns: Number) -> View:
+    def _row(self, view: View, columns: Number) -> View:
         """One element for each column."""
-        view = _tile(source)
         self.emitter.at_most(columns, view.extents[1], "there is a valid element for each column")
         return replace(view, extents=(1, columns))
 
