@@ -23,7 +23,7 @@ from loomir.dialects import flow
 from loomir.dialects.ir_table import table_of
 from loomir.dialects.ir_text import print_ir
 from loomir.host.compilation import compile as lower
-from loomir.host.garbage import uncollected
+from loomir.host.garbage_collection import collector_paused
 
 LAYOUT = """
 param width: u16;
@@ -161,7 +161,7 @@ def measure(directory: Path, width: int, height: int, classes: int) -> Times:
     gc.collect()
     start = time.process_time()
     params = {"width": width, "height": height, "classes": classes}
-    with uncollected():
+    with collector_paused():
         layout = frontend.compile_layout(directory / "layout.csl", arch="wse3", params=params, memcpy=True)
         compiled = time.process_time()
         above = print_ir(layout.module)

@@ -199,7 +199,7 @@ def _compile_csl(
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
     from ..frontend import compile_layout
-    from .garbage import uncollected
+    from .garbage_collection import collector_paused
 
     if rectangle is not None:
         raise LoomError("a CSL layout sets its rectangle itself; give its size as a param", str(path))
@@ -219,7 +219,7 @@ def _compile_csl(
     if progress is not None:
         progress("CSL")
     arch = targets.get(target or "wse2").name
-    with uncollected():
+    with collector_paused():
         layout = compile_layout(
             path,
             arch=arch,

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from ..runtime.watch import Watch
 
 
-def watch(hint: str) -> Watch:
+def watch_on_stderr(hint: str) -> Watch:
     """A watch that writes its notices to stderr, each with a hint how to end the run. Raises LoomError."""
     from ..runtime.watch import Watch
 
-    return Watch(lambda notice: tell(f"{notice}; {hint}"), first=environment.notice_after())
+    return Watch(lambda notice: print_notice(f"{notice}; {hint}"), first=environment.notice_after())
 
 
-def tell(notice: str) -> None:
+def print_notice(notice: str) -> None:
     """Writes a notice to stderr."""
     print(shown(f"note: {notice}"), file=sys.stderr, flush=True)

@@ -39,28 +39,28 @@ class Scratch:
         return array
 
 
-def unavailable(entry: DsdOperation) -> str | None:
-    """Why the engine cannot compute an entry, None if it can."""
-    if entry.function in ("add_with_carry", "normalize"):
-        return f"{entry.name} is not provided by the engine yet; its documents do not define its result"
+def unavailable(row: DsdOperation) -> str | None:
+    """Why the engine cannot compute an operation, None if it can."""
+    if row.function in ("add_with_carry", "normalize"):
+        return f"{row.name} is not provided by the engine yet; its documents do not define its result"
     return None
 
 
-def kernel(entry: DsdOperation, scratch: Scratch) -> Kernel:
-    """The kernel of an entry; sources have the table's types, a scalar of every unit is an array [rows, 1, columns]."""
-    function = entry.function
+def kernel(row: DsdOperation, scratch: Scratch) -> Kernel:
+    """Return the kernel of a DSD operation. Sources have its types; a scalar of every unit is [rows, 1, columns]."""
+    function = row.function
     if function == "multiply_add":
-        return _multiply_add(entry, scratch)
+        return _multiply_add(row, scratch)
     if function == "convert":
-        return _convert(entry)
+        return _convert(row)
     if function in _COUNTS:
         return _count(function)
     ufunc = _UFUNCS.get(function)
     if ufunc is None:
         return _SPECIAL[function]
-    if entry.name == "faddhs":
+    if row.name == "faddhs":
         return _mixed_add
-    if len(entry.sources) == 1:
+    if len(row.sources) == 1:
 
         def unary(out: Array, source: Any) -> None:
             ufunc(source, out=out)
@@ -73,8 +73,8 @@ def kernel(entry: DsdOperation, scratch: Scratch) -> Kernel:
     return binary
 
 
-def _multiply_add(entry: DsdOperation, scratch: Scratch) -> Kernel:
-    mixed = entry.destination != entry.sources[1]
+def _multiply_add(row: DsdOperation, scratch: Scratch) -> Kernel:
+    mixed = row.destination != row.sources[1]
 
     def multiply_add(out: Array, first: Any, second: Any, factor: Any) -> None:
         shape = out.shape
@@ -84,9 +84,9 @@ def _multiply_add(entry: DsdOperation, scratch: Scratch) -> Kernel:
         elif shape[0] > 1 and shape[1] * shape[2] > ROW_ELEMENTS and isinstance(second, np.ndarray):
             product = scratch.get(shape[1:], out.dtype)
             per_unit = isinstance(factor, np.ndarray)
-            for row in range(shape[0]):
-                np.multiply(second[row], factor[row] if per_unit else factor, out=product)
-                np.add(first[row] if isinstance(first, np.ndarray) else first, product, out=out[row])
+            for line in range(shape[0]):
+                np.multiply(second[line], factor[line] if per_unit else factor, out=product)
+                np.add(first[line] if isinstance(first, np.ndarray) else first, product, out=out[line])
         else:
             product = scratch.get(shape, out.dtype)
             np.multiply(second, factor, out=product)
@@ -99,8 +99,8 @@ def _mixed_add(out: Array, first: Any, second: Any) -> None:
     np.add(np.asarray(first, np.float32), second, out=out)
 
 
-def _convert(entry: DsdOperation) -> Kernel:
-    if entry.destination != "i16":
+def _convert(row: DsdOperation) -> Kernel:
+    if row.destination != "i16":
         return _move
 
     def to_integer(out: Array, source: Any) -> None:

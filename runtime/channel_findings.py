@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .channels import Channel
 
 
-def tell_overwrite(
+def report_overwrite(
     channel: Channel, severity: str, group: Rows, lane: int, number: int, where: str | None, how: str = ""
 ) -> None:
     """Tell of an entry whose slot is used again too early, or, as a warning, with nothing that keeps it from that."""
@@ -51,7 +51,7 @@ def tell_overwrite(
         channel.machine.findings.add("warning", code, f"{channel.name}", where, text)
 
 
-def tell_leftovers(channel: Channel) -> None:
+def report_imbalance(channel: Channel) -> None:
     """Compare what is left at the end of a launch with what should be."""
     add = channel.machine.findings.add
     for group in channel.groups:

@@ -39,8 +39,22 @@ class Rows:
     """
 
     __slots__ = (
-        "acquired", "committed", "consumed", "copies", "credits", "granted", "issued", "left", "ready", "released",
-        "rows", "safe", "told", "waited", "waiters", "written",
+        "acquired",
+        "answers",
+        "committed",
+        "consumed",
+        "copies",
+        "credits",
+        "granted",
+        "issued",
+        "left",
+        "ready",
+        "released",
+        "rows",
+        "safe",
+        "waited",
+        "waiters",
+        "written",
     )  # fmt: skip
 
     def __init__(self, rows: range, producers: int, consumers: int, lanes: int, seed: int):
@@ -59,7 +73,7 @@ class Rows:
         """What each credit that is there guarantees to have been released."""
         self.safe = [0] * lanes
         """What the credits taken so far, and answers, guarantee to have been released."""
-        self.told: list[deque[list[list[int]]]] = [deque() for _ in range(lanes)]
+        self.answers: list[deque[list[list[int]]]] = [deque() for _ in range(lanes)]
         """What each entry that is there says of the channels it answers: entries released, by their lane."""
         self.copies: deque[Copy] = deque(maxlen=MAX_COPIES)
         """The consumers' copies of the latest entries."""
@@ -75,7 +89,7 @@ class Rows:
                      "safe"):  # fmt: skip
             setattr(copy, name, list(getattr(self, name)))
         copy.granted = [deque(credits) for credits in self.granted]
-        copy.told = [deque(entries) for entries in self.told]
+        copy.answers = [deque(entries) for entries in self.answers]
         copy.copies = self.copies.copy()
         copy.waiters = []
         copy.left = False
@@ -95,7 +109,7 @@ class Rows:
             counts[:] = [0] * len(counts)
         self.written[:] = [-1] * len(self.written)
         self.copies.clear()
-        for entries in self.told:
+        for entries in self.answers:
             entries.clear()
         for lane, left in enumerate(self.credits):
             self.credits[lane] = seed + left if keep else seed

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..diagnostics.errors import LoomError
-from .channel_findings import by_lane, tell_leftovers, tell_overwrite
+from .channel_findings import by_lane, report_imbalance, report_overwrite
 from .channel_rows import Place, Rows, Waiter, runs
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
-from .waits import Unit, Wait
+from .wait_graph import Unit, Wait
 from .warp import SUSPENDED, Warp, diverge
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Channel:
     """A channel of every row of the grid."""
 
-    all_have_to_act = True
+    waits_for_all = True
 
     def __init__(
         self,
@@ -228,21 +228,21 @@ class Channel:
             and other.consumer is self.producer
         ]
 
-    def tell(self, group: Rows, lanes: range) -> None:
+    def record_answers(self, group: Rows, lanes: range) -> None:
         """Note with an entry what its sender has released of the channels it answers."""
-        told: list[list[int]] = []
+        answers: list[list[int]] = []
         for other in self.answered:
             there = [rows.released for rows in other.groups if any(row in group.rows for row in rows.rows)]
-            told.append([min(counts) for counts in zip(*there, strict=True)])
+            answers.append([min(counts) for counts in zip(*there, strict=True)])
         for lane in lanes:
-            group.told[lane].append(told)
+            group.answers[lane].append(answers)
 
-    def learn(self, group: Rows, lanes: range) -> None:
+    def apply_answers(self, group: Rows, lanes: range) -> None:
         """Take down what an entry proves to have been released."""
         for lane in lanes:
-            if not group.told[lane]:
+            if not group.answers[lane]:
                 continue
-            for other, released in zip(self.answered, group.told[lane].popleft(), strict=True):
+            for other, released in zip(self.answered, group.answers[lane].popleft(), strict=True):
                 if lane >= other.lanes:
                     continue
                 count = released[lane if other.many_consume else 0]
@@ -257,11 +257,11 @@ class Channel:
                 continue
             consumer = lane if self.many_consume else 0
             if group.released[consumer] > old:
-                tell_overwrite(self, "warning", group, lane, number, where)
+                report_overwrite(self, "warning", group, lane, number, where)
             elif group.waited[consumer] > old:
-                tell_overwrite(self, "error", group, lane, number, where, "while its consumer still uses it")
+                report_overwrite(self, "error", group, lane, number, where, "while its consumer still uses it")
             else:
-                tell_overwrite(self, "error", group, lane, number, where, "before its consumer has had it")
+                report_overwrite(self, "error", group, lane, number, where, "before its consumer has had it")
 
     def commit(self, warp: Warp, where: str | None) -> Rows | None:
         """The producer's entry is complete; None if the units have to part."""
@@ -281,7 +281,7 @@ class Channel:
         for lane in lanes:
             ready[lane] += 1
         if self.answered:
-            self.tell(group, lanes)
+            self.record_answers(group, lanes)
         return group
 
     def wait(self, warp: Warp, where: str | None) -> int | None:
@@ -301,7 +301,7 @@ class Channel:
         for lane in lanes:
             ready[lane] -= 1
         if self.answered:
-            self.learn(group, lanes)
+            self.apply_answers(group, lanes)
         if not self.complete(group, lanes, number):
             self.machine.findings.add(
                 "error", "stale-entry", self.name, where,
@@ -489,7 +489,7 @@ class Channel:
             return "free each entry before the next is popped: a free that comes later may give no credit"
         return "let one of them push before it pops, or give the channel more slots"
 
-    def silence(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait) -> str | None:
         """Nothing: the wait itself says how often who has done what."""
         return None
 
@@ -497,6 +497,6 @@ class Channel:
 
     def finish(self) -> None:
         """Compare what is left at the end of a launch with what should be, and make ready for the next."""
-        tell_leftovers(self)
+        report_imbalance(self)
         for group in self.groups:
             group.renew(self.seed, keep=self.drained)

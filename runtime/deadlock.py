@@ -10,11 +10,11 @@ import numpy as np
 
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
-from .leftovers import Unread, plain, unread
 from .tasks import NEVER
 from .units import UnitSet, from_mask, rectangle
-from .wait_graph import circle, unanswered
-from .waits import Unit, Wait
+from .unread_wavelets import Unread, plain, unread
+from .wait_cycles import find_cycle, root_waits
+from .wait_graph import Unit, Wait
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -190,7 +190,7 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
     when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
     lines = [f"{when}: nothing can happen any more, and {remain}", *_by_unit(waits)]
-    path = circle(waits)
+    path = find_cycle(waits)
     if path:
         names = [machine.unit_name(*place) for place, _ in path]
         lines.append(f"  they wait for each other in a circle: {' -> '.join([*names, names[0]])}")
@@ -200,8 +200,8 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
         # Operations that may wait for the next launch, or whose end starts nothing, can be what others wait for.
         every = _grouped(list(_waits(machine, allow_pending=False, all_of_them=True)))
         every.sort(key=lambda wait: wait.first()[::-1])
-        silences = (wait.awaited.silence(wait) for wait in unanswered(every) if wait.awaited is not None)
-        lines += [f"  {silence}" for silence in silences if silence][:1]
+        explanations = (wait.awaited.explanation(wait) for wait in root_waits(every) if wait.awaited is not None)
+        lines += [f"  {explanation}" for explanation in explanations if explanation][:1]
     left = unread(machine)
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
     if len(left) > MAX_UNREAD:

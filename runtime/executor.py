@@ -76,7 +76,7 @@ class Executor:
             warp.elapsed += self.timing.dsd_setup
             if count:
                 strides = (destination.strides[0], *_strides(sources))
-                warp.elapsed += cycles(self.timing, application.entry, strides, count)
+                warp.elapsed += cycles(self.timing, application.row, strides, count)
                 self.compute(warp.cls, warp.units, application, destination, sources, 0, count, {})
             return None
         if inputs or type(destination) is FifoStream:
@@ -122,7 +122,7 @@ class Executor:
 
         `payloads` holds, by source position, the raw wavelets [rows, high - low, columns] of queue operands.
         """
-        entry = application.entry
+        row = application.row
         in_memory = type(destination) is MemoryStream
         if in_memory:
             self.check(cls, units, application, destination, low, high)
@@ -135,7 +135,7 @@ class Executor:
                 return None
         memory = cls.memory
         operands: list[Any] = []
-        for position, (source, kind) in enumerate(zip(sources, entry.sources, strict=True)):
+        for position, (source, kind) in enumerate(zip(sources, row.sources, strict=True)):
             if type(source) is MemoryStream:
                 self.check(cls, units, application, source, low, high)
                 operands.append(memory.gather(kind, units, source.address, source.walk, low, high))
@@ -145,7 +145,7 @@ class Executor:
                 operands.append(source[:, None, :])
             else:
                 operands.append(source)
-        kind = entry.destination
+        kind = row.destination
         shape = (units.shape[0], high - low, units.shape[1])
         if in_memory:
             view = memory.view(kind, units, destination.address, destination.walk, low, high)
@@ -210,8 +210,8 @@ class Executor:
         self, warp: Warp, application: Application, destination: QueueStream, sources: list[Any], count: int
     ) -> int | None:
         timing = self.timing
-        entry = application.entry
-        per_element = max(1, cycles(timing, entry, _strides(sources), 1))
+        row = application.row
+        per_element = max(1, cycles(timing, row, _strides(sources), 1))
         issued = warp.now
         units = warp.units
         queue = destination.queue
@@ -231,9 +231,9 @@ class Executor:
             raw: Array | None = None
             owned = True
             source = sources[0]
-            if entry.function == "move" and type(source) is MemoryStream:
+            if row.function == "move" and type(source) is MemoryStream:
                 self.check(warp.cls, units, application, source, 0, count)
-                kind = entry.destination
+                kind = row.destination
                 raw = warp.cls.memory.gather(kind, units, source.address, source.walk, 0, count, raw=True)
                 owned = raw.base is None
             if raw is None:
@@ -588,9 +588,9 @@ class Executor:
         if type(destination) is FifoStream:
             sides.append(destination.fifo.writing)
             queues.append(destination.fifo.writing.queue)
-        timing, entry = self.timing, application.entry
+        timing, row = self.timing, application.row
         strides = (*_strides([destination]), *_strides(sources))
-        rate = max(1, cycles(timing, entry, strides, 1))
+        rate = max(1, cycles(timing, row, strides, 1))
         issued = warp.now
         ready = issued + timing.dsd_setup
         transfer = Transfer(
@@ -607,7 +607,7 @@ class Executor:
             resource.use(warp.units, application, issued, NEVER)
         if application.is_async:
             warp.elapsed += timing.async_issue
-            if transfer.tells:
+            if transfer.signals_end:
                 warp.cls.unresolved[warp.units.index] += 1
             self._then_deliver(lambda: self._post(transfer))
             return None
@@ -828,7 +828,7 @@ class Executor:
         lacking = ENDLESS if transfer.count == UNBOUNDED else transfer.count - transfer.position
         side.stopped(units, time, lacking)
         if transfer.before is not None and side.name == "read":
-            kind, scalar = application.entry.destination, transfer.destination
+            kind, scalar = application.row.destination, transfer.destination
             cls.memory.scatter(kind, units, scalar.address, scalar.walk, 0, 1, transfer.before, raw=True)
         for held in transfer.moving:
             stream = behind(held.stream, transfer.position)
@@ -874,19 +874,19 @@ class Executor:
             rate = max(rate, -(-message.rate // lanes))
             begin = np.maximum(begin, message.head_time)
         wavelets = -(-count // lanes)
-        destination, entry = transfer.destination, application.entry
+        destination, row = transfer.destination, application.row
         cls = transfer.queues[0].cls
         self._wake_fifo_tasks(transfer, messages, count)
         if transfer.polled and transfer.before is None and _repeats(destination):
             # It keeps its value if the FIFO turns out to hold too little (DSD-128).
             transfer.before = cls.memory.gather(
-                entry.destination, units, destination.address, destination.walk, 0, 1, raw=True
+                row.destination, units, destination.address, destination.walk, 0, 1, raw=True
             ).copy()
         raws = [message.payload[:, message.position : message.position + wavelets, :] for message in messages]
         if lanes > 1:
             raws = [_unpack(raw)[:, :count, :] for raw in raws]
         if (
-            entry.function == "move"
+            row.function == "move"
             and type(destination) is MemoryStream
             and (view := self._raw_view(cls, units, application, destination, low, low + count)) is not None
         ):
@@ -952,7 +952,7 @@ class Executor:
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
     ) -> Array | None:
         self.check(cls, units, application, stream, low, high)
-        return cls.memory.view(application.entry.destination, units, stream.address, stream.walk, low, high, raw=True)
+        return cls.memory.view(application.row.destination, units, stream.address, stream.walk, low, high, raw=True)
 
     def complete(self, transfer: Transfer) -> None:
         """The last element of an operation has arrived: go on with its task, or tell its completion task."""
@@ -965,7 +965,7 @@ class Executor:
                 warp.slots[application.result] = False
             self.machine.scheduler.resume(warp, transfer.time)
             return
-        if transfer.tells:
+        if transfer.signals_end:
             cls.unresolved[units.index] -= 1
         self._signal(cls, application, units, transfer.time, by_control=transfer.by_control)
 

@@ -20,7 +20,7 @@ from .resources import Resource
 from .streams import Buffer, Mixed, Parts, QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, rectangle, select, some
-from .waits import Wait, completion, who
+from .wait_graph import Wait, completion_tasks, waiter
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -199,14 +199,14 @@ class Fifo:
             for transfer in side.queue.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
                 application, missing = transfer.application, transfer.count - transfer.position
                 text = (
-                    f"{who(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
+                    f"{waiter(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
                     f"{transfer.count} elements"
                 )
                 held = transfer.warp is not None
                 destination = transfer.destination
                 yield Wait(
                     self.cls, transfer.units, text, application.where, None, held, self.name, missing,
-                    () if held else completion(application), application.op if held else None,
+                    () if held else completion_tasks(application), application.op if held else None,
                     (destination.queue.name,) if type(destination) is QueueStream else (),
                 )  # fmt: skip
 

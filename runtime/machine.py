@@ -22,7 +22,6 @@ from .executor import Executor
 from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
-from .leftovers import Unread, summary, unread, unreceived
 from .loader import Exported, Loader
 from .scalars import normalize
 from .scheduler import Scheduler
@@ -33,6 +32,7 @@ from .tile_program import Printed
 from .tiles import Space
 from .unit_class import UnitClass
 from .units import Array, Rectangle, rectangle, some
+from .unread_wavelets import Unread, summary, unread, unreceived
 from .watch import Watch
 
 StreamT = TypeVar("StreamT")

@@ -47,8 +47,7 @@ from .registers import Held, behind
 from .resources import Resource
 from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
-from .tile_entries import entry as compile_entry
-from .tile_entries import entry_at
+from .tile_entries import compile_entry, entry_at
 from .tile_program import HANDLERS as TILE_HANDLERS
 from .units import Array, UnitSet, every, from_mask, some
 from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
@@ -84,14 +83,16 @@ class _Subroutine:
     results: list[int]
     back: int
     """Holds the program counter to return to."""
-    entry: int = 0
+    start: int = 0
+    """The first instruction."""
 
 
 @dataclass(eq=False)
 class Application:
     """A compiled `flow.apply`: what it computes and what happens at its end."""
 
-    entry: DsdOperation
+    row: DsdOperation
+    """The operation, of the table of DSD operations."""
     kernel: Kernel
     where: str | None
     task: str
@@ -116,9 +117,7 @@ class Application:
         """The operation with other settings."""
         found = self.variants.get(settings)
         if found is None:
-            found = Application(
-                self.entry, self.kernel, self.where, self.task, self.text, settings, self.result, self.op
-            )
+            found = Application(self.row, self.kernel, self.where, self.task, self.text, settings, self.result, self.op)
             self.variants[settings] = found
         return found
 
@@ -170,8 +169,8 @@ class Body:
         """What a unit knows of itself."""
         self.subroutines: dict[str, _Subroutine] = {}
         self.inside_generated = False
-        self.entry: int | None = None
-        """The instruction of a whole entry, while its first operation is compiled: what waits tries that again."""
+        self.retry_at: int | None = None
+        """The instruction that a warp tries again while an entry of a channel is missing; None outside of entries."""
         self.whole: tuple[Sequence[Operation], Generated] | None = None
 
     # Slots
@@ -636,7 +635,7 @@ class Body:
             warp.elapsed += cost
             copy(warp)
             warp.slots[back] = after
-            return subroutine.entry
+            return subroutine.start
 
         self.emit(enter)
         self.emit(self.copies(subroutine.results, [self.define(result) for result in op.results_]))
@@ -648,7 +647,7 @@ class Body:
             subroutine = self.subroutines[missing[0]]
             written.add(missing[0])
             block = subroutine.function.body.block
-            subroutine.entry = self.here
+            subroutine.start = self.here
             self.slots, self.calls = subroutine.slots, {}
             self.block(block)
             self.give(block, subroutine.results)
@@ -1123,8 +1122,8 @@ class Body:
         return result
 
     def apply(self, op: flow.ApplyOp) -> None:
-        entry = op.entry
-        reason = unavailable(entry)
+        row = op.entry
+        reason = unavailable(row)
         if reason is not None:
             raise LoomError(reason, location_of(op))
         operands = [self.use(op.destination), *(self.use(source) for source in op.sources)]
@@ -1133,8 +1132,8 @@ class Body:
         ]
         self.part_mixed(streams)
         application = Application(
-            entry, kernel(entry, self.machine.scratch), location_of(op), self.code.name,
-            f"{entry.name} in @{self.code.name}", self.settings(op), op=op,
+            row, kernel(row, self.machine.scratch), location_of(op), self.code.name,
+            f"{row.name} in @{self.code.name}", self.settings(op), op=op,
         )  # fmt: skip
         fifos = self.fifo_sides(op)
         if op.result is not None:
@@ -1148,7 +1147,7 @@ class Body:
         executor = self.machine.executor
         destination, *sources = [
             slot if slot in streams else self.as_kind(slot, value, kind)
-            for slot, value, kind in zip(operands, op.operands, (entry.destination, *entry.sources), strict=True)
+            for slot, value, kind in zip(operands, op.operands, (row.destination, *row.sources), strict=True)
         ]
         place = self.here
         if any(isinstance(value.owner, flow.RegisterOp) for value in op.operands):
@@ -1183,7 +1182,7 @@ class Body:
             # The first operand that says how the operation runs decides, destination before sources.
             settled = False
             for slot, kind in zip(
-                (destination, *sources), (application.entry.destination, *application.entry.sources), strict=True
+                (destination, *sources), (application.row.destination, *application.row.sources), strict=True
             ):
                 value = slots[slot]
                 if type(value) is Held:
@@ -1352,15 +1351,15 @@ def _fabric_uses(op: Operation) -> tuple[bool, bool]:
 
 
 @lru_cache(maxsize=4096)
-def element_cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...]) -> Fraction:
+def element_cycles(timing: Timing, row: DsdOperation, strides: tuple[int, ...]) -> Fraction:
     """Estimated cycles for one element of an operation."""
-    return timing.element_cycles(entry.function, entry.operand_bits, strides)
+    return timing.element_cycles(row.function, row.operand_bits, strides)
 
 
 @lru_cache(maxsize=4096)
-def cycles(timing: Timing, entry: DsdOperation, strides: tuple[int, ...], count: int) -> int:
+def cycles(timing: Timing, row: DsdOperation, strides: tuple[int, ...], count: int) -> int:
     """Estimated cycles for `count` elements, without the setup."""
-    return ceil(count * element_cycles(timing, entry, strides))
+    return ceil(count * element_cycles(timing, row, strides))
 
 
 _HANDLERS: dict[type[Operation], Callable[[Body, Any], None]] = {

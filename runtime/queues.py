@@ -18,7 +18,7 @@ from .resources import Resource
 from .sends import Send
 from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, some, subtract
-from .waits import Unit, Wait, completion, who
+from .wait_graph import Unit, Wait, completion_tasks, waiter
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Message:
     """`count` wavelets for each of some units, of which `position` are consumed.
 
-    `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` tells that the
+    `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` means that the
     payload is the message's own and not a view of a sender's memory. `origin` numbers the sender, for messages that
     arrive in one cycle. Where the sender may have to wait for room, `send` is told when wavelet `threshold` is taken.
     """
@@ -130,8 +130,22 @@ class Transfer:
     """
 
     __slots__ = (
-        "application", "before", "by_control", "count", "destination", "moving", "polled", "position", "queues", "rate",
-        "sources", "stopped", "tells", "time", "units", "warp",
+        "application",
+        "before",
+        "by_control",
+        "count",
+        "destination",
+        "moving",
+        "polled",
+        "position",
+        "queues",
+        "rate",
+        "signals_end",
+        "sources",
+        "stopped",
+        "time",
+        "units",
+        "warp",
     )  # fmt: skip
 
     def __init__(
@@ -145,7 +159,7 @@ class Transfer:
         time: Any,
         rate: int,
         warp: Warp | None,
-        tells: bool,
+        signals_end: bool,
     ):
         self.application = application
         self.units = units
@@ -159,7 +173,7 @@ class Transfer:
         self.warp = warp
         self.by_control = False
         """Whether a control wavelet has ended it."""
-        self.tells = tells
+        self.signals_end = signals_end
         """Whether it may start a task, at its end or before."""
         self.polled: list[Side | None] = []
         """For each queue the side of a FIFO it belongs to, if the operation ends where that has nothing for it; empty
@@ -189,7 +203,7 @@ class Transfer:
         part = Transfer(
             self.application, units, self.queues, restrict(outer, units, self.destination),
             [restrict(outer, units, source) for source in self.sources], self.count,
-            select(outer, units, self.time), self.rate, self.warp, self.tells,
+            select(outer, units, self.time), self.rate, self.warp, self.signals_end,
         )  # fmt: skip
         part.position, part.polled = self.position, self.polled
         if self.before is not None:
@@ -227,7 +241,7 @@ class InputQueue:
     """Whether the queue has no color on some units."""
     unrouted: Array | None = None
     """Units to whose ramps nothing brings the color, [rows, columns]; None if there are none."""
-    all_have_to_act: bool = False
+    waits_for_all: bool = False
 
     def first(self, units: UnitSet) -> UnitSet | None:
         """Those of some units that the first message for any of them is for."""
@@ -278,8 +292,8 @@ class InputQueue:
     def stuck(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Transfer]:
         """Operations that lack wavelets here and tell of their end, or with `allow_pending` hold a task."""
         for transfer in self.waiting:
-            tells = transfer.application.has_completion and not allow_pending
-            counts = all_of_them or tells or transfer.warp is not None
+            signals_end = transfer.application.has_completion and not allow_pending
+            counts = all_of_them or signals_end or transfer.warp is not None
             # If the queue has something for it, it is another that lacks wavelets.
             if counts and not (self.messages and self.first(transfer.units) is not None):
                 yield transfer
@@ -292,12 +306,12 @@ class InputQueue:
             destination = transfer.destination
             for units, color in by_color(self, transfer.units):
                 text = (
-                    f"{who(application)} waits on input queue {self.label} (id {self.number}, color {color}) for "
+                    f"{waiter(application)} waits on input queue {self.label} (id {self.number}, color {color}) for "
                     f"{missing} of {transfer.count} wavelets"
                 )
                 yield Wait(
                     self.cls, units, text, application.where, self, held, self.name, missing,
-                    () if held else completion(application), application.op if held else None,
+                    () if held else completion_tasks(application), application.op if held else None,
                     (destination.queue.name,) if isinstance(destination, QueueStream) else (),
                 )  # fmt: skip
 
@@ -320,7 +334,7 @@ class InputQueue:
         """What to do about units that wait for each other's wavelets."""
         return _SEND_FIRST[held]
 
-    def silence(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait) -> str | None:
         """Why nobody sends; nothing if wavelets may wait at routers or the host sends them, which is told of them."""
         if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
             return None
@@ -371,7 +385,7 @@ class OutputQueue:
     """... and that PE, row and column of the grid."""
     unread_count: Array | None = None
     """Wavelets that each unit has sent, [rows, columns], where some go unread."""
-    all_have_to_act: bool = True
+    waits_for_all: bool = True
 
     # Who waits here
 
@@ -383,13 +397,13 @@ class OutputQueue:
         stuck = from_mask(send.units, send.waiting > 0)
         for units, color in [found for part in stuck for found in by_color(self, part)]:
             text = (
-                f"{who(application)} cannot send its {send.count} wavelets on output queue {self.label} (id "
+                f"{waiter(application)} cannot send its {send.count} wavelets on output queue {self.label} (id "
                 f"{self.number}, color {color}): input queue {' or '.join(full)} at the other end is full and is not "
                 "read"
             )
             yield Wait(
                 self.cls, units, text, application.where, self, held, self.name, send.count,
-                () if held else completion(application), application.op if held else None,
+                () if held else completion_tasks(application), application.op if held else None,
             )  # fmt: skip
 
     def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
@@ -403,7 +417,7 @@ class OutputQueue:
         """What to do about units that wait for room at each other."""
         return _SEND_FIRST[held]
 
-    def silence(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait) -> str | None:
         """Nothing: the wait itself says who does not read."""
         return None
 

@@ -279,16 +279,16 @@ class Scheduler:
 
     def _start_control(self, cls: UnitClass, queue: InputQueue, units: UnitSet, raw: Array, begin: Any) -> None:
         """Run the tasks that control wavelets name. Raises LoomError if one names none that there is."""
-        entries = (raw.astype(np.uint32) >> ENTRY_SHIFT) & ENTRY_MASK
-        for entry in np.unique(entries).tolist():
-            task = cls.control_tasks.get(entry)
-            for part in from_mask(units, entries == entry):
+        ids = (raw.astype(np.uint32) >> ENTRY_SHIFT) & ENTRY_MASK
+        for id in np.unique(ids).tolist():
+            task = cls.control_tasks.get(id)
+            for part in from_mask(units, ids == id):
                 if task is None:
                     where, _ = cls.describe_first(part, np.ones(part.shape, np.bool_), 0)
                     number = int(np.max(queue.colors[part.index]))
                     bound = ", ".join(f"{known} (@{other.name})" for known, other in cls.control_tasks.items())
                     raise LoomError(
-                        f"a control wavelet with id {entry} arrives on color {self.machine.color_label(number)}, input "
+                        f"a control wavelet with id {id} arrives on color {self.machine.color_label(number)}, input "
                         f"queue {queue.label}, at {where}, where no control task has that id; those there are: "
                         f"{bound or 'none'}"
                     )
@@ -463,7 +463,7 @@ class Scheduler:
             if transfer in self.polls and int(np.min(times)) <= horizon:
                 self.machine.executor.give_up(transfer, horizon)
         self.stalled.clear()
-        for first, key in sorted(starts, key=lambda entry: entry[0]):
+        for first, key in sorted(starts, key=lambda start: start[0]):
             if first <= horizon:
                 self._visit(*key, horizon=horizon)
             else:

@@ -81,15 +81,15 @@ class _Views:
         self.rebuilt = rebuilt
 
 
-def entry(body: Body, ops: Sequence[Operation]) -> None:
+def compile_entry(body: Body, ops: Sequence[Operation]) -> None:
     """Compile the operations of an entry, and an instruction before them that does it all where it can."""
     place = body.emit(_nothing)
     makers: list[tuple[Operation, int]] = []
-    body.entry = place
+    body.retry_at = place
     for op in ops:
         makers.append((op, body.here))
         body.operation(op)
-        body.entry = None
+        body.retry_at = None
     instructions = body.code.instructions
     first, last = ops[0], ops[-1]
     assert isinstance(first, flow.AcquireOp | flow.WaitOp)
@@ -199,7 +199,7 @@ class _Entry:
             copyto(destination, source)
         group.ready[0] += 1
         if channel.answered:
-            channel.tell(group, found.lanes)
+            channel.record_answers(group, found.lanes)
         if group.waiters:
             channel.wake(group)
         if channel.machine.prompt:
@@ -242,7 +242,7 @@ class _Entry:
         for lane in lanes:
             ready[lane] += 1
         if channel.answered:
-            channel.tell(group, lanes)
+            channel.record_answers(group, lanes)
         if group.waiters:
             channel.wake(group)
         if channel.machine.prompt:
@@ -264,7 +264,7 @@ class _Entry:
             return None
         group.ready[0] -= 1
         if self.channel.answered:
-            self.channel.learn(group, found.lanes)
+            self.channel.apply_answers(group, found.lanes)
         group.waited[0] = number + 1
         for destination, source in copies:
             copyto(destination, source)
@@ -291,7 +291,7 @@ class _Entry:
         for lane in lanes:
             ready[lane] -= 1
         if self.channel.answered:
-            self.channel.learn(group, lanes)
+            self.channel.apply_answers(group, lanes)
         for member in members:
             waited[member] = number + 1
         for destination, source in copies:

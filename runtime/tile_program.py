@@ -324,7 +324,7 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
     if channel.leaves_out:
         units = channel.taking_part(warp.units, producing=produced)
         if units is not warp.units and writes and produced:
-            _tell_outsiders(warp, channel, where)
+            _reject_outsiders(warp, channel, where)
     if units is None:
         return
     if type(tile.number) is int and units is warp.units:
@@ -345,7 +345,7 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
         _check_member(channel, group, column if many else 0, tile, number, where, writes=writes)
 
 
-def _tell_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
+def _reject_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
     """Tell of a unit that writes to a slot of a channel in whose entries it takes no part."""
     rows, columns = warp.units.cells()
     row, lane = next(
@@ -511,7 +511,7 @@ def _take(body: Body, op: flow.AcquireOp | flow.WaitOp, action: str, *, producin
     _belongs(body, op, channel, producing=producing)
     result = body.define(op.result)
     here = body.here
-    again = here if body.entry is None else body.entry
+    again = here if body.retry_at is None else body.retry_at
     take = channel.acquire if producing else channel.wait
 
     def instruction(warp: Warp) -> int | None:

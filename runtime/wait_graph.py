@@ -1,110 +1,83 @@
-"""The wait graph of a machine at rest: who waits for what only another unit can do, and the circles in it."""
+"""Who waits for what: the form in which tasks, queues, FIFOs and channels say it when a machine is at rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
-from .continuations import Continuations
-from .tasks import NEVER
-from .units import from_mask, rectangle, some
-from .waits import Unit, Wait
+from xdsl.ir import Operation
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from .program import Application
+    from .tasks import Task
     from .unit_class import UnitClass
+    from .units import UnitSet
 
-MAX_NODES = 4096
-"""Beyond this many waits of single units the graph is built over the first of them."""
-
-Node: TypeAlias = tuple[Unit, int]
-"""A unit and the number of one of its waits."""
+Unit: TypeAlias = tuple[int, int]
+"""(x, y) of a unit in the grid."""
 
 
-def circle(waits: Sequence[Wait]) -> list[tuple[Unit, Wait]]:
-    """Return units that wait for each other in a circle, in its order, each with its wait; none without a circle.
+class Wait(NamedTuple):
+    """Units that wait: for what, in words."""
 
-    Each edge is a wait for something that one other unit alone can do, and still does if what it waits for comes.
-    """
-    import networkx as nx  # takes as long to import as the rest of the engine, and only programs that hang need it
+    cls: UnitClass
+    units: UnitSet
+    text: str
+    where: str | None
+    awaited: Awaited | None = None
+    """What other units have to do something for, if it is that."""
+    held: bool = False
+    """Whether a task waits, and not only a microthread."""
+    queue: str | None = None
+    """The queue, FIFO or channel, as messages name it."""
+    missing: int | None = None
+    """Wavelets, elements or entries that each unit lacks, or cannot send."""
+    tasks: tuple[str, ...] = ()
+    """The tasks and functions that go on, or start, once what is awaited has come."""
+    op: Operation | None = None
+    """The operation behind which a held task goes on, where that is known; else it is all of `tasks`."""
+    sends: tuple[str, ...] = ()
+    """The output queues that the operation itself sends to."""
 
-    graph: nx.DiGraph[Node] = nx.DiGraph()
-    for number, place, givers in _givers(waits):
-        awaited = waits[number].awaited
-        assert awaited is not None
-        if awaited.all_have_to_act or len({other for other, _ in givers}) == 1:
-            graph.add_edges_from(((place, number), other) for other in givers)
-    try:
-        edges = cast("list[tuple[Node, Node]]", nx.find_cycle(graph))  # pyright: ignore[reportUnknownMemberType]
-    except nx.NetworkXNoCycle:
-        return []
-    return [(place, waits[number]) for (place, number), _ in edges]
+    def first(self) -> Unit:
+        """Return (x, y) of the first unit."""
+        row, column = (int(values.ravel()[0]) for values in self.units.cells())
+        return self.cls.grid_position(row, column)
 
-
-def unanswered(waits: Sequence[Wait]) -> Iterator[Wait]:
-    """Yield the waits for other units, cut to the units for which none that waits can still do what is awaited.
-
-    The cause is found there: the other units go on once these do.
-    """
-    alone: dict[int, NDArray[np.bool_]] = {}
-    for number, place, givers in _givers(waits):
-        if not givers:
-            cls = waits[number].cls
-            mask = alone.setdefault(number, np.zeros(cls.shape, np.bool_))
-            mask[tuple(cls.placement.local(np.array([place[::-1]]))[0].tolist())] = True
-    for number, mask in alone.items():
-        wait = waits[number]
-        height, width = wait.cls.shape
-        yield from (wait._replace(units=units) for units in from_mask(rectangle(range(height), range(width)), mask))
+    def places(self) -> list[Unit]:
+        """Return (x, y) of each unit."""
+        rows, columns = (values.ravel().tolist() for values in self.units.cells())
+        return [self.cls.grid_position(y, x) for y, x in zip(rows, columns, strict=True)]
 
 
-def _givers(waits: Sequence[Wait]) -> Iterator[tuple[int, Unit, set[Node]]]:
-    """Yield each unit that waits for others, with the number of its wait and the waits behind which they can act."""
-    known: dict[int, Continuations] = {}
-    at: dict[Unit, list[int]] = {}
-    followed: list[int] = []
-    later: dict[int, frozenset[str]] = {}
-    nodes = 0
-    for number, wait in enumerate(waits):
-        if nodes > MAX_NODES:
-            break
-        places = wait.places()
-        nodes += len(places)
-        for place in places:
-            at.setdefault(place, []).append(number)
-        followed.append(number)
-        later[number] = _later(wait, known)
-    for number in followed:
-        wait = waits[number]
-        if wait.awaited is None:
-            continue
-        givers: dict[Unit, set[Node]] = {place: set() for place in wait.places()}
-        for place, other, symbol in wait.awaited.pairs(wait):
-            if number in at.get(place, ()):
-                able = {(other, theirs) for theirs in at.get(other, ()) if symbol in later[theirs]}
-                givers[place].update(able)
-        yield from ((number, place, others) for place, others in givers.items())
+class Awaited(Protocol):
+    """One end of what joins units: a queue, or a channel."""
+
+    waits_for_all: bool
+    """Whether a unit waits for all that `pairs` names, and not for any one of them."""
+
+    def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
+        """Units that wait here, each with one that it waits for and the queue or channel that this one has to use."""
+        ...
+
+    def remedy(self, *, held: bool) -> str:
+        """What to do where units wait for each other; `held` tells whether a task of one of them waits."""
+        ...
+
+    def explanation(self, wait: Wait) -> str | None:
+        """Why nobody does what is waited for, where that is known and no unit waits for another in a circle."""
+        ...
 
 
-def _later(wait: Wait, known: dict[int, Continuations]) -> frozenset[str]:
-    """The queues and channels that the units of a wait may still use once it is over."""
-    cls = wait.cls
-    program = known.setdefault(id(cls), Continuations(cls))
-    tasks = set(wait.tasks)
-    names = frozenset(wait.sends)
-    if wait.held:
-        # A task in the middle of an operation keeps from running all others that are active.
-        tasks |= {task.name for task in cls.task_list if some(task.active[wait.units.index] != NEVER)}
-    if wait.op is not None:
-        names |= program.after(wait.op)
-    names |= program.of(tasks)
-    return names | _read_by(cls, tasks | names)
+def completion_tasks(application: Application) -> tuple[str, ...]:
+    """Return the tasks that an asynchronous operation starts or unblocks."""
+    tasks: list[Task | None] = [
+        application.activate, application.unblock, application.control_activate, application.control_unblock
+    ]  # fmt: skip
+    return tuple(task.name for task in tasks if task is not None)
 
 
-def _read_by(cls: UnitClass, tasks: Iterable[str]) -> set[str]:
-    """The input queues that data tasks among some tasks read."""
-    found = set(tasks)
-    return {task.queue.name for task in cls.task_list if task.queue is not None and task.name in found}
+def waiter(application: Application) -> str:
+    """A task or microthread and its operation, in words."""
+    name = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
+    return f"{name}: {application.text}{f' ({application.where})' if application.where else ''}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics.errors import LoomError
 from .arguments import Parser
-from .ending import run_tool
+from .exit_status import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _compile(argv: Sequence[str]) -> None:
     sections: dict[str, int] = _merged(arguments.link_section_start_address_bytes, "link section")
     start = time.perf_counter()
 
-    def tell(what: str) -> None:
+    def log(what: str) -> None:
         if arguments.verbose:
             print(f"cslc: {time.perf_counter() - start:.2f} s: {what}", file=sys.stderr)
 
@@ -201,15 +201,15 @@ def _compile(argv: Sequence[str]) -> None:
             raise LoomError("is no directory; correct --import-path", str(directory))
     for flag, why in IGNORED.items():
         if getattr(arguments, flag):
-            tell(f"ignored {why}")
-    tell(f"compiling {arguments.file} for {arguments.arch}")
+            log(f"ignored {why}")
+    log(f"compiling {arguments.file} for {arguments.arch}")
     # Imported when the flags are known to be right: it takes most of the start-up time.
     from ..frontend import compile_layout
-    from ..host.garbage import uncollected
-    from ..host.notices import tell as tell_notice
+    from ..host.garbage_collection import collector_paused
+    from ..host.notices import print_notice
     from ..host.sdk import artifact
 
-    with uncollected():
+    with collector_paused():
         layout = compile_layout(
             arguments.file,
             arch=arguments.arch,
@@ -225,7 +225,7 @@ def _compile(argv: Sequence[str]) -> None:
             max_inlined_iterations=arguments.max_inlined_iterations,
             comptime_func_depth_limit=arguments.comptime_func_depth_limit,
             link_sections=sections,
-            notice=tell_notice,
+            notice=print_notice,
         )
         warnings = list(layout.warnings)
         if layout.imports_memcpy and not arguments.memcpy:
@@ -241,14 +241,14 @@ def _compile(argv: Sequence[str]) -> None:
 
             print(table(layout.module))
         width, height = layout.rectangle
-        tell(f"{width} x {height} PEs run {layout.programs} different programs; writing {arguments.output}")
+        log(f"{width} x {height} PEs run {layout.programs} different programs; writing {arguments.output}")
         if arguments.output_json is None:
             artifact.write(arguments.output, layout, arguments.arch, placement)
         else:
             with Outputs() as outputs:
                 outputs.open(arguments.output_json).write(artifact.out_json(layout).encode())
                 artifact.write(arguments.output, layout, arguments.arch, placement)
-        tell("done")
+        log("done")
 
 
 def _placement(arguments: argparse.Namespace) -> FabricPlacement:

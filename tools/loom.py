@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..diagnostics.errors import LoomError
 from .arguments import Parser, assignment, number, positive
-from .ending import run_tool
+from .exit_status import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     import numpy as np
 
     from ..host.compilation import compile
-    from ..host.notices import tell, watch
+    from ..host.notices import print_notice, watch_on_stderr
     from ..host.simulator import Simulator
     from ..runtime import Deadlock
 
@@ -225,13 +225,13 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         progress=lambda name: progress(f"compiling: {name}"),
         params=params,
         import_paths=arguments.import_path,
-        notice=tell,
+        notice=print_notice,
     )
     for warning in program.warnings:
         print(warning, file=sys.stderr)
     trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
-    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch(hint))
+    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch_on_stderr(hint))
 
     # All that can be wrong with the flags is found before the run, which may take long.
     launches = [(name, _launch_arguments(simulator, name, texts)) for name, *texts in arguments.launch]

@@ -20,7 +20,7 @@ from ..backend import get_own_targets
 from ..diagnostics.errors import LoomError, one_line
 from ..dialects.ir_text import LocatingParser, decode_text
 from ..dialects.verification import located, verify_dominance
-from .ending import run_tool
+from .exit_status import run_tool
 from .outputs import Outputs
 
 

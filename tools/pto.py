@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 
 from ..diagnostics.errors import LoomError, shown
 from .arguments import Parser, assignment, number, positive
-from .ending import run_tool
+from .exit_status import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:

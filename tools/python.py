@@ -20,7 +20,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import cast
 
 from ..diagnostics.errors import LoomError
-from .ending import run_tool
+from .exit_status import run_tool
 from .sdk_path import sdk_on_path
 
 USAGE = "usage: loom python [-u] SCRIPT.py [ARG ...] | -m MODULE [ARG ...] | -c CODE [ARG ...]"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..diagnostics.errors import LoomError
 from .arguments import Parser
-from .ending import run_tool
+from .exit_status import run_tool
 from .sdk_path import sdk_on_path
 
 MAX_SECONDS = 300.0

@@ -21,8 +21,8 @@ from ...runtime.deadlock import Hang, explain, unexplained
 from ...runtime.host_streams import MissingWavelets
 from ...runtime.trace import TracingMachine
 from ..command_stream import CommandStream
-from ..garbage import uncollected
-from ..notices import watch
+from ..garbage_collection import collector_paused
+from ..notices import watch_on_stderr
 from .artifact import Artifact, Export, read_program
 from .deadlock import SdkDeadlock
 from .errors import SdkError
@@ -41,9 +41,9 @@ class Device:
     """The machine that runs one artifact's program."""
 
     def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None, step_limit: int | None = None) -> None:
-        self.watch = watch(f"Ctrl-C ends it, and so does {STEP_LIMIT}=N after N steps")
+        self.watch = watch_on_stderr(f"Ctrl-C ends it, and so does {STEP_LIMIT}=N after N steps")
         self._step_limit = step_limit
-        with uncollected():
+        with collector_paused():
             module = read_program(artifact)
             self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
         self.machine.watch = self.watch

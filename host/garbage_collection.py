@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Generator[None]:
+def collector_paused() -> Generator[None]:
     """Pauses the collector: going over growing IR again and again takes a quarter of the time of making it."""
     enabled = gc.isenabled()
     gc.disable()
