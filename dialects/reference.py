@@ -50,13 +50,15 @@ def page(dialect: Dialect, module_documentation: str) -> str:
         "<!-- Written by `python -m loomir.dialects.reference` from the docstrings; do not edit. -->",
         "",
         _without_first_line(module_documentation),
+        "",
+        "Numbers such as DSD-061 are [rules](../rules.md).",
     ]
     lines += _attributes("Types", [a for a in attributes if issubclass(a, TypeAttribute)], "!")
     lines += _attributes("Attributes", [a for a in attributes if not issubclass(a, TypeAttribute)], "#")
-    lines += ["", "## Operations"]
-    for op in operations:
-        if op not in table:
-            lines += _operation(op)
+    described = [op for op in operations if op not in table]
+    lines += ["", "## Operations", "", ", ".join(f"[{op.name}](#{_anchor(op.name)})" for op in described)]
+    for op in described:
+        lines += _operation(op)
     if table:
         lines += _table(table)
     return "\n".join(lines) + "\n"
@@ -66,6 +68,11 @@ def _without_first_line(documentation: str) -> str:
     """The first sentence of a module says "The `x` dialect: ..."; the heading has said that."""
     name, _, rest = documentation.partition(": ")
     return rest[:1].upper() + rest[1:] if name.startswith("The `") else documentation
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return heading.replace(".", "")
 
 
 def _documentation(item: type[object]) -> str:

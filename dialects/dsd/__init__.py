@@ -3,7 +3,7 @@
 A descriptor names a set of memory elements or a run of wavelets; one DSD operation repeats one scalar
 operation over its descriptors. Descriptors are immutable SSA values: operations that change one make a new
 one. The DSD operations themselves have a class for each row of `dsd_table`, here on descriptors and in `dsr` on
-registers. Rule numbers refer to the project's rules of the DSD document.
+registers.
 
 The dialect knows nothing of how queues, microthreads or registers are chosen.
 """

@@ -3,7 +3,7 @@
 Registers are types, as in xDSL's register dialects: `!dsr.dest<f32>` is some register of the dest file,
 `!dsr.dest<f32, 2>` register 2; the element type is that of the descriptor held. Descriptors are still made by
 `dsd` operations; `dsr.load` puts one into a register, and the operations, one for each row of `dsd_table` like those
-of `dsd`, work on registers only. Rule numbers refer to the project's rules of the DSR document.
+of `dsd`, work on registers only.
 
 The dialect knows nothing of how registers are chosen.
 """

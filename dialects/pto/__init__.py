@@ -4,7 +4,7 @@ A kernel runs on one kind of core (`kernels`); it makes views of global memory a
 loads, computes and stores (`tiles`), and hands tiles to the other kind of core through pipes: FIFOs opened by number
 (`frontend_pipes`), or, after lowering, held as values (`internal_pipes`). `buffers` reserves the memory of their
 slots. The text is that of the public dialect, read and printed unchanged; error messages contain the wording of its
-verifier. Rule numbers refer to the project's rules of the TPUSH document.
+verifier.
 
 The text form is the public compiler's own; the instruction set's manual defines none for TPUSH (PTO-036).
 """
