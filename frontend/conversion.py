@@ -13,6 +13,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from ..csl import syntax
+from ..operations import integers
 from . import emit, types
 from .core import Evaluator
 from .emit import scalar
@@ -304,15 +305,11 @@ def _cast_known(type: Type, number: Any) -> Any:
 
         return rounded(type, float(number))
     if isinstance(number, float):
+        if isinstance(type, types.Int):
+            return integers.saturated(number, type.bits, is_signed=type.signed)
         if math.isnan(number):
             return 0
-        if math.isinf(number):
-            number = math.copysign(float(1 << 64), number)
-        number = math.trunc(number)
-        # As the machine's conversion: beyond the range it ends at the range.
-        if isinstance(type, types.Int):
-            return min(max(number, type.lowest), type.highest)
-        return number
+        return math.trunc(math.copysign(float(1 << 64), number) if math.isinf(number) else number)
     number = int(number)
     return type.wrap(number) if isinstance(type, types.Int) else number
 

@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..csl.source import Source
+from ..operations import integers
 from . import types
 from .types import Type
 
@@ -197,7 +198,7 @@ def _constant(mlir: Attribute, number: Any) -> Operation:
 
 def _number(mlir: Attribute, number: Any) -> Attribute:
     if isinstance(mlir, IntegerType):
-        return _integer(_signed(int(number), mlir.bitwidth), cast(IntegerType, mlir))
+        return _integer(integers.signed(int(number), mlir.bitwidth), cast(IntegerType, mlir))
     if isinstance(mlir, IndexType):
         return _integer(int(number), mlir)
     return FloatAttr(float(number), cast(AnyFloat, mlir))
@@ -206,13 +207,6 @@ def _number(mlir: Attribute, number: Any) -> Attribute:
 @lru_cache(maxsize=1024)
 def _integer(number: int, mlir: IntegerType | IndexType) -> Attribute:
     return IntegerAttr(number, mlir)
-
-
-def _signed(number: int, bits: int) -> int:
-    if bits == 1:
-        return -1 if number & 1 else 0
-    number &= (1 << bits) - 1
-    return number - (1 << bits) if number >> (bits - 1) else number
 
 
 _INTEGER: dict[str, Sequence[type[Operation]]] = {

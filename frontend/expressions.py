@@ -479,8 +479,6 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         ev.mistyped(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
     if isinstance(right.type, types.Int) and right.type.signed:
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
-    if isinstance(right.type, types.Int) and right.type.signed:
-        ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if type is types.COMPTIME_INT and is_ssa(right.data):
         left = coerce(ev, left, right.type, node)
         type = left.type
@@ -488,8 +486,13 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         amount = right.data
         if is_ssa(amount):
             assert isinstance(right.type, types.Int) and isinstance(type, types.Int)
+            if right.type.carrier > type.carrier:
+                # What a narrower integer cannot hold shifts everything out, as the width does.
+                amount = ev.code.value(arith.MinUIOp(amount, ev.code.constant(right.type, type.carrier)))
             amount = ev.code.extend(amount, right.type, type.bits)
         else:
+            if isinstance(type, types.Int):
+                amount = ev.lift(lambda number: min(number, type.carrier), amount)
             amount = ev.ssa(Value(type, amount), node)
         value = ev.ssa(left, node)
         ev.code.at(ev.source, node.start)

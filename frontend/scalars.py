@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from ..operations import integers
 from . import types
 from .types import Type
 from .values import Column, Lanes
@@ -54,17 +55,6 @@ def _cb16(value: float) -> float:
     return round(value / step) * step
 
 
-def divide_int(left: int, right: int) -> int:
-    """Towards zero."""
-    quotient = abs(left) // abs(right)
-    return -quotient if (left < 0) != (right < 0) else quotient
-
-
-def remainder_int(left: int, right: int) -> int:
-    """Of the division towards zero: it has the sign of `left`."""
-    return left - right * divide_int(left, right)
-
-
 def _divide_float(left: float, right: float) -> float:
     if right == 0:
         if left == 0 or math.isnan(left):
@@ -79,14 +69,17 @@ def _remainder_float(left: float, right: float) -> float:
     return math.fmod(left, right)
 
 
-MAX_SHIFT = 1 << 17
-"""Bits beyond which no shift makes a difference to the numbers there are."""
+_EXACT: dict[str, Callable[[Any, Any], Any]] = {
+    symbol: integers.OPERATIONS[name].exact
+    for symbol, name in (
+        ("+", "arith.addi"), ("-", "arith.subi"), ("*", "arith.muli"), ("/", "arith.divsi"), ("%", "arith.remsi"),
+        ("&", "arith.andi"), ("|", "arith.ori"), ("^", "arith.xori"), ("<<", "arith.shli"), (">>", "arith.shrsi"),
+    )
+}  # fmt: skip
+"""Operators on integers, signed or unsigned, before their results wrap to a type."""
 
-ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-}
+ARITHMETIC = {symbol: _EXACT[symbol] for symbol in "+-*"}
+"""Operators that floats have too."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -95,27 +88,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-
-
-def _and(left: Any, right: Any) -> Any:
-    return left & right
-
-
-def _or(left: Any, right: Any) -> Any:
-    return left | right
-
-
-def _xor(left: Any, right: Any) -> Any:
-    return left ^ right
-
-
-BITWISE: dict[str, Callable[[Any, Any], Any]] = {
-    "&": _and,
-    "|": _or,
-    "^": _xor,
-    "<<": lambda left, right: left << min(right, MAX_SHIFT),
-    ">>": lambda left, right: left >> min(right, MAX_SHIFT),
-}
+BITWISE = {symbol: _EXACT[symbol] for symbol in ("&", "|", "^", "<<", ">>")}
 
 
 def _divide_columns(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -128,12 +101,12 @@ def _remainder_columns(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDA
 
 
 DIVISIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    divide_int: _divide_columns,
-    remainder_int: _remainder_columns,
+    _EXACT["/"]: _divide_columns,
+    _EXACT["%"]: _remainder_columns,
 }
 """Functions of numbers that have a form for whole columns without zeros."""
 
-FAST = {operator.add, operator.sub, operator.mul, *COMPARISONS.values(), _and, _or, _xor}
+FAST = {*(_EXACT[symbol] for symbol in "+-*&|^"), *COMPARISONS.values()}
 """Operations numpy does on whole columns as Python does on numbers."""
 
 SAFE = 1 << 31
@@ -216,13 +189,7 @@ def binary(lanes: Lanes, symbol: str, type: Type, left: Any, right: Any) -> Any:
         function = ARITHMETIC.get(symbol) or {"/": _divide_float, "%": _remainder_float}[symbol]
         with np.errstate(all="ignore"):
             return _fit(lanes, type, lifted(lanes, function, left, right))
-    if symbol in ("/", "%"):
-        function = divide_int if symbol == "/" else remainder_int
-    elif symbol == "<<" or symbol == ">>":
-        function = BITWISE[symbol]
-    else:
-        function = ARITHMETIC.get(symbol) or BITWISE[symbol]
-    return _fit(lanes, type, lifted(lanes, function, left, right))
+    return _fit(lanes, type, lifted(lanes, _EXACT[symbol], left, right))
 
 
 def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
@@ -277,7 +244,7 @@ def bits(type: Type, value: Any) -> int:
         array = np.array(value, NUMPY[type])
         return int(array.view(np.uint16 if type.bits == 16 else np.uint32))
     width = type.bits if isinstance(type, types.Int) else 16
-    return int(value) & ((1 << width) - 1)
+    return integers.unsigned(int(value), width)
 
 
 def from_bits(type: Type, pattern: int) -> Any:

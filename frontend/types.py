@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..operations import integers
+
 
 class Type:
     """A type; `str()` is how CSL writes it."""
@@ -34,11 +36,11 @@ class Int(Type):
 
     @cached_property
     def lowest(self) -> int:
-        return -(1 << (self.bits - 1)) if self.signed else 0
+        return integers.limits(self.bits, is_signed=self.signed)[0]
 
     @cached_property
     def highest(self) -> int:
-        return (1 << (self.bits - 1)) - 1 if self.signed else (1 << self.bits) - 1
+        return integers.limits(self.bits, is_signed=self.signed)[1]
 
     @cached_property
     def carrier(self) -> int:
@@ -55,8 +57,7 @@ class Int(Type):
 
     def wrap(self, value: int) -> int:
         """The value of this type with the same low bits."""
-        value &= (1 << self.bits) - 1
-        return value - (1 << self.bits) if self.signed and value > self.highest else value
+        return integers.signed(value, self.bits) if self.signed else integers.unsigned(value, self.bits)
 
 
 @dataclass(frozen=True)

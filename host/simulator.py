@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics.errors import LoomError
+from ..operations import integers
 from ..runtime import Deadlock, Machine
 from ..runtime.trace import TracingMachine
 from ..runtime.watch import Watch
@@ -162,7 +163,7 @@ def _argument(value: float, dtype: np.dtype, what: str) -> int | float:
         # Integers of the machine have no sign of their own: 65535 and -1 are the same 16 bits.
         bits = dtype.itemsize * 8
         number = int(array)
-        if not -(1 << (bits - 1)) <= number < 1 << bits:
+        if not integers.fits(number, bits):
             raise LoomError(f"{what} is {number}, which does not fit in {bits} bits")
         return number
     return convert(array, dtype, what).item()

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
+from ..operations import integers
 from .memory import DTYPES, WIDE
-from .scalars import DIVISIONS, function_of, kind_of, show_index
+from .scalars import bits_of_kind, function_of, kind_of, show_index
 from .warp import Warp
 
 if TYPE_CHECKING:
@@ -347,7 +349,7 @@ class _Writer:
         operands = [self.use(value) for value in op.operands]
         kind = str(kind_of(op.results[0].type))
         self.pending += self.timing.float_latency if kind[0] in "fb" else self.timing.instruction
-        if op.name in DIVISIONS and not self.number(op.operands[1]):
+        if op.name in integers.DIVISIONS and not self.number(op.operands[1]):
             self.line(f"if not {operands[1]}: raise {self.bind('e', division_by_zero(op))}(w, {operands[1]})")
         text = self.expression(op, kind, operands)
         target = self.define(op.results[0])
@@ -410,7 +412,7 @@ class _Writer:
         source = str(kind_of(op.operands[0].type))
         if name in _SIMPLE:
             text = f"{operands[0]} {_SIMPLE[name]} {operands[1]}"
-            return text if kind == "index" else _wrapped(text, kind)
+            return text if _extent(op.results[0]) is not None else _wrapped(text, kind)
         if name in _BITWISE:
             return f"{operands[0]} {_BITWISE[name]} {operands[1]}"
         if name == "arith.select":
@@ -425,7 +427,7 @@ class _Writer:
             return _wrapped(operands[0], kind) if narrowing else operands[0]
         if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
             amount = self.number(op.operands[1])
-            if amount is None or not 0 <= amount < _bits(kind):
+            if amount is None or not 0 <= amount < bits_of_kind(kind):
                 return None
             if name == "arith.shrsi":
                 return f"{operands[0]} >> {amount}"
@@ -681,22 +683,43 @@ _WRITERS: dict[type[Operation], Callable[[_Writer, Any], None]] = {
 }
 
 
-def _bits(kind: str) -> int:
-    return 64 if kind == "index" else int(kind[1:])
-
-
 def _mask(kind: str) -> int:
-    return (1 << _bits(kind)) - 1
+    return (1 << bits_of_kind(kind)) - 1
 
 
 def _wrapped(text: str, kind: str) -> str:
     """An integer expression wrapped into the signed range of a kind."""
-    half = 1 << (_bits(kind) - 1)
+    half = 1 << (bits_of_kind(kind) - 1)
     return f"(({text}) + {half} & {_mask(kind)}) - {half}"
 
 
+def _extent(value: SSAValue, depth: int = 8) -> int | None:
+    """How far from 0 an index can be, None if that is unknown or beyond its width: most need not be wrapped."""
+    op = value.owner
+    if not isinstance(value.type, IndexType) or not depth:
+        return None
+    if isinstance(op, Block):
+        loop = op.parent_op()
+        if not isinstance(loop, scf.ForOp) or value is not op.args[0]:
+            return None
+        bounds = _extent(loop.lb, depth - 1), _extent(loop.ub, depth - 1)
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return abs(op.value.value.data)
+    if isinstance(op, arith.IndexCastOp):
+        kind = kind_of(op.input.type)
+        return 1 << bits_of_kind(kind) - 1 if kind not in (None, "index") else None
+    if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
+        return None
+    left, right = _extent(op.lhs, depth - 1), _extent(op.rhs, depth - 1)
+    if left is None or right is None:
+        return None
+    extent = left * right if isinstance(op, arith.MuliOp) else left + right
+    return extent if extent < 1 << integers.INDEX_BITS - 1 else None
+
+
 def _integer_comparison(op: arith.CmpiOp, operands: list[str]) -> str | None:
-    predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    predicate = integers.PREDICATES[op.predicate.value.data].name
     if predicate in ("eq", "ne"):
         return f"{operands[0]} {_COMPARE[predicate]} {operands[1]}"
     source = str(kind_of(op.lhs.type))

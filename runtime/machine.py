@@ -15,6 +15,7 @@ from .. import targets
 from ..diagnostics.errors import LoomError, shown
 from ..diagnostics.findings import Findings
 from ..dialects import flow
+from ..operations import integers
 from .arithmetic import Scratch
 from .channels import Channel
 from .deadlock import explain
@@ -23,7 +24,7 @@ from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
 from .loader import Exported, Loader
-from .scalars import normalize
+from .scalars import bits_of_kind, normalize
 from .scheduler import Scheduler
 from .slot_rings import SlotRings
 from .switches import SwitchedColor
@@ -376,7 +377,6 @@ def _argument(name: str, kind: str, value: Any) -> Any:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise LoomError(f"argument {value!r} of '{name}' is no {kind}") from None
-    bits = 64 if kind == "index" else int(kind[1:])
-    if not -(1 << (bits - 1)) <= number < 1 << bits:
+    if not integers.fits(number, bits_of_kind(kind)):
         raise LoomError(f"argument {number} of '{name}' does not fit {kind}")
     return normalize(kind, number)

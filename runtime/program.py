@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
+from ..operations import integers
 from ..operations.dsd_table import DsdOperation
 from ..operations.print_format import split_format
 from ..targets.model import Timing
@@ -45,7 +46,7 @@ from .memory import DTYPES, WIDE, is_odd
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
-from .scalars import DIVISIONS, bitcast, constant, function_of, kind_of, show
+from .scalars import bitcast, constant, function_of, kind_of, show
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .tile_entries import compile_entry, entry_at
 from .tile_program import HANDLERS as TILE_HANDLERS
@@ -347,7 +348,7 @@ class Body:
 
     def scalar(self, op: Operation, function: Callable[..., Any]) -> None:
         operands = [self.use(value) for value in op.operands]
-        if op.name in DIVISIONS:
+        if op.name in integers.DIVISIONS:
             self.divisor(op, operands[1])
         if self.is_constant(op, operands):
             self.define_known(op.results[0], function(*(self.code.template[slot] for slot in operands)))
@@ -383,7 +384,7 @@ class Body:
     def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
         """Whether an operation can be computed now; a division by 0 waits until it is reached."""
         return all(slot in self.known for slot in operands) and not (
-            op.name in DIVISIONS and not self.code.template[operands[1]]
+            op.name in integers.DIVISIONS and not self.code.template[operands[1]]
         )
 
     def divisor(self, op: Operation, slot: int) -> None:

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatA
 from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.errors import LoomError
+from ..operations import integers
 from .arithmetic import negate
 from .memory import DTYPES
 from .units import Array
@@ -66,17 +67,15 @@ def _rounder(kind: str) -> Callable[[float], float]:
     return lambda value: float(dtype(value))
 
 
-def _bits(kind: str) -> int:
-    return 64 if kind == "index" else int(kind[1:])
+def bits_of_kind(kind: str) -> int:
+    """The width of an integer kind."""
+    return integers.INDEX_BITS if kind == "index" else int(kind[1:])
 
 
 def _wrapper(kind: str) -> Callable[[int], int]:
     """Wraps a Python integer into the signed range of a kind."""
-    if kind == "i1":
-        return lambda value: bool(value & 1)
-    bits = _bits(kind)
-    half, mask = 1 << (bits - 1), (1 << bits) - 1
-    return lambda value: ((value + half) & mask) - half
+    wrap = integers.wrapper(bits_of_kind(kind))
+    return (lambda value: bool(wrap(value))) if kind == "i1" else wrap
 
 
 def normalize(kind: str, value: Any) -> Value:
@@ -95,9 +94,9 @@ def show(conversion: str, kind: str, value: Any) -> str:
         case "x":
             return f"{number:x}"
         case "X":
-            return f"{number:0{-(-_bits(kind) // 4)}X}"
+            return f"{number:0{-(-bits_of_kind(kind) // 4)}X}"
         case "b":
-            return f"{number:0{_bits(kind)}b}"
+            return f"{number:0{bits_of_kind(kind)}b}"
         case _:
             return str(number)
 
@@ -139,18 +138,18 @@ def _unsigned(kind: str) -> tuple[Callable[[int], int], Unary]:
     """Reads a signed value as unsigned: for Python numbers, and for arrays (or numbers beside arrays)."""
     if kind == "i1":
         return int, lambda value: np.asarray(value).astype(np.uint8)
-    bits = _bits(kind)
-    mask = (1 << bits) - 1
+    bits = bits_of_kind(kind)
     dtype = np.dtype(f"u{bits // 8}")
     signed = DTYPES[kind]
-    return (lambda value: value & mask), (lambda value: np.asarray(value, signed).view(dtype))
+    return (lambda value: integers.unsigned(value, bits)), (lambda value: np.asarray(value, signed).view(dtype))
 
 
-def _integer(kind: str, uniform: Binary, vector: Binary) -> Binary:
-    """Wraps the results of both paths to an integer kind."""
-    wrap = _wrapper(kind)
+def _integer(kind: str, name: str, vector: Binary) -> Binary:
+    """An operation on integers: the table's on numbers, and `vector` with wrapped results on arrays."""
+    compute = integers.function(name, bits_of_kind(kind))
+    uniform: Binary = (lambda a, b: bool(compute(a, b))) if kind == "i1" else compute
     dtype = DTYPES[kind]
-    return _dual(lambda a, b: wrap(uniform(a, b)), lambda a, b: np.asarray(vector(a, b)).astype(dtype, copy=False))
+    return _dual(uniform, lambda a, b: np.asarray(vector(a, b)).astype(dtype, copy=False))
 
 
 def _floating(kind: str, uniform: Binary, vector: Binary) -> Binary:
@@ -163,40 +162,16 @@ def _floating(kind: str, uniform: Binary, vector: Binary) -> Binary:
     )
 
 
-def _truncating_quotient(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-DIVISIONS = frozenset(
-    {"arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi",
-     "arith.ceildivui"}
-)  # fmt: skip
-"""Divisions of integers; whoever calls their functions has seen to it that no divisor is 0."""
-
-
 def _division(kind: str, name: str) -> Binary:
-    unsigned, vector_unsigned = _unsigned(kind)
-    signed = not name.endswith("ui")
+    """A division; whoever calls it has seen to it that no divisor is 0."""
+    vector_unsigned = _unsigned(kind)[1]
+    signed = integers.OPERATIONS[name].reads == "ss"
 
-    def read(a: int, b: int) -> tuple[int, int]:
-        return (a, b) if signed else (unsigned(a), unsigned(b))
-
-    def vector_read(a: Value, b: Value) -> tuple[Array, Array]:
-        return (
-            (np.asarray(a, np.int64), np.asarray(b, np.int64)) if signed else (vector_unsigned(a), vector_unsigned(b))
-        )
-
-    def uniform(a: int, b: int) -> int:
-        a, b = read(a, b)
-        if "rem" in name:
-            return a - _truncating_quotient(a, b) * b
-        if "floor" in name:
-            return a // b
-        return -(-a // b) if "ceil" in name else _truncating_quotient(a, b)
+    def read(a: Value, b: Value) -> tuple[Array, Array]:
+        return (_signed_array(kind, a), _signed_array(kind, b)) if signed else (vector_unsigned(a), vector_unsigned(b))
 
     def vector(a: Value, b: Value) -> Array:
-        dividend, divisor = vector_read(a, b)
+        dividend, divisor = read(a, b)
         down = dividend // divisor
         exact = down * divisor == dividend
         if "floor" in name:
@@ -207,9 +182,13 @@ def _division(kind: str, name: str) -> Binary:
         quotient = down + apart if signed else down
         return dividend - quotient * divisor if "rem" in name else quotient
 
-    if kind == "i1":
-        return _dual(lambda a, b: bool(uniform(int(a), int(b)) & 1), lambda a, b: (vector(a, b) & 1).astype(np.bool_))
-    return _integer(kind, uniform, vector)
+    return _integer(kind, name, (lambda a, b: vector(a, b) & 1) if kind == "i1" else vector)
+
+
+def _signed_array(kind: str, value: Value) -> Array:
+    """Integers as signed ones of 64 bits; a true `i1` is -1."""
+    wide = np.asarray(value, np.int64)
+    return -wide if kind == "i1" else wide
 
 
 def _float_quotient(a: float, b: float) -> float:
@@ -224,15 +203,13 @@ _ORDERED: dict[str, Binary] = {
 
 
 def _compare_integers(kind: str, predicate: int) -> Binary:
-    name = arith.CMPI_COMPARISON_OPERATIONS[predicate]
-    if name in ("eq", "ne"):
-        return _ORDERED[name]
-    compare = _ORDERED[name[1:]]
-    if name[0] == "s":
+    test = integers.PREDICATES[predicate]
+    compare = test.compare
+    if not test.is_unsigned:
         # A true i1 is -1.
         return (lambda a, b: compare(b, a)) if kind == "i1" else compare
-    uniform, vector = _unsigned(kind)
-    return _dual(lambda a, b: compare(uniform(a), uniform(b)), lambda a, b: compare(vector(a), vector(b)))
+    vector = _unsigned(kind)[1]
+    return _dual(integers.comparison(predicate, bits_of_kind(kind)), lambda a, b: compare(vector(a), vector(b)))
 
 
 def _unordered(a: Value, b: Value) -> Value:
@@ -262,44 +239,36 @@ def _compare_floats(predicate: int) -> Binary:
 
 
 def _shift(kind: str, name: str) -> Binary:
-    bits = _bits(kind)
+    bits = bits_of_kind(kind)
     unsigned, vector_unsigned = _unsigned(kind)
-
-    def uniform(a: int, b: int) -> int:
-        amount = unsigned(b)
-        if name == "shrsi":
-            return a >> min(amount, bits - 1)
-        if amount >= bits:
-            return 0
-        return a << amount if name == "shli" else unsigned(a) >> amount
 
     def vector(a: Value, b: Value) -> Array:
         if type(b) is int and bits > 1:
             # By the same number on all units, as nearly always: no wider type and no choice is needed.
             amount = unsigned(b)
-            if name == "shrsi":
+            if name == "arith.shrsi":
                 return a >> min(amount, bits - 1)
             words = vector_unsigned(a)
             if amount >= bits:
                 return np.zeros_like(words)
-            return words << amount if name == "shli" else words >> amount
+            return words << amount if name == "arith.shli" else words >> amount
         amount = vector_unsigned(b)
         inside = np.minimum(amount, bits - 1).astype(np.int64)
-        if name == "shrsi":
-            return np.asarray(a, np.int64) >> inside
-        shifted: Array = (
-            np.asarray(a, np.int64) << inside if name == "shli" else vector_unsigned(a) >> inside.astype(np.uint64)
-        )
+        if name == "arith.shrsi":
+            return _signed_array(kind, a) >> inside
+        left = name == "arith.shli"
+        shifted: Array = np.asarray(a, np.int64) << inside if left else vector_unsigned(a) >> inside.astype(np.uint64)
         return np.where(amount >= bits, np.zeros_like(shifted), shifted)
 
-    return _integer(kind, uniform, vector)
+    return _integer(kind, name, vector)
 
 
-def _convert(source: str, result: str, signed: bool) -> Unary:
-    """Conversions between numbers; `signed` tells how an integer source is read.
+def _convert(name: str, source: str, result: str) -> Unary:
+    """Conversions between numbers.
 
     A float becomes an integer by dropping its fraction; what does not fit becomes the limit it is beyond, a NaN 0.
     """
+    signed = _CONVERSIONS[name]
     if source in FLOATS and result not in FLOATS and result != "i1":
         return _saturate(result, signed)
     if source in FLOATS or (signed and source != "i1"):
@@ -311,7 +280,7 @@ def _convert(source: str, result: str, signed: bool) -> Unary:
     dtype = DTYPES[result]
     if result in FLOATS:
         round_ = _rounder(result)
-        if source not in FLOATS and _bits(source) == 64:
+        if source not in FLOATS and bits_of_kind(source) == 64:
             # Too wide for a Python float to hold, which would round once more.
             wide = np.int64 if signed else np.uint64
             compute = np.dtype(np.float32) if result == "bf16" else dtype
@@ -320,7 +289,6 @@ def _convert(source: str, result: str, signed: bool) -> Unary:
                 lambda a: numbers(a).astype(compute).astype(dtype),
             )
         return _dual_unary(lambda a: round_(float(number(a))), lambda a: numbers(a).astype(dtype))
-    wrap = _wrapper(result)
     lowest: Unary = (lambda a: (a & 1).astype(np.bool_)) if result == "i1" else (lambda a: a.astype(dtype))
     if source in FLOATS:
         # Of a truth value the lowest bit alone is left, and an infinity has none.
@@ -328,19 +296,19 @@ def _convert(source: str, result: str, signed: bool) -> Unary:
             lambda a: isfinite(a) and bool(int(a) & 1),
             lambda a: np.fmod(np.trunc(np.where(np.isfinite(a), a, 0)), 2) != 0,
         )
-    return _dual_unary(lambda a: wrap(int(number(a))), lambda a: lowest(numbers(a)))
+    convert = integers.conversion(name, bits_of_kind(source), bits_of_kind(result))
+    uniform: Unary = (lambda a: bool(convert(a))) if result == "i1" else convert
+    return _dual_unary(uniform, lambda a: lowest(numbers(a)))
 
 
 def _saturate(result: str, signed: bool) -> Unary:
     """Conversion of floats to an integer kind, read as signed or unsigned: beyond its limits it ends at them."""
-    bits, wrap, dtype = _bits(result), _wrapper(result), DTYPES[result]
-    lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    bits, wrap, dtype = bits_of_kind(result), _wrapper(result), DTYPES[result]
+    lowest, highest = integers.limits(bits, is_signed=signed)
     bounds = wrap(lowest), wrap(highest)
 
     def uniform(value: float) -> int:
-        if value >= highest:
-            return bounds[1]
-        return bounds[0] if value <= lowest else wrap(int(value)) if value == value else 0
+        return wrap(integers.saturated(value, bits, is_signed=signed))
 
     def vector(values: Array) -> Array:
         wide = values.astype(np.float64)
@@ -391,16 +359,17 @@ def _select(kind: str) -> Function:
     return select
 
 
-_INTEGER_BINARY: dict[str, tuple[Binary, Binary]] = {
-    "arith.addi": (operator.add, operator.add),
-    "arith.subi": (operator.sub, operator.sub),
-    "arith.muli": (operator.mul, operator.mul),
-    "arith.andi": (lambda a, b: a & b, np.bitwise_and),
-    "arith.ori": (lambda a, b: a | b, np.bitwise_or),
-    "arith.xori": (lambda a, b: a ^ b, np.bitwise_xor),
-    "arith.minsi": (min, np.minimum),
-    "arith.maxsi": (max, np.maximum),
+_INTEGER_VECTORS: dict[str, Binary] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
+    "arith.minsi": np.minimum,
+    "arith.maxsi": np.maximum,
 }
+"""The functions of arrays for those that numpy wraps by itself."""
 _BOOLEAN_BINARY: dict[str, Binary] = {
     "arith.addi": lambda a, b: a ^ b,
     "arith.subi": lambda a, b: a ^ b,
@@ -495,27 +464,15 @@ _UNIFORM_MATH: dict[str, Callable[[float], float]] = {
 
 
 def _count_bits(kind: str, name: str) -> Unary:
-    bits = _bits(kind)
-    unsigned, vector_unsigned = _unsigned(kind)
-
-    def count(value: int) -> int:
-        number = unsigned(value)
-        if name == "math.ctpop":
-            return number.bit_count()
-        if name == "math.ctlz":
-            return bits - number.bit_length()
-        return (number & -number).bit_length() - 1 if number else bits
-
+    count = integers.function(name, bits_of_kind(kind))
     counts = np.frompyfunc(lambda value: count(int(value)), 1, 1)
-    wrap, dtype = _wrapper(kind), DTYPES[kind]
-    return _dual_unary(
-        lambda a: wrap(count(a)), lambda a: np.asarray(counts(vector_unsigned(a)), np.int64).astype(dtype)
-    )
+    dtype = DTYPES[kind]
+    return _dual_unary(count, lambda a: np.asarray(counts(a), np.int64).astype(dtype))
 
 
-_CONVERSIONS = {
-    "arith.extsi": True, "arith.extui": False, "arith.trunci": True, "arith.index_cast": True, "arith.sitofp": True,
-    "arith.uitofp": False, "arith.fptosi": True, "arith.fptoui": False, "arith.extf": True, "arith.truncf": True,
+_CONVERSIONS = integers.CONVERSIONS | {
+    "arith.sitofp": True, "arith.uitofp": False, "arith.fptosi": True, "arith.fptoui": False, "arith.extf": True,
+    "arith.truncf": True,
 }  # fmt: skip
 """Whether each conversion reads an integer as signed."""
 
@@ -572,8 +529,8 @@ def _function(name: str, kinds: tuple[str | None, ...], predicate: int) -> Funct
     kind, source = str(kinds[-1]), str(kinds[0])
     if kind == "i1" and name in _BOOLEAN_BINARY:
         return _BOOLEAN_BINARY[name]
-    if name in _INTEGER_BINARY:
-        return _integer(kind, *_INTEGER_BINARY[name])
+    if name in _INTEGER_VECTORS:
+        return _integer(kind, name, _INTEGER_VECTORS[name])
     if name in _FLOAT_BINARY:
         return _floating(kind, *_FLOAT_BINARY[name])
     if name == "arith.negf":
@@ -582,23 +539,18 @@ def _function(name: str, kinds: tuple[str | None, ...], predicate: int) -> Funct
         return _choice(kind, *_FLOAT_CHOICES[name])
     if name in _MATH and kind in FLOATS:
         return _through_numpy(kind, name, _MATH[name], len(kinds) - 1)
-    if name in ("math.ctpop", "math.ctlz", "math.cttz") and kind != "i1":
+    if name in integers.COUNTS and kind != "i1":
         return _count_bits(kind, name)
     if name == "math.absi":
-        wrap = _wrapper(kind)
-        return _dual_unary(lambda a: wrap(abs(a)), np.absolute)
-    if name in DIVISIONS:
+        return _dual_unary(integers.function(name, bits_of_kind(kind)), np.absolute)
+    if name in integers.DIVISIONS:
         return _division(kind, name)
     if name in ("arith.minui", "arith.maxui"):
-        unsigned, vector_unsigned = _unsigned(kind)
-        signed, vector_signed = _INTEGER_BINARY[name.replace("ui", "si")]
-        return _integer(
-            kind,
-            lambda a, b: signed(unsigned(a), unsigned(b)),
-            lambda a, b: vector_signed(vector_unsigned(a), vector_unsigned(b)),
-        )
+        vector_unsigned = _unsigned(kind)[1]
+        choose = _INTEGER_VECTORS[name.replace("ui", "si")]
+        return _integer(kind, name, lambda a, b: choose(vector_unsigned(a), vector_unsigned(b)))
     if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
-        return _shift(kind, name.removeprefix("arith."))
+        return _shift(kind, name)
     if name == "arith.cmpi":
         return _compare_integers(source, predicate)
     if name == "arith.cmpf":
@@ -606,7 +558,7 @@ def _function(name: str, kinds: tuple[str | None, ...], predicate: int) -> Funct
     if name == "arith.select":
         return _select(kind)
     if name in _CONVERSIONS:
-        return _convert(source, kind, _CONVERSIONS[name])
+        return _convert(name, source, kind)
     if name == "arith.bitcast":
         return bitcast(source, kind)
     return None

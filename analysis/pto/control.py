@@ -26,6 +26,7 @@ from ...dialects.pto.memory import AddPtrOp, LoadScalarOp, MakeTensorViewOp, Par
 from ...dialects.pto.tiles import TLoadOp
 from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewType
 from ...dialects.traversal import walk
+from ...operations import integers
 from ..event_graph import Event
 from ..model_checking import Choose, Do, Leave, Node, Repeat, rounds
 from ..symbolic_integers import (
@@ -266,38 +267,33 @@ class Numbers:
 
     def _comparison(self, op: arith.CmpiOp) -> Condition:
         left, right = self.number(op.lhs), self.number(op.rhs)
-        predicate = op.predicate.value.data
-        if op.lhs.type == i1 or (predicate >= _FIRST_UNSIGNED and not (_is_natural(left) and _is_natural(right))):
+        predicate = integers.PREDICATES[op.predicate.value.data]
+        if op.lhs.type == i1 or (predicate.is_unsigned and not (_is_natural(left) and _is_natural(right))):
             if not left.terms and not right.terms:
                 value = computed(op, [left.constant, right.constant])
                 if value is not None:
                     return bool(value)
             return Flag(self.number(op.result))
         less, more = plus(left, right, -1), plus(right, left, -1)
-        match _SIGNED.get(predicate, predicate):
-            case 0:
-                found: Condition = Zero(less)
-            case 1:
-                found = Not(Zero(less))
-            case 2:
-                found = Below(less)
-            case 3:
-                found = Not(Below(more))
-            case 4:
-                found = Below(more)
-            case _:
-                found = Not(Below(less))
         if not less.terms:
-            return bool(computed(op, [left.constant, right.constant]))
-        return found
+            return predicate.compare(left.constant, right.constant)
+        match predicate.name:
+            case "eq":
+                return Zero(less)
+            case "ne":
+                return Not(Zero(less))
+            case "slt" | "ult":
+                return Below(less)
+            case "sle" | "ule":
+                return Not(Below(more))
+            case "sgt" | "ugt":
+                return Below(more)
+            case _:
+                return Not(Below(less))
 
 
 _MAX_PENDING = 400
 """Operations that a number may follow from."""
-
-_FIRST_UNSIGNED = 6
-_SIGNED: Mapping[int, int] = {6: 2, 7: 3, 8: 4, 9: 5}
-"""Predicates of `arith.cmpi` on numbers without a sign, as those on numbers with one."""
 
 
 def _is_natural(value: Linear) -> bool:

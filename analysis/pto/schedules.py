@@ -7,16 +7,15 @@ not, loops run a few times and the schedule says that it is not exact.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import IndexType, IntegerType, i1
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...dialects.pto.attributes import KernelKind
 from ...dialects.pto.frontend_pipes import (
@@ -54,7 +53,7 @@ from ...dialects.pto.memory import PartitionViewOp, SetValidShapeOp, SubViewOp, 
 from ...dialects.pto.tiles import TileOperation
 from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
-from ...operations import pipe_protocol
+from ...operations import integers, pipe_protocol
 from ...operations.pipe_protocol import Behavior
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
@@ -372,7 +371,7 @@ class _Run:
         constant = constant_value(value)
         if constant is not None:
             return constant
-        if not isinstance(op, arith.CmpiOp) and type(op) not in _ARITHMETIC:
+        if op.name not in _COMPUTED:
             return None
         operands = [self.number(operand, seen) for operand in op.operands]
         known = [operand for operand in operands if operand is not None]
@@ -505,54 +504,33 @@ class _Run:
 
 
 def computed(op: Operation, values: Sequence[int]) -> int | None:
-    """What an operation makes of integers; None if that is not known."""
-    if isinstance(op, _UNSIGNED) and min(values) < 0:
+    """Return what an operation makes of integers; None if that is not known, as of a division by 0."""
+    result = op.results[0].type if len(op.results) == 1 else None
+    widths = [_bits(operand.type) for operand in op.operands if _is_integer(operand.type)]
+    if not _is_integer(result) or len(widths) < len(op.operands):
         return None
+    operands = [integers.wrapper(bits)(value) for bits, value in zip(widths, values, strict=True)]
+    if isinstance(op, arith.SelectOp):
+        return operands[1] if operands[0] else operands[2]
     if isinstance(op, arith.CmpiOp):
-        predicate = op.predicate.value.data
-        if predicate not in range(len(_COMPARISONS)) or (predicate >= _FIRST_UNSIGNED and min(values) < 0):
-            return None
-        return int(_COMPARISONS[predicate](values[0], values[1]))
-    compute = _ARITHMETIC.get(type(op))
-    return None if compute is None else compute(values)
+        return int(integers.comparison(op.predicate.value.data, widths[0])(*operands))
+    if op.name in integers.CONVERSIONS:
+        return integers.conversion(op.name, widths[0], _bits(result))(*operands)
+    if op.name not in integers.OPERATIONS:
+        return None
+    try:
+        return integers.function(op.name, widths[0])(*operands)
+    except ZeroDivisionError:
+        return None
 
 
-def _divided(values: Sequence[int]) -> int | None:
-    left, right = values
-    return None if right == 0 else abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+def _is_integer(type: Attribute | None) -> TypeGuard[IntegerType | IndexType]:
+    return isinstance(type, IntegerType | IndexType)
 
 
-def _remainder(values: Sequence[int]) -> int | None:
-    quotient = _divided(values)
-    return None if quotient is None else values[0] - quotient * values[1]
+def _bits(type: IntegerType | IndexType) -> int:
+    return integers.INDEX_BITS if isinstance(type, IndexType) else type.bitwidth
 
 
-_ARITHMETIC: Mapping[type[Operation], Callable[[Sequence[int]], int | None]] = {
-    arith.AddiOp: sum,
-    arith.SubiOp: lambda values: values[0] - values[1],
-    arith.MuliOp: lambda values: values[0] * values[1],
-    arith.DivSIOp: _divided,
-    arith.DivUIOp: _divided,
-    arith.RemSIOp: _remainder,
-    arith.RemUIOp: _remainder,
-    arith.MinSIOp: min,
-    arith.MaxSIOp: max,
-    arith.AndIOp: lambda values: values[0] & values[1],
-    arith.OrIOp: lambda values: values[0] | values[1],
-    arith.XOrIOp: lambda values: values[0] ^ values[1],
-    arith.SelectOp: lambda values: values[1] if values[0] else values[2],
-    arith.IndexCastOp: lambda values: values[0],
-    arith.ExtSIOp: lambda values: values[0],
-    arith.ExtUIOp: lambda values: values[0],
-}
-"""What is computed of integers, as far as none of them overflows."""
-
-_UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.ExtUIOp)
-
-_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
-    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
-    operator.lt, operator.le, operator.gt, operator.ge,
-)  # fmt: skip
-"""By the numbers of `arith.cmpi`'s predicates, the last four of numbers without a sign."""
-
-_FIRST_UNSIGNED = 6
+_COMPUTED = frozenset({*integers.OPERATIONS, *integers.CONVERSIONS, arith.SelectOp.name, arith.CmpiOp.name})
+"""The operations whose result follows from integers."""

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation
 from ...csl.syntax import Expression
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...operations import integers
 from . import tree
 
 INDEX = "i32"
@@ -44,7 +45,5 @@ def literal_of(type: str, number: int | float) -> Expression:
     if type in ("f16", "f32", "bf16"):
         return tree.floating(float(number), type)
     bits = int(type[1:])
-    wrapped = int(number) % (1 << bits)
-    if type[0] == "i" and wrapped >= 1 << (bits - 1):
-        wrapped -= 1 << bits
-    return tree.integer(wrapped)
+    wrap = integers.signed if type[0] == "i" else integers.unsigned
+    return tree.integer(wrap(int(number), bits))

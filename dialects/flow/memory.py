@@ -32,6 +32,7 @@ from xdsl.traits import HasParent, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
 from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
@@ -209,8 +210,8 @@ class InitializeOp(SymbolUser):
         elif type not in (i8, i16, i32):
             raise VerifyException(f"buffer @{name} holds {type}, not numbers such as addresses; use i8, i16 or i32")
         elif self.number is not None:
-            bits, number = 8 * memory_bytes(type), self.number.value.data
-            if not -(1 << bits - 1) <= number < 1 << bits:
+            number = self.number.value.data
+            if not integers.fits(number, 8 * memory_bytes(type)):
                 raise VerifyException(
                     f"buffer @{name} holds {type}, in which {number} does not fit; use another number"
                 )

@@ -29,6 +29,7 @@ from ...backend.csl.types import literal_of, refuse, scalar_type
 from ...csl import syntax
 from ...csl.syntax import Expression, Statement
 from ...diagnostics.errors import LoomError
+from ...operations import integers
 from .types import array_type, is_untyped, type_expression
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class CslCode(Code):
 
     def _task_id(self, kind: str, id: IntegerAttr) -> Expression:
         width = id.type.bitwidth if isinstance(id.type, IntegerType) else 6
-        return tree.builtin(f"get_{kind}_task_id", tree.integer(id.value.data % (1 << width)))
+        return tree.builtin(f"get_{kind}_task_id", tree.integer(integers.unsigned(id.value.data, width)))
 
     def _import(self, op: csl.ImportModuleConstOp) -> None:
         arguments: list[Expression] = [tree.string(op.module.data)]

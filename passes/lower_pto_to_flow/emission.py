@@ -18,7 +18,13 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import as_written, location_of
 from ...dialects import flow
 from ...dialects.pto.types import element_bytes
+from ...operations import integers
 from .views import Number, View
+
+
+def _exact(kind: type[arith.SignlessIntegerBinaryOperation], left: int, right: int) -> int:
+    """What an operation makes of numbers if nothing overflows: an address that does not fit is an error."""
+    return integers.OPERATIONS[kind.name].exact(left, right)
 
 
 class Emitter:
@@ -65,7 +71,8 @@ class Emitter:
         if isinstance(type, AnyFloat):
             op = arith.ConstantOp(FloatAttr(float(value), type))
         else:
-            if not -(1 << 63) <= value < 1 << 63:
+            least, most = integers.limits(integers.INDEX_BITS, is_signed=True)
+            if not least <= value <= most:
                 raise LoomError(f"{value} does not fit in the 64 bits of an index", location_of(self.at))
             op = arith.ConstantOp(IntegerAttr(int(value), cast("IntegerType | IndexType", type)))
         op.location = self.at.location
@@ -103,7 +110,7 @@ class Emitter:
 
     def add(self, left: Number, right: Number) -> Number:
         if isinstance(left, int) and isinstance(right, int):
-            return left + right
+            return _exact(arith.AddiOp, left, right)
         if left == 0:
             return right
         if right == 0:
@@ -112,12 +119,12 @@ class Emitter:
 
     def subtract(self, left: Number, right: Number) -> Number:
         if isinstance(left, int) and isinstance(right, int):
-            return left - right
+            return _exact(arith.SubiOp, left, right)
         return left if right == 0 else self._twofold(arith.SubiOp, left, right)
 
     def multiply(self, left: Number, right: Number) -> Number:
         if isinstance(left, int) and isinstance(right, int):
-            return left * right
+            return _exact(arith.MuliOp, left, right)
         if left == 0 or right == 0:
             return 0
         if left == 1:
@@ -128,11 +135,15 @@ class Emitter:
 
     def divide(self, left: Number, right: int) -> Number:
         """The quotient of numbers that are not negative."""
-        return left // right if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
+        return (
+            _exact(arith.DivSIOp, left, right) if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
+        )
 
     def remainder(self, left: Number, right: int) -> Number:
         """The remainder of numbers that are not negative."""
-        return left % right if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
+        return (
+            _exact(arith.RemSIOp, left, right) if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
+        )
 
     def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
         return self.make(arith.CmpiOp(self.value(left), self.value(right), how))

@@ -42,6 +42,7 @@ from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp
 from ...dialects.pto.memory import LoadScalarOp, StoreScalarOp
 from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperation, TLoadOp, TMovOp, TPrintOp, TStoreOp
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
+from ...operations import integers
 from ...operations.pto_tiles import Operand
 from .emission import Emitter
 from .handles import Handles, lowered
@@ -333,7 +334,7 @@ class TileOperations:
             raise refusal(op, f"pads elements of type {element}; use floats or integers")
         integer = cast("IntegerType", element)
         bits, unsigned = integer.bitwidth, integer.signedness.data is Signedness.UNSIGNED
-        least, most = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        least, most = integers.limits(bits, is_signed=not unsigned)
         return IntegerAttr({PadValue.ZERO: 0, PadValue.MAX: most, PadValue.MIN: least}[pad], integer)
 
     # Single elements, printing -----------------------------------------------------------------

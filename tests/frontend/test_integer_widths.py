@@ -100,6 +100,36 @@ def test_conversions(csl: Csl) -> None:
     assert csl.compute(text, "i32", count=11, before=before).tolist() == expected
 
 
+SHIFTS = """
+var byte: u8 = 129; var word: i16 = -5; var amount: u16 = {amount}; var wide: u32 = {amount};
+"""
+
+
+@pytest.mark.parametrize("amount", [7, 8, 256, 257, 65535])
+def test_shifts_by_the_width_or_more_leave_nothing(csl: Csl, amount: int) -> None:
+    """At run time as at compile time, and whether or not the operand's own type could hold the number of bits."""
+    expressions = [
+        f"{operand} {symbol} {count}"
+        for operand in ("byte", "word")
+        for symbol in ("<<", ">>")
+        for count in ("amount", "wide", f"{amount}")
+    ]
+    known = [
+        text.replace("byte", "@as(u8, 129)").replace("word", "@as(i16, -5)").replace("amount", f"@as(u16, {amount})")
+        .replace("wide", f"@as(u32, {amount})")
+        for text in expressions
+    ]  # fmt: skip
+    body = "\n".join(f"out[{k}] = @as(i32, {text});" for k, text in enumerate(expressions + known))
+    found = csl.compute(body, "i32", count=2 * len(expressions), before=SHIFTS.format(amount=amount)).tolist()
+    wanted = [
+        value >> amount if symbol == ">>" else wrapped(type, value << amount)
+        for value, type in ((129, "u8"), (-5, "i16"))
+        for symbol in ("<<", ">>")
+        for _ in range(3)
+    ]
+    assert found == wanted + wanted
+
+
 def test_packed_fields(csl: Csl) -> None:
     text = """
     const flags = packed struct { kind: u3, level: i5, on: u1, rest: u7 };

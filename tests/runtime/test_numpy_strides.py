@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import loomir
+from loomir.operations import integers
 from loomir.operations.dsd_table import OPERATIONS
 from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import scalars, tile_arithmetic
@@ -154,8 +155,8 @@ def scalar_functions() -> list[tuple[str, tuple[str, ...]]]:
         found += [(name, (kind,) * 3) for name in (*scalars._FLOAT_BINARY, *scalars._FLOAT_CHOICES)]
         found += [(name, (kind,) * (scalars_operands(name) + 1)) for name in (*scalars._MATH, "arith.negf")]
     for kind in ("i64", "i32", "i16", "i8"):
-        binary = ("arith.minui", "arith.maxui", "arith.shli", "arith.shrsi", "arith.shrui", *sorted(scalars.DIVISIONS))
-        found += [(name, (kind,) * 3) for name in (*scalars._INTEGER_BINARY, *binary)]
+        binary = ("arith.minui", "arith.maxui", "arith.shli", "arith.shrsi", "arith.shrui", *sorted(integers.DIVISIONS))
+        found += [(name, (kind,) * 3) for name in (*scalars._INTEGER_VECTORS, *binary)]
         found += [(name, (kind,) * 2) for name in ("math.absi", "math.ctpop", "math.ctlz", "math.cttz")]
     for name in scalars._CONVERSIONS:
         kinds = {"arith.trunci": ("i32", "i16"), "arith.truncf": ("f32", "f16"), "arith.extf": ("f16", "f32"),
