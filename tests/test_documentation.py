@@ -103,10 +103,12 @@ def without_wall_time(text: str) -> str:
     return re.sub(r"[\d.]+ s$", "", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["python", "emitting"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/emitting.md", "docs/pto.md", "examples/pto/README.md"])
 def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    exec("\n".join(blocks(ROOT / "docs" / f"{page}.md", "python")), {})
+    examples = blocks(ROOT / page, "python")
+    assert examples
+    exec("\n".join(examples), {})
 
 
 def test_every_pass_is_documented() -> None:
