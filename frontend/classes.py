@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import types
-from .layout import Tiles
+from .builtins.layout import Tiles
 from .scalars import column, one
 from .types import Type
 from .values import Column, Lanes, Value, element_of, is_elements, is_members, kept_of

@@ -21,9 +21,6 @@ from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
 from ..dialects.machine.source_names import set_source_name
 from . import (
-    builtins as builtins,  # registers its rules
-)
-from . import (
     calls,
     emit,
     expressions,
@@ -33,30 +30,21 @@ from . import (
     statements,
     types,
 )
-from . import (
-    configuration as configuration,
-)
-from . import (
-    functional as functional,
-)
-from . import (
-    loops as loops,
-)
-from . import (
-    registers as registers,
-)
+from .builtins.exports import Export, Name, agree, host_element
+from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
 from .core import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .emit import Builder
-from .exports import Export, Name, agree, host_element
 from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
 from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
+from .registry import load_rules
 from .search import SearchPath
-from .tasks import check_ids, task_arguments
 from .values import Lanes, Split, Value, boolean, string
+
+load_rules()
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""

@@ -25,12 +25,13 @@ from . import types
 from .emit import Builder, has_one_register
 from .facts import Facts
 from .frames import Frame
-from .modules import INTERNAL, LIBRARIES, PROVIDED_LATER, Files, Global, Module
+from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, library_names
+from .registry import EXPRESSIONS, STATEMENTS
 from .scalars import fit, lifted, one
 from .search import SearchPath, is_file, listed
 from .steps import PER_EMITTED, Steps
 from .types import Type
-from .values import Callable, Column, Lanes, Local, Split, Value, is_ssa, known
+from .values import Column, Lanes, Local, Split, Value, is_ssa, known
 
 if TYPE_CHECKING:
     from .pe import PeProgram
@@ -119,42 +120,6 @@ class Effect:
     arguments: tuple[Any, ...] = field(default=())
 
 
-EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
-STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
-BUILTINS: dict[str, Function[[Evaluator, syntax.Builtin, Type | None], Value]] = {}
-
-
-def expression(kind: type[syntax.Node]) -> Function[[Any], Any]:
-    """Registers the rule that evaluates an expression; it gets the type wanted, if one is known."""
-
-    def register(rule: Any) -> Any:
-        EXPRESSIONS[kind] = rule
-        return rule
-
-    return register
-
-
-def statement(kind: type[syntax.Node]) -> Function[[Any], Any]:
-    """Registers the rule that carries out a statement."""
-
-    def register(rule: Any) -> Any:
-        STATEMENTS[kind] = rule
-        return rule
-
-    return register
-
-
-def builtin(*names: str) -> Function[[Any], Any]:
-    """Registers the rule of builtins."""
-
-    def register(rule: Any) -> Any:
-        for name in names:
-            BUILTINS[name] = rule
-        return rule
-
-    return register
-
-
 _VALUES = (
     syntax.Binary, syntax.Unary, syntax.Index, syntax.Field, syntax.Dereference, syntax.Aggregate, syntax.TensorAccess
 )  # fmt: skip
@@ -188,6 +153,13 @@ class Evaluator:
         if self.builder is None:
             raise AssertionError("code is to be emitted while only compile time goes on")
         return self.builder
+
+    @property
+    def program(self) -> PeProgram:
+        """`pe`, for rules that only get here in the program of a PE."""
+        if self.pe is None:
+            raise AssertionError("the rule is for the program of a PE, and the layout is evaluated")
+        return self.pe
 
     # Errors
 
@@ -236,6 +208,15 @@ class Evaluator:
             if end is not None:
                 at, source, message = end
                 raise CslError([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
+
+    def initializes_global(self, node: syntax.Node) -> bool:
+        """Return whether an expression is in the initial value of a global constant or param of this file."""
+        for found in self.frame.module.globals.values():
+            declaration = found.node
+            if isinstance(declaration, syntax.Variable) and declaration.kind != "var" and declaration.value is not None:
+                if declaration.value.start <= node.start and node.end <= declaration.value.end:
+                    return True
+        return False
 
     # Frames and scopes
 
@@ -492,14 +473,8 @@ class Evaluator:
         looked = f", and none in {listed(search.directories())}" if search.directories() else ""
         if library in PROVIDED_LATER:
             self.fail(node, f"the library {name} is not provided yet{looked}")
-        have = {p.relative_to(LIBRARIES).with_suffix("").as_posix() for p in LIBRARIES.rglob("*.csl")}
-        known = ", ".join(f"<{n}>" for n in sorted(have - INTERNAL))
+        known = ", ".join(f"<{library}>" for library in library_names())
         self.fail(node, f"there is no library {name}{looked}; there are: {known}")
-
-    def call_value(self, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
-        from .calls import call
-
-        return call(self, function, arguments, node)
 
 
 def _check_parameters(source: Source, function: syntax.Function) -> None:

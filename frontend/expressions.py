@@ -13,12 +13,13 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .conversion import as_wanted, cast, check_addressable, coerce, equal, extremes, peer
-from .core import BUILTINS, EXPRESSIONS, Evaluator, Unchecked, expression, suggestion
+from .core import Evaluator, Unchecked, suggestion
 from .frames import Break, Continue, Frame, Return
 from .late import check_untaken
 from .late import warn as warn_of_late
 from .modules import Global, Module
 from .places import Held, HeldAddress, Memory, Overlay, Place, Temporary, index_word, linear, moved
+from .registry import BUILTINS, EXPRESSIONS, Where, check_count, check_place, expression
 from .types import Type
 from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, kept_of, known, string, struct
 
@@ -71,8 +72,7 @@ def place(ev: Evaluator, node: syntax.Node) -> Place:
         case syntax.Dereference():
             return _dereference(ev, node)
         case syntax.Builtin(name="field"):
-            if len(node.arguments) != 2:
-                ev.fail(node, "@field takes a struct and the name of a field")
+            check_count(ev, BUILTINS["@field"], node)
             return _member(ev, place(ev, node.arguments[0]), ev.text(node.arguments[1], "the name of a field"), node)
         case _:
             return Temporary(ev.expr(node))
@@ -199,16 +199,6 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
     if declaration.kind == "var":
         _check_variable(ev, declaration, found.type)
     _check_storage(ev, declaration, found.type)
-
-
-def initializes_global(ev: Evaluator, node: syntax.Node) -> bool:
-    """Whether an expression is, or is part of, the initial value of a global constant or param of this file."""
-    for found in ev.frame.module.globals.values():
-        declaration = found.node
-        if isinstance(declaration, syntax.Variable) and declaration.kind != "var" and declaration.value is not None:
-            if declaration.value.start <= node.start and node.end <= declaration.value.end:
-                return True
-    return False
 
 
 def _check_storage(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
@@ -909,13 +899,16 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
 @expression(syntax.Builtin)
 def _builtin(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     name = f"@{node.name}"
-    rule = BUILTINS.get(name)
-    if rule is None or (name.startswith("@loom_") and not ev.frame.module.is_library):
-        known = [other for other in BUILTINS if not other.startswith("@loom_")]
+    row = BUILTINS.get(name)
+    if row is None or (row.is_internal and not ev.frame.module.is_library):
+        known = [other for other, row in BUILTINS.items() if not row.is_internal]
         ev.fail(node, f"there is no builtin {name}{suggestion(name, known)}")
-    if ev.is_checking and not rule.__module__.endswith(".builtins"):
+    if ev.is_checking and row.table.has_effects:
         raise Unchecked
-    return rule(ev, node, want)
+    check_count(ev, row, node)
+    if row.where is not Where.ANYWHERE or row.on_wse2:
+        check_place(ev, row, node)
+    return row.rule(ev, node, want)
 
 
 @expression(syntax.Asm)

@@ -13,10 +13,11 @@ from ..csl import syntax
 from ..dialects import wse
 from . import control, emit, late, recursion, types
 from .conversion import coerce
-from .core import Evaluator, Serial, split_lanes, statement
+from .core import Evaluator, Serial, split_lanes
 from .expressions import binary, body, place
 from .frames import Break, Continue, Target, flag
 from .places import Memory, Temporary, index_word
+from .registry import statement
 from .scalars import column
 from .statements import check_label, guarded, has_left
 from .types import Type

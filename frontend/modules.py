@@ -32,6 +32,12 @@ PROVIDED_LATER = frozenset(
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""
 
 
+def library_names() -> list[str]:
+    """Return the names of the libraries that a program may import, in order: `memcpy/memcpy` of `<memcpy/memcpy>`."""
+    files = (path.relative_to(LIBRARIES).with_suffix("").as_posix() for path in LIBRARIES.rglob("*.csl"))
+    return sorted(set(files) - INTERNAL)
+
+
 @dataclass(eq=False)
 class Global:
     """A global name of a module instance, resolved when first used."""

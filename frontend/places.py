@@ -405,7 +405,7 @@ class Memory(Place):
                 ev.fail(node, f"a '{self.type}' cannot be stored at run time")
 
     def _store_array(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
-        from .operations import copy_array, fill_array
+        from .arrays import copy_array, fill_array
 
         assert isinstance(self.type, types.Array)
         data = value.data

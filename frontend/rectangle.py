@@ -13,8 +13,8 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note
 from ..dialects import wse
 from ..dialects.machine.region import RegionAttr
+from .builtins.layout import ColorConfig, Tiles
 from .core import Effect, Session
-from .layout import ColorConfig, Tiles
 from .pe import color_symbol, location
 from .regions import regions
 

@@ -12,11 +12,12 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from . import calls, control, source_names, types
 from .conversion import as_wanted, coerce
-from .core import Evaluator, Unchecked, expression, statement
+from .core import Evaluator, Unchecked
 from .expressions import assign, binary, place
 from .frames import Break, Continue, Return, Target, flag
 from .late import mark_variable
 from .places import Memory, Temporary
+from .registry import expression, statement
 from .types import Type
 from .values import NOTHING, VOID, Local, Value, boolean, is_ssa, known
 

@@ -11,7 +11,7 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.frontend.core import BUILTINS
+from loomir.frontend.registry import BUILTINS
 from loomir.operations.dsd_table import OPERATIONS
 
 from .harness import LAYOUT_FILE, ONE_TILE, PE_FILE, Csl

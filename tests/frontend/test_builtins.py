@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from loomir.frontend.core import BUILTINS
+from loomir.frontend.registry import BUILTINS
 
 from .harness import Csl
 

@@ -9,19 +9,21 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StringAttr, SymbolRefAttr, i16
 from xdsl.ir import SSAValue
 
-from ..csl import syntax
-from ..csl.source import Source
-from ..dialects import wse
-from . import emit, types
-from .core import Evaluator, builtin
-from .expressions import GlobalVariable, place
-from .modules import Global
-from .operations import expect
-from .pe import Export
-from .places import Held, Memory, Place, Temporary
-from .tasks import pe_of
-from .types import Type
-from .values import VOID, Address, Buffer, Callable, Value, boolean
+from ...csl import syntax
+from ...csl.source import Source
+from ...dialects import wse
+from .. import emit, types
+from ..core import Evaluator
+from ..expressions import GlobalVariable, place
+from ..modules import Global
+from ..pe import Export
+from ..places import Held, Memory, Place, Temporary
+from ..registry import Table, Where
+from ..types import Type
+from ..values import VOID, Address, Buffer, Callable, Value, boolean
+
+TABLE = Table("Exported symbols and remote procedure calls")
+
 
 PRIVATE = "loom."
 """What exported names of the libraries start with; the layout need not name them."""
@@ -42,11 +44,13 @@ MAX_PARAMETERS = 15
 """Of an exported function (Builtins, @export_name)."""
 
 
-@builtin("@export_name")
+@TABLE.row(
+    "@export_name(name, type[, mutable])",
+    where=Where.LAYOUT,
+    refusal="{name} belongs to the layout; a PE's program uses @export_symbol",
+)
 def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2, 3)
-    if not ev.in_layout:
-        ev.fail(node, "@export_name belongs to the layout; a PE's program uses @export_symbol")
+    arguments = node.arguments
     name = ev.text(arguments[0], "the name of a symbol")
     type = ev.type_of(arguments[1])
     _check_exportable(ev, arguments[1], name, type)
@@ -100,12 +104,10 @@ def _is_plain(type: Type) -> bool:
     return _is_number(type) and not (isinstance(type, types.Int) and type.bits > 32)
 
 
-@builtin("@export_symbol")
+@TABLE.row("@export_symbol(symbol[, name])", where=Where.COMPTIME, rules="HOST-028")
 def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 1, 2)
-    pe = pe_of(ev, node)
-    if ev.builder is not None:
-        ev.fail(node, "@export_symbol stands in a comptime block, not in code for run time")
+    arguments = node.arguments
+    pe = ev.program
     target = place(ev, arguments[0])
     if len(arguments) == 2:
         name = ev.text(arguments[1], "the name of a symbol")
@@ -203,12 +205,10 @@ def _exported(ev: Evaluator, name: str, target: Place, type: Type, node: syntax.
 # What a program knows of its own exports
 
 
-@builtin("@rpc")
+@TABLE.row("@rpc(data_task_id)", where=Where.COMPTIME, rules="HOST-028")
 def _rpc(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    (argument,) = expect(ev, node, 1)
-    pe = pe_of(ev, node)
-    if ev.builder is not None:
-        ev.fail(node, "@rpc stands in a comptime block, not in code for run time")
+    (argument,) = node.arguments
+    pe = ev.program
     value = ev.expr(argument)
     if value.type is not types.DATA_TASK_ID:
         ev.fail(argument, f"@rpc takes a 'data_task_id', not '{value.type}'")
@@ -224,10 +224,10 @@ def _ids(ev: Evaluator) -> dict[str, int]:
     return {name: number for number, name in enumerate(ev.session.exports)}
 
 
-@builtin("@get_symbol_id")
+@TABLE.row("@get_symbol_id(symbol)", where=Where.PE)
 def _get_symbol_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    (argument,) = expect(ev, node, 1)
-    pe = pe_of(ev, node)
+    (argument,) = node.arguments
+    pe = ev.program
     wanted = _identity(place(ev, argument))
     ids = _ids(ev)
     for name, export in pe.exports.items():
@@ -260,9 +260,7 @@ def _chosen(ev: Evaluator, node: syntax.Builtin, id: syntax.Expression, values: 
 
 def _exports_of(ev: Evaluator, node: syntax.Builtin, type: Type | None) -> list[tuple[int, SSAValue]]:
     """The numbers and values of the exported symbols of a type, or of all that are pointers."""
-    pe = pe_of(ev, node)
-    if ev.builder is None:
-        ev.fail(node, f"@{node.name} is for run time only")
+    pe = ev.program
     ids = _ids(ev)
     found: list[tuple[int, SSAValue]] = []
     for name, export in pe.exports.items():
@@ -275,26 +273,27 @@ def _exports_of(ev: Evaluator, node: syntax.Builtin, type: Type | None) -> list[
     return found
 
 
-@builtin("@get_symbol_value")
+@TABLE.row("@get_symbol_value(type, id)", where=Where.RUN_TIME)
 def _get_symbol_value(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2)
+    arguments = node.arguments
     type = ev.type_of(arguments[0])
     return Value(type, _chosen(ev, node, arguments[1], _exports_of(ev, node, type)))
 
 
-@builtin("@get_tensor_ptr")
+@TABLE.row("@get_tensor_ptr(id)", where=Where.RUN_TIME)
 def _get_tensor_ptr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    (argument,) = expect(ev, node, 1)
+    (argument,) = node.arguments
     word = _chosen(ev, node, argument, _exports_of(ev, node, None))
     return Value(types.Pointer(types.U16, many=True), Address(None, 0, 1, word))
 
 
-@builtin("@has_exported_tensors")
+@TABLE.row(
+    "@has_exported_tensors()",
+    where=Where.FUNCTION,
+    refusal="@has_exported_tensors is called in functions; comptime blocks still export",
+)
 def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    expect(ev, node, 0)
-    pe = pe_of(ev, node)
-    if ev.frame.function is None:
-        ev.fail(node, "@has_exported_tensors is called in functions; comptime blocks still export")
+    pe = ev.program
     ids = _ids(ev)
     return boolean(any(name in ids and isinstance(e.type, types.Pointer) for name, e in pe.exports.items()))
 

@@ -1,40 +1,40 @@
-"""@map, and the mathematics of the libraries."""
+"""@map: a function called for each element of its DSDs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable as Function
 from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects import math as mlir_math
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from ..csl import syntax
-from ..dialects import dsd
-from . import control, emit, types
-from .conversion import cast, coerce
-from .core import Evaluator, builtin
-from .descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from .operations import expect
-from .places import Memory, moved, plus, scaled
-from .scalars import lifted, rounded
-from .types import Type
-from .values import VOID, Address, Callable, Value, is_ssa
+from ...csl import syntax
+from ...dialects import dsd
+from .. import control, emit, types
+from ..calls import call, signature
+from ..conversion import cast
+from ..core import Evaluator
+from ..descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..dsd_operands import materialize, scalar_at
+from ..places import Memory, moved, plus, scaled
+from ..registry import Table, Where
+from ..types import Type
+from ..values import VOID, Address, Callable, Value, is_ssa
 
-# @map
+TABLE = Table("@map")
 
 
-@builtin("@map")
+@TABLE.row(
+    "@map(function, operand...)",
+    where=Where.RUN_TIME,
+    refusal="@map works on memory and the fabric, which do not exist at compile time",
+    takes="a function, its arguments, and where the results go",
+    rules="DSD-123, DSR-068",
+)
 def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    if len(node.arguments) < 2:
-        ev.fail(node, "@map takes a function, its arguments, and where the results go")
     function = ev.expr(node.arguments[0])
     if not isinstance(function.data, Callable) or function.data.is_task:
         ev.fail(node.arguments[0], f"@map calls a function, not a value of type '{function.type}'")
-    if ev.builder is None:
-        ev.fail(node, "@map works on memory and the fabric, which do not exist at compile time")
     callable = function.data
     count = len(callable.node.parameters)
     operands = [ev.expr(argument) for argument in node.arguments[1:]]
@@ -50,7 +50,7 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             _element(ev, operand, position, signature[n], node.arguments[1 + n])
             for n, operand in enumerate(operands[:count])
         ]
-        result = ev.call_value(callable, arguments, node)
+        result = call(ev, callable, arguments, node)
         if destination is not None and result.type is types.VOID:
             ev.fail(node.arguments[-1], f"'{callable.name}' returns nothing that @map could put here")
         if destination is not None:
@@ -91,8 +91,6 @@ def _check_operands(
 
 
 def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
-    from .calls import signature
-
     found = signature(ev, function, function.node)
     return [
         None if isinstance(parameter.type, syntax.AnyType) else type
@@ -182,8 +180,6 @@ def _cell(ev: Evaluator, type: Type, node: syntax.Expression) -> Address:
 
 def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> Value:
     """One wavelet, or one element of a FIFO."""
-    from .operations import materialize, scalar_at
-
     element = _carried(ev, type, node)
     as_int: Type = types.I16 if types.size(element) == 2 else types.I32
     where = _cell(ev, element, node)
@@ -207,8 +203,6 @@ def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
 
 def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
     """Stores the result of one call."""
-    from .operations import materialize
-
     data = operand.data
     if isinstance(data, MemoryDescriptor):
         element = _carried(ev, result.type, node)
@@ -231,56 +225,3 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
         Memory(where, operand.type.target, operand.type.const).store(ev, result, node)
         return
     ev.fail(node, f"the results of @map go to a DSD or behind a pointer, not into a '{operand.type}'")
-
-
-# Mathematics
-
-_UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {
-    "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
-    "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),
-    "exp": (mlir_math.ExpOp, math.exp),
-    "log": (mlir_math.LogOp, lambda x: math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
-    "log2": (mlir_math.Log2Op, lambda x: math.log2(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
-    "log10": (mlir_math.Log10Op, lambda x: math.log10(x) if x > 0 else (-math.inf if x == 0 else math.nan)),
-    "sin": (mlir_math.SinOp, math.sin),
-    "cos": (mlir_math.CosOp, math.cos),
-    "tan": (mlir_math.TanOp, math.tan),
-    "tanh": (mlir_math.TanhOp, math.tanh),
-    "atan": (mlir_math.AtanOp, math.atan),
-    "ceil": (mlir_math.CeilOp, lambda x: float(math.ceil(x))),
-    "floor": (mlir_math.FloorOp, lambda x: float(math.floor(x))),
-    "round": (mlir_math.RoundOp, lambda x: math.copysign(math.floor(abs(x) + 0.5), x)),
-    "abs": (mlir_math.AbsFOp, abs),
-}
-_BINARY: dict[str, tuple[type[Operation], Function[[float, float], float]]] = {
-    "pow": (mlir_math.PowFOp, math.pow),
-    "atan2": (mlir_math.Atan2Op, math.atan2),
-    "min": (arith.MinimumfOp, min),
-    "max": (arith.MaximumfOp, max),
-}
-
-
-@builtin("@loom_math")
-def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2, 3, 4)
-    name = ev.text(arguments[0], "the name of a function")
-    values = [ev.expr(argument) for argument in arguments[1:]]
-    type = next((v.type for v in values if v.type is not types.COMPTIME_FLOAT), values[0].type)
-    values = [coerce(ev, value, type, argument) for value, argument in zip(values, arguments[1:], strict=True)]
-    if not types.is_float(type):
-        ev.fail(node, f"this works on floats, not on '{type}'")
-    op, known = (_UNARY if len(values) == 1 else _BINARY)[name]
-    if any(is_ssa(value.data) for value in values):
-        operands = [ev.ssa(value, node) for value in values]
-        ev.code.at(ev.source, node.start)
-        return Value(type, ev.code.value(op(*operands)))  # pyright: ignore
-
-    def safe(*numbers: float) -> float:
-        try:
-            return rounded(type, known(*numbers))
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.nan
-
-    return Value(type, lifted(ev.lanes, safe, *(value.data for value in values)))

@@ -7,15 +7,23 @@ from typing import Any, cast
 
 from xdsl.ir import SSAValue
 
-from ..csl import syntax
-from ..dialects import dsd, dsr
-from ..operations import dsd_table
-from . import emit, late, types
-from .core import Evaluator, builtin
-from .descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from .operations import Fields, asynchronous, expect, materialize
-from .types import Type
-from .values import VOID, Value, is_members
+from ...csl import syntax
+from ...dialects import dsd, dsr
+from ...operations import dsd_table
+from .. import emit, late, types
+from ..core import Evaluator
+from ..descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..dsd_operands import materialize
+from ..registry import Table, Where
+from ..struct_fields import Fields
+from ..types import Type
+from ..values import VOID, Value, is_members
+from .asynchronous import asynchronous
+
+TABLE = Table("DSRs, XDSRs and stride registers")
+
+
+_ONLY_OF_PES = "registers belong to a PE's program, not to the layout"
 
 FILES: dict[str, type[dsr.DescriptorRegisterType]] = {
     "dsr_dest": dsr.DestType,
@@ -28,14 +36,13 @@ FIFO_FILES = {"dsr_fifo_dest": "dsr_dest", "dsr_fifo_src1": "dsr_src1"}
 """The types of registers that hold a FIFO, each with the type of the register itself (DSR-011)."""
 
 
-@builtin("@get_dsr")
+@TABLE.row("@get_dsr(type, number)", where=Where.PE, refusal=_ONLY_OF_PES, rules="DSR-017 to DSR-025")
 def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    file, number = expect(ev, node, 2)
+    file, number = node.arguments
     type = ev.type_of(file)
     if not isinstance(type, types.Register) or FIFO_FILES.get(type.name, type.name) not in FILES:
         known = ", ".join([*FILES, *FIFO_FILES])
         ev.fail(file, f"@get_dsr takes one of the types {known}, not '{type}' (DSR-019)")
-    _only_known(ev, node)
     value = ev.expr(number)
     if isinstance(value.type, types.Register):
         plain = FIFO_FILES.get(type.name)
@@ -46,24 +53,18 @@ def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         return Value(type, value.data)
     file = FIFO_FILES.get(type.name, type.name)
     register = _numbered(ev, value, FILES[file], "DSR-022", number)
-    assert ev.pe is not None, "checked: registers belong to a PE's program"
-    ev.pe.use(ev, file, register, node)
+    ev.program.use(ev, file, register, node)
     return Value(type, register)
 
 
-@builtin("@get_xdsr", "@get_sr")
+@TABLE.row("@get_xdsr(number)", where=Where.PE, refusal=_ONLY_OF_PES, rules="DSR-026 to DSR-028")
+@TABLE.row("@get_sr(number)", where=Where.PE, refusal=_ONLY_OF_PES, since="2.10", rules="DSR-029 to DSR-031")
 def _get_extension(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    (number,) = expect(ev, node, 1)
-    _only_known(ev, node)
+    (number,) = node.arguments
     type, file, rule = (
         (types.XDSR, dsr.XdsrType, "DSR-028") if node.name == "get_xdsr" else (types.SR, dsr.SrType, "DSR-031")
     )
     return Value(type, _numbered(ev, ev.expr(number), file, rule, number))
-
-
-def _only_known(ev: Evaluator, node: syntax.Builtin) -> None:
-    if ev.pe is None:
-        ev.fail(node, "registers belong to a PE's program, not to the layout")
 
 
 def _numbered(ev: Evaluator, value: Value, file: type[dsr.RegisterType], rule: str, node: syntax.Node) -> int:
@@ -85,12 +86,24 @@ LOADS: dict[str, tuple[type[DESCRIPTORS], ...]] = {
 """The builtins that load registers, and what they load."""
 
 
-@builtin(*(f"@{name}" for name in LOADS))
+@TABLE.row("@load_to_dsr(dsr, dsd[, config])", where=Where.PE, refusal=_ONLY_OF_PES, rules="DSR-032 to DSR-047")
+@TABLE.row(
+    "@load_to_dsr_xdsr(dsr, xdsr, dsd[, config])",
+    where=Where.PE,
+    refusal=_ONLY_OF_PES,
+    since="2.10",
+    rules="DSR-048 to DSR-052",
+)
+@TABLE.row(
+    "@load_to_dsr_xdsr_sr(dsr, xdsr, srs, dsd[, config])",
+    where=Where.PE,
+    refusal=_ONLY_OF_PES,
+    since="2.10",
+    rules="DSR-053 to DSR-064",
+)
 def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     extensions = node.name.count("_") - 2
-    arguments = expect(ev, node, 2 + extensions, 3 + extensions)
-    if ev.pe is None:
-        ev.fail(node, "registers belong to a PE's program, not to the layout")
+    arguments = node.arguments
     register = ev.expr(arguments[0])
     if not isinstance(register.type, types.Register) or register.type.name not in FILES:
         noun = f"a value of type '{register.type}'"
@@ -137,7 +150,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         load()
     else:
         # Tasks may be bound and queues be given their colors further down.
-        ev.pe.initial_loads.append((ev.frame.module, load))
+        ev.program.initial_loads.append((ev.frame.module, load))
     return VOID
 
 
@@ -219,7 +232,7 @@ def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:
     return replace(data, color=None)
 
 
-def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node: syntax.Node) -> SSAValue:
+def register_operand(ev: Evaluator, value: Value, needed: Type, node: syntax.Node) -> SSAValue:
     """A register as an operand of an operation."""
     assert isinstance(value.type, types.Register)
     number = ev.data(value, node, "a DSR")
@@ -231,7 +244,7 @@ def operand(ev: Evaluator, value: Value, needed: Type, source: int | None, node:
     return ev.code.value(dsr.GetDsrOp(register, fifo=plain is not None))
 
 
-def apply(
+def emit_on_registers(
     ev: Evaluator,
     row: dsd_table.DsdOperation,
     destination: SSAValue,
@@ -279,6 +292,3 @@ def _extended(ev: Evaluator, value: SSAValue, file: type[dsr.DescriptorRegisterT
     srs = [builder.value(dsr.GetSrOp(dsr.SrType.get())) for _ in range(dsr.needed_stride_registers(value))]
     element = cast(dsd.DescriptorType, value.type).element_type
     return dsr.LoadOp(value, file.get(element), xdsr=xdsr, srs=srs if isinstance(value.type, dsd.Mem4dType) else [])
-
-
-__all__ = ["apply", "operand"]

@@ -6,36 +6,29 @@ from collections.abc import Callable as Function
 
 from xdsl.ir import Operation
 
-from ..csl import syntax
-from ..csl.errors import CslError
-from ..csl.source import Diagnostic, Note
-from ..dialects import wse
-from . import control, emit, types
-from .core import Evaluator, builtin
-from .operations import Fields, expect
-from .pe import TASK_KINDS, Binding, PeProgram
-from .types import Type
-from .values import VOID, Callable, Value, is_ssa
+from ...csl import syntax
+from ...csl.errors import CslError
+from ...csl.source import Diagnostic, Note
+from ...dialects import wse
+from .. import control, emit, types
+from ..core import Evaluator
+from ..frames import Frame
+from ..pe import TASK_KINDS, Binding, PeProgram
+from ..registry import GUARD, Table, Where
+from ..struct_fields import Fields
+from ..types import Type
+from ..values import VOID, Callable, Value, is_ssa
+
+TABLE = Table("Tasks and queues")
 
 
-def pe_of(ev: Evaluator, node: syntax.Builtin) -> PeProgram:
-    """The PE program a builtin speaks of. Raises CslError in a layout."""
-    if ev.pe is None:
-        ev.fail(node, f"@{node.name} belongs to a PE's program, not to the layout")
-    return ev.pe
-
-
-def _only_comptime(ev: Evaluator, node: syntax.Builtin) -> None:
-    if ev.builder is not None:
-        ev.fail(node, f"@{node.name} stands in a comptime block, not in code for run time")
-
-
-@builtin("@bind_local_task", "@bind_data_task", "@bind_control_task")
+@TABLE.row(
+    "@bind_local_task(task, id)", "@bind_data_task(task, id)", "@bind_control_task(task, id)", where=Where.COMPTIME
+)
 def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    pe = pe_of(ev, node)
-    _only_comptime(ev, node)
+    pe = ev.program
     kind = wse.TaskKind(node.name.removeprefix("bind_").removesuffix("_task"))
-    arguments = expect(ev, node, 2)
+    arguments = node.arguments
     task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
     if not isinstance(task.data, Callable) or not task.data.is_task:
         ev.fail(arguments[0], f"@{node.name} binds a task, not a value of type '{task.type}'")
@@ -119,10 +112,10 @@ _AT_RUN_TIME: dict[str, Function[[str], Operation]] = {
 }
 
 
-@builtin("@activate", "@block", "@unblock")
+@TABLE.row("@activate(id)", "@block(id)", "@unblock(id)", where=Where.PE)
 def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    pe = pe_of(ev, node)
-    (argument,) = expect(ev, node, 1)
+    pe = ev.program
+    (argument,) = node.arguments
     value = ev.expr(argument)
     make = _AT_RUN_TIME[node.name]
     if isinstance(value.data, Callable):
@@ -171,11 +164,10 @@ def _initially(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[
         pe.blocked.pop(state, None)
 
 
-@builtin("@initialize_queue")
+@TABLE.row("@initialize_queue(queue[, config])", where=Where.COMPTIME, rules="AMB-34")
 def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    pe = pe_of(ev, node)
-    _only_comptime(ev, node)
-    arguments = expect(ev, node, 1, 2)
+    pe = ev.program
+    arguments = node.arguments
     queue = ev.expr(arguments[0])
     if queue.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
         ev.fail(arguments[0], f"@initialize_queue takes an 'input_queue' or 'output_queue', not '{queue.type}'")
@@ -246,8 +238,6 @@ def check_ids(ev: Evaluator) -> None:
 
 def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
     """The types of what a task is given."""
-    from .frames import Frame
-
     result: list[Type] = []
     with ev.at_compile_time(), ev.framed(Frame(binding.task.module, comptime=True)):
         for parameter in binding.task.node.parameters:
@@ -262,3 +252,22 @@ def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
             task = binding.task.node
             ev.fail(task, f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32")
     return result
+
+
+@TABLE.row("@set_control_task_table([config])", where=Where.COMPTIME, on_wse2=GUARD)
+def _set_control_task_table(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    pe = ev.program
+    if "control_task_table" in pe.state:
+        before = pe.state["control_task_table"]
+        ev.fail(node, "@set_control_task_table is called twice; once is enough", ev.note(before, "first here"))
+    if arguments:
+        fields = Fields(ev, ev.comptime_expr(arguments[0]), arguments[0], "the configuration of the control task table")
+        instructions, stride = fields.number("instructions"), fields.number("stride")
+        fields.end()
+        if instructions not in (None, 2, 4, 8):
+            ev.fail(arguments[0], f"'.instructions' is 2, 4 or 8, not {instructions}")
+        if stride is not None and not 1 <= stride <= 7:
+            ev.fail(arguments[0], f"'.stride' is 1 to 7, not {stride}")
+    pe.state["control_task_table"] = node
+    return VOID

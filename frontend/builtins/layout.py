@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.utils.exceptions import VerifyException
 
-from ..csl import syntax
-from ..dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
-from ..dialects.wse import Direction, SwitchAttr
-from . import types
-from .core import Effect, Evaluator, builtin
-from .operations import Fields, expect
-from .tasks import pe_of
-from .types import Type
-from .values import VOID, Column, Value, element_of
+from ...csl import syntax
+from ...dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
+from ...dialects.wse import Direction, SwitchAttr
+from .. import types
+from ..core import Effect, Evaluator
+from ..registry import Table, Where
+from ..struct_fields import Fields
+from ..types import Type
+from ..values import VOID, Column, Value, element_of
+
+TABLE = Table("Rectangle, tile code and routes")
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,9 @@ def _progress(ev: Evaluator) -> None:
         session.steps.progress()
 
 
-def _in_layout(ev: Evaluator, node: syntax.Builtin) -> None:
-    if not ev.in_layout:
-        ev.fail(node, f"@{node.name} belongs to the layout block")
-
-
-@builtin("@set_rectangle")
+@TABLE.row("@set_rectangle(width, height)", where=Where.LAYOUT)
 def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    width, height = expect(ev, node, 2)
-    _in_layout(ev, node)
+    width, height = node.arguments
     if ev.session.rectangle is not None:
         ev.fail(node, "@set_rectangle is called twice; a program has one rectangle")
     size = ev.integer(width, "the width"), ev.integer(height, "the height")
@@ -108,10 +104,9 @@ def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.i
     return columns.astype(np.int64), rows.astype(np.int64)
 
 
-@builtin("@set_tile_code")
+@TABLE.row("@set_tile_code(x, y[, file[, params]])", where=Where.LAYOUT)
 def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2, 3, 4)
-    _in_layout(ev, node)
+    arguments = node.arguments
     if ev.session.rectangle is None:
         ev.fail(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
@@ -131,10 +126,9 @@ def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     return VOID
 
 
-@builtin("@set_color_config")
+@TABLE.row("@set_color_config(x, y, color, config)", where=Where.LAYOUT)
 def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 4)
-    _in_layout(ev, node)
+    arguments = node.arguments
     if ev.session.rectangle is None:
         ev.fail(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
@@ -147,12 +141,10 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     return VOID
 
 
-@builtin("@set_local_color_config")
+@TABLE.row("@set_local_color_config(color, config)", where=Where.COMPTIME)
 def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    arguments = expect(ev, node, 2)
-    pe = pe_of(ev, node)
-    if ev.builder is not None:
-        ev.fail(node, "@set_local_color_config stands in a comptime block, not in code for run time")
+    arguments = node.arguments
+    pe = ev.program
     config = _config(ev, arguments[0], arguments[1])
     pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows)))
     return VOID

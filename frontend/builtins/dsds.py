@@ -1,0 +1,199 @@
+"""Builtins that make DSDs, and that make new ones from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...csl import syntax
+from ...dialects import dsd
+from .. import types
+from ..core import Evaluator
+from ..descriptors import CircularDescriptor, FabricDescriptor, MemoryDescriptor
+from ..expressions import place
+from ..places import index_word, moved
+from ..registry import Table
+from ..struct_fields import Fields, one_of
+from ..types import Type
+from ..values import Address, Value
+
+TABLE = Table("DSDs")
+
+
+@TABLE.row("@get_dsd(type, properties)", rules="DSD-003 to DSD-110")
+def _get_dsd(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    type = ev.type_of(arguments[0])
+    fields = Fields(ev, ev.expr(arguments[1]), arguments[1], f"a '{type}'")
+    match type:
+        case types.MEM1D | types.MEM4D:
+            descriptor: Any = _memory(ev, type, fields, arguments[1])
+        case types.FABIN | types.FABOUT:
+            descriptor = _fabric(ev, type is types.FABOUT, fields, arguments[1])
+        case types.CIRCBUF:
+            descriptor = _circular(ev, fields, arguments[1])
+        case _:
+            ev.fail(
+                arguments[0], f"@get_dsd makes mem1d_dsd, mem4d_dsd, circbuf_dsd, fabin_dsd or fabout_dsd, not '{type}'"
+            )
+    fields.end()
+    return Value(type, descriptor)
+
+
+def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> MemoryDescriptor:
+    index_offset = fields.flag("wavelet_index_offset")
+    fields.take_apart("tensor_access")
+    base = fields.need("base_address")
+    where, unit = _base(ev, base, node)
+    offset = fields.take("offset")
+    if offset is not None:
+        where = moved(ev, where, word(ev, offset, node, "an offset", types.I16), 2 * unit)
+    extent, stride = fields.need("extent"), fields.take("stride")
+    if isinstance(extent.type, types.Struct):
+        extents = tuple(word(ev, item, node, "an extent") for item in extent.data)
+        if stride is None:
+            strides: tuple[Any, ...] = (1,) * len(extents)
+        elif isinstance(stride.type, types.Struct):
+            strides = tuple(word(ev, item, node, "a stride", types.I16) for item in stride.data)
+        else:
+            strides = (word(ev, stride, node, "a stride", types.I16),)
+        if len(strides) != len(extents):
+            ev.fail(node, f"{len(strides)} strides for {len(extents)} extents; give as many of each (DSD-053)")
+    else:
+        extents = (word(ev, extent, node, "an extent"),)
+        strides = (1 if stride is None else word(ev, stride, node, "a stride", types.I16),)
+    if type is types.MEM1D and len(extents) != 1:
+        ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
+    return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D)
+
+
+def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
+    """An integer field of a descriptor: a number of a type (DSD-021, DSD-032), or an i16 at run time."""
+    number = index_word(ev, value, node, what)
+    if isinstance(number, int) and not type.holds(number):
+        ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}")
+    return number
+
+
+def moved_by(ev: Evaluator, value: Value, node: syntax.Node, what: str) -> Any:
+    """How far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without."""
+    return word(ev, value, node, what, types.I16 if types.is_integer(value.type) and _is_negative(value) else types.U16)
+
+
+def _is_negative(value: Value) -> bool:
+    return isinstance(value.data, int) and value.data < 0
+
+
+def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
+    """Where a descriptor starts, and the words of an element."""
+    type = base.type
+    if not isinstance(type, types.Pointer):
+        ev.fail(node, f"a base address is a pointer, not a value of type '{type}'; write & in front of the variable")
+    where = base.data if isinstance(base.data, Address) else Address(None, 0, 1, base.data)
+    element = type.target.element if isinstance(type.target, types.Array) else type.target
+    return where, element_words(ev, element, node)
+
+
+def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
+    """The words of an element of a DSD or FIFO. Raises CslError if it has neither 16 nor 32 bits."""
+    words = types.dsd_words(element)
+    if words is None:
+        ev.fail(
+            node,
+            f"elements of DSDs and FIFOs have 16 or 32 bits, but '{element}' has {8 * types.size(element)}; convert "
+            "the pointer with @ptrcast, for example to [*]u16",
+        )
+    return words
+
+
+def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
+    base = fields.need("base_address")
+    where, unit = _base(ev, base, node)
+    extent = word(ev, fields.need("extent"), node, "an extent")
+    wraparound = fields.number("wraparound")
+    buffer = base.type.target if isinstance(base.type, types.Pointer) and not base.type.many else None
+    if not isinstance(buffer, types.Array):
+        if wraparound is None:
+            ev.fail(node, f"a circbuf_dsd over a '{base.type}' needs '.wraparound'; only an array gives its own")
+    elif wraparound is not None and wraparound > buffer.count:
+        ev.fail(node, f"'.wraparound' is {wraparound}, but the buffer has {buffer.count} elements")
+    return CircularDescriptor(where, extent, wraparound, unit)
+
+
+def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> FabricDescriptor:
+    extent = word(ev, fields.need("extent"), node, "an extent")
+    color = fields.take("fabric_color")
+    number = None
+    if color is not None:
+        if color.type is not types.COLOR:
+            ev.fail(node, f"'.fabric_color' is a color, not of type '{color.type}'")
+        number = ev.data(color, node, "'.fabric_color'")
+    queue = fields.identifier(
+        "output_queue" if output else "input_queue", types.OUTPUT_QUEUE if output else types.INPUT_QUEUE
+    )
+    options: list[tuple[str, Any]] = []
+    for name in ("control", "advance_switch", "wavelet_index_offset", "control_transform"):
+        if fields.flag(name):
+            options.append((name, True))
+    simd = fields.choice("simd_mode")
+    if simd is not None:
+        options.append(("simd", one_of(ev, dsd.SimdMode, simd, "simd_mode", node)))
+    for name, kind in (("priority", dsd.Priority), ("zero", dsd.ZeroedSource)):
+        choice = fields.choice(name)
+        if choice is not None:
+            options.append((name, one_of(ev, kind, choice, name, node)))
+    return FabricDescriptor(output, extent, queue, number, tuple(options))
+
+
+def _memory_descriptor(ev: Evaluator, node: syntax.Expression) -> tuple[Value, MemoryDescriptor]:
+    value = ev.expr(node)
+    if not isinstance(value.data, MemoryDescriptor):
+        ev.fail(node, f"this must be a memory DSD, not '{value.type}'")
+    return value, value.data
+
+
+@TABLE.row("@increment_dsd_offset(dsd, offset, element_type)", rules="DSD-159, DSD-164 to DSD-171")
+def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    amount = moved_by(ev, ev.expr(arguments[1]), arguments[1], "an offset")
+    unit = element_words(ev, ev.type_of(arguments[2]), arguments[2])
+    where = moved(ev, descriptor.address, amount, 2 * unit)
+    return Value(value.type, replace(descriptor, address=where))
+
+
+@TABLE.row("@set_dsd_base_addr(dsd, base_address)", rules="DSD-159 to DSD-163")
+def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    target = place(ev, arguments[1])
+    if isinstance(target.type, types.Array):
+        where, unit = target.address(ev, arguments[1]), element_words(ev, target.type.element, arguments[1])
+    else:
+        where, unit = _base(ev, target.load(ev, arguments[1]), arguments[1])
+    return Value(value.type, replace(descriptor, address=where, unit=unit))
+
+
+@TABLE.row("@set_dsd_length(dsd, length)", rules="DSD-159, DSD-172 to DSD-175")
+def _set_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    value = ev.expr(arguments[0])
+    length = word(ev, ev.expr(arguments[1]), arguments[1], "a length")
+    data = value.data
+    if isinstance(data, MemoryDescriptor):
+        if len(data.extents) != 1:
+            ev.fail(arguments[0], "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd")
+        return Value(value.type, replace(data, extents=(length,)))
+    if isinstance(data, FabricDescriptor | CircularDescriptor):
+        return Value(value.type, replace(data, extent=length))
+    ev.fail(arguments[0], f"@set_dsd_length takes a DSD, not '{value.type}'")
+
+
+@TABLE.row("@set_dsd_stride(dsd, stride)", rules="DSD-159, DSD-176 to DSD-179")
+def _set_stride(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    value, descriptor = _memory_descriptor(ev, arguments[0])
+    if len(descriptor.strides) != 1:
+        ev.fail(arguments[0], "@set_dsd_stride takes a mem1d_dsd")
+    stride = word(ev, ev.expr(arguments[1]), arguments[1], "a stride", types.I16)
+    return Value(value.type, replace(descriptor, strides=(stride,)))

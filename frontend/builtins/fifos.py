@@ -1,0 +1,131 @@
+"""Builtins of FIFOs."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from ...csl import syntax
+from ...dialects import dsd, wse
+from ...dialects.machine.fifo_options import verify_fifo_actions
+from .. import types
+from ..conversion import coerce
+from ..core import Evaluator
+from ..descriptors import FifoDescriptor
+from ..dsd_operands import field
+from ..expressions import place
+from ..pe import location
+from ..registry import Table, Where
+from ..struct_fields import Fields, one_of
+from ..types import Type
+from ..values import VOID, Value
+from .asynchronous import symbol_of_completion
+from .dsds import element_words, word
+
+TABLE = Table("FIFOs")
+
+
+@TABLE.row(
+    "@allocate_fifo(array[, config])",
+    where=Where.GLOBAL,
+    refusal="a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...) (DSD-113)",
+    rules="DSD-111 to DSD-126",
+)
+def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    target = place(ev, arguments[0])
+    type = target.type
+    is_const = type.const if isinstance(type, types.Pointer) else target.is_const
+    if isinstance(type, types.Pointer):
+        where = target.load(ev, arguments[0]).data
+        type = type.target
+    else:
+        where = target.address(ev, arguments[0])
+    if not isinstance(type, types.Array) or where.buffer is None or where.offset != 0:
+        ev.fail(arguments[0], f"a FIFO lies in an array, not in a '{type}'")
+    if ev.pe is None:
+        ev.fail(node, "FIFOs belong to a PE's program, not to the layout")
+    if is_const:
+        ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
+    unit = element_words(ev, type.element, arguments[0])
+    options: dict[str, Attribute] = {}
+    if len(arguments) == 2:
+        options = _fifo_options(ev, arguments[1])
+    symbol = ev.pe.unique(f"{where.buffer.symbol}.fifo")
+    op = wse.FifoOp(symbol, where.buffer.symbol, options=options)
+    op.location = location(ev.source, node)
+    ev.pe.fifos.append(op)
+    return Value(types.FIFO, FifoDescriptor(symbol, unit))
+
+
+def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute]:
+    """The configuration of a FIFO, as properties of its operation."""
+    fields = Fields(ev, ev.expr(node), node, "a FIFO's configuration")
+    options: dict[str, Attribute] = {}
+    actions = [fields.choice(name) for name in ("empty_action", "full_action")]
+    empty, full = (None if action is None else StringAttr(action) for action in actions)
+    try:
+        verify_fifo_actions(empty, full, ev.session.target)
+    except VerifyException as error:
+        ev.fail(node, str(error))
+    for name, action in (("empty_action", empty), ("full_action", full)):
+        if action is not None:
+            options[name] = action
+    for name in ("activate_push", "activate_pop"):
+        task = symbol_of_completion(ev, fields.take(name), node)
+        if task is not None:
+            options[name] = SymbolRefAttr(task)
+    options |= _fifo_registers(ev, fields, node)
+    priority, simd = fields.choice("priority"), fields.choice("simd_mode")
+    if priority is not None:
+        options["priority"] = StringAttr(one_of(ev, dsd.Priority, priority, "priority", node))
+    if simd is not None:
+        options["simd"] = StringAttr(one_of(ev, dsd.SimdMode, simd, "simd_mode", node))
+    for name, given, on_wse2 in (("priority", priority, False), ("simd_mode", simd, True)):
+        if given is not None and ev.session.target.operation_priority != on_wse2:
+            rule = "the operation has it there (DSD-229)" if name == "priority" else "fabric DSDs have it (DSD-244)"
+            ev.fail(node, f"'.{name}' of a FIFO is not known on {ev.session.target.name}; {rule}")
+    fields.end()
+    return options
+
+
+def _fifo_registers(ev: Evaluator, fields: Fields, node: syntax.Expression) -> dict[str, Attribute]:
+    """The registers that are to hold a FIFO."""
+    found: dict[str, int] = {}
+    for name, type in (("dest", types.DSR_DEST), ("src", types.DSR_SRC1), ("xdsr", types.XDSR)):
+        value = fields.take(name)
+        if value is None:
+            continue
+        if value.type is not type:
+            ev.fail(node, f"field '.{name}' is a '{type}', not a '{value.type}' (DSR-072)")
+        found[name] = int(ev.data(value, node, f"field '.{name}'"))
+    if not found:
+        return {}
+    if len(found) < 3:
+        ev.fail(node, "a FIFO is given '.dest', '.src' and '.xdsr' together, or none of them (DSR-073)")
+    if found["dest"] != found["src"]:
+        ev.fail(node, f"'.dest' is register {found['dest']} and '.src' {found['src']}; both have one number (DSR-074)")
+    return {"register": IntegerAttr(found["dest"], i64), "xdsr": IntegerAttr(found["xdsr"], i64)}
+
+
+@TABLE.row(
+    "@set_fifo_read_length(fifo, length)",
+    "@set_fifo_write_length(fifo, length)",
+    where=Where.RUN_TIME,
+    refusal="{name} changes the FIFO at run time; it cannot stand in a comptime block (DSD-156)",
+    rules="DSD-150 to DSD-158",
+)
+def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    arguments = node.arguments
+    fifo, length = ev.expr(arguments[0]), ev.expr(arguments[1], types.U16)
+    if not isinstance(fifo.data, FifoDescriptor):
+        ev.fail(
+            arguments[0],
+            f"@{node.name} sets a length of a FIFO known at compile time, not of a '{fifo.type}' (DSD-152)",
+        )
+    length = coerce(ev, length, types.U16, arguments[1])
+    ev.code.at(ev.source, node.start)
+    side = "read" if node.name == "set_fifo_read_length" else "write"
+    ev.code(dsd.SetFifoLengthOp(fifo.data.symbol, side, field(ev, word(ev, length, arguments[1], "a length"))))
+    return VOID

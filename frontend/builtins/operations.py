@@ -1,0 +1,147 @@
+"""The DSD operations: one builtin for each row of the table."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ...csl import syntax
+from ...dialects import dsd
+from ...operations import dsd_table
+from .. import emit, types
+from ..core import Evaluator
+from ..descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..dsd_operands import materialize, scalar_at, scalar_operand
+from ..expressions import place
+from ..places import Memory
+from ..registry import Table, Where
+from ..struct_fields import Fields
+from ..types import Type
+from ..values import Address, Value, boolean, is_ssa
+from .asynchronous import asynchronous
+from .dsds import moved_by
+from .dsrs import emit_on_registers, register_operand
+
+TABLE = Table("DSD operations")
+
+
+def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """A builtin of the table of DSD operations."""
+    row = dsd_table.OPERATIONS[node.name]
+    count = 1 + len(row.sources)
+    arguments = node.arguments
+    if ev.session.fp16 is not types.F16 and "f16" in (row.destination, *row.sources):
+        format = ev.session.fp16
+        ev.fail(node, f"@{node.name} of '{format}' is not supported yet; use @map, 32-bit floats or --fp16-format=f16")
+    settings: dsd.AsyncAttr | None = None
+    index: SSAValue | None = None
+    if len(arguments) > count:
+        fields = Fields(ev, ev.expr(arguments[count]), arguments[count], f"the configuration of @{node.name}")
+        wanted = fields.take("index")
+        if wanted is not None:
+            index = _index_operand(ev, wanted, arguments[count])
+        settings = asynchronous(ev, fields, arguments[count])
+        fields.end()
+    destination = _operand(ev, arguments[0], row, None)
+    accumulator = _accumulator(ev, arguments[0])
+    sources = [
+        _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
+        for n, argument in enumerate(arguments[1:count])
+    ]
+    if len(sources) == 2 and row.name not in SCALARS_ALONE and not any(map(_is_descriptor, sources)):
+        rule = f"the SDK's compiler wants a DSD or DSR among the sources of @{node.name}"
+        ev.warn(node, f"{rule}; compute the number first and move it")
+    ev.code.at(ev.source, node.start)
+    registers = any(value.type.name.startswith("dsr.") for value in (destination, *sources))
+    if registers:
+        asked = want is not types.VOID and settings is None
+        op: dsd.DsdOperation = emit_on_registers(ev, row, destination, sources, settings, index, asked, node)
+    else:
+        # Only a FIFO can stop an operation, and only a synchronous one.
+        fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
+        asked = want is not types.VOID and settings is None and fifos
+        op = dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings, with_result=asked)
+        ev.code(op)
+    return boolean(True if op.result is None else op.result)
+
+
+SCALARS_ALONE = frozenset(("fscaleh", "fscales"))
+"""Operations with two sources that the manual gives scalars only."""
+
+
+def _is_descriptor(value: SSAValue) -> bool:
+    return value.type.name.startswith(("dsd.", "dsr."))
+
+
+def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
+    """The variable a destination written `&variable` stands for."""
+    if not isinstance(node, syntax.Unary) or node.operator != "&":
+        return None
+    target = place(ev, node.operand)
+    return target.where if isinstance(target, Memory) else None
+
+
+def _accumulated(
+    ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
+) -> SSAValue | None:
+    """A source that is the variable the results go to: it is read anew for every element, so that they add up."""
+    if accumulator is None or not isinstance(node, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
+        return None
+    target = place(ev, node)
+    if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
+        return None
+    needed = ELEMENTS[row.sources[source]]
+    everywhere = MemoryDescriptor(accumulator, (0,), (MAX_EXTENT,), types.size(needed) // 2)
+    return materialize(ev, everywhere, needed, node)
+
+
+MAX_EXTENT = 0xFFFF
+"""The extent of a descriptor that only repeats one element; the other operands say how often."""
+
+
+def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:
+    amount = moved_by(ev, value, node, "'.index'")
+    return amount if is_ssa(amount) else ev.code.constant(types.I16, amount)
+
+
+def _declare() -> None:
+    """Declare the operations of the table, those with the same number of sources in one row."""
+    by_sources: dict[int, list[str]] = {}
+    for name, row in dsd_table.OPERATIONS.items():
+        by_sources.setdefault(len(row.sources), []).append(name)
+    for count, names in sorted(by_sources.items()):
+        sources = ["source"] if count == 1 else [f"source{number + 1}" for number in range(count)]
+        arguments = ", ".join(["destination", *sources])
+        TABLE.row(
+            *(f"@{name}({arguments}[, config])" for name in names),
+            where=Where.RUN_TIME,
+            refusal="{name} works on memory and the fabric, which do not exist at compile time",
+            rules="DSD-072, DSD-073, DSD-180 to DSD-196",
+        )(_operation)
+
+
+_declare()
+
+
+def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
+    """One operand of an operation: the destination, or a source by its position."""
+    needed = ELEMENTS[row.destination if source is None else row.sources[source]]
+    value = ev.expr(node, None if source is None else needed)
+    data = value.data
+    if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):
+        return materialize(ev, data, needed, node)
+    if isinstance(value.type, types.Register):
+        return register_operand(ev, value, needed, node)
+    noun = "the destination" if source is None else f"source {source + 1}"
+    if isinstance(value.type, types.Pointer) and source is None:
+        where = data if isinstance(data, Address) else Address(None, 0, 1, data)
+        if not row.scalar_destination:
+            ev.fail(node, f"{noun} of @{row.name} must be a DSD, not a pointer (DSD-072)")
+        target = value.type.target
+        if emit.has_one_register(target) and types.size(target) not in (2, 4):
+            ev.fail(node, f"{noun} of @{row.name} has {8 * types.size(needed)} bits, but this points to a '{target}'")
+        return scalar_at(ev, where, needed)
+    if source is None:
+        ev.fail(node, f"{noun} of @{row.name} is a DSD, a DSR or a pointer to a variable, not '{value.type}'")
+    if source not in row.scalar_sources:
+        ev.fail(node, f"{noun} of @{row.name} must be a DSD or DSR, not '{value.type}'")
+    return scalar_operand(ev, value, needed, row, node)

@@ -1,0 +1,36 @@
+"""Builtins of parts of the machine that are not modeled yet: each call is checked and refused with one error."""
+
+from __future__ import annotations
+
+from ...csl import syntax
+from ..core import Evaluator
+from ..registry import GUARD, Table
+from ..types import Type
+from ..values import Value
+
+TABLE = Table("Known but not supported yet")
+
+_MISSING: dict[str, str] = {}
+"""What each builtin needs that is not simulated."""
+
+
+def _declare(missing: str, *calls: str, since: str = "1.4", on_wse2: str = "") -> None:
+    TABLE.row(*calls, since=since, on_wse2=on_wse2)(_refuse)
+    for name in TABLE.rows[-1].names:
+        _MISSING[name] = missing
+
+
+def _refuse(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    ev.fail(node, f"@{node.name} is not supported yet: {_MISSING[f'@{node.name}']} not simulated")
+
+
+_declare("configuration registers are", "@get_config(address[, ranges])")
+_declare("configuration registers are", "@set_config(address, value[, ranges])")
+_declare("configuration registers are", "@get_config_unchecked(address)")
+_declare("configuration registers are", "@set_config_unchecked(address, value)")
+_declare("filters are", "@get_filter_id(color)")
+_declare("teardown is", "@set_teardown_handler(task, color)")
+_declare("dropping wavelets up to a control wavelet is", "@dfilt(dsd, config)")
+_declare("flushing queues is", "@queue_flush(queue)", on_wse2=GUARD)
+_declare("flushing queues is", "@set_empty_queue_handler(function, queue)", on_wse2=GUARD)
+_declare("task rotation is", "@bind_rotating_tasks(task, other, id, config)", since="2.10", on_wse2=GUARD)

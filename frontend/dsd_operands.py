@@ -1,0 +1,137 @@
+"""DSDs and scalars as operands of DSD operations in IR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Attribute, SSAValue
+
+from ..csl import syntax
+from ..dialects import dsd, wse
+from ..operations import dsd_table
+from . import emit, types
+from .conversion import coerce, extend
+from .core import Evaluator
+from .descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .places import array_at, byte_address
+from .types import Type
+from .values import Address, Column, Value, is_ssa
+
+
+def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
+    return array_at(ev, where, element, types.size(element))
+
+
+def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, in_register: bool = False) -> SSAValue:
+    """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
+    builder = ev.code
+    assert ev.pe is not None
+    builder.at(ev.source, node.start)
+    mlir = emit.scalar(element)
+    if isinstance(data, MemoryDescriptor):
+        base, offset = view(ev, data.address, element)
+        extents = tuple(field(ev, item) for item in data.extents)
+        strides = tuple(field(ev, item) for item in data.strides)
+        if len(strides) == 1:
+            return builder.value(
+                dsd.Mem1dOp(
+                    base, extents[0], offset=offset, stride=strides[0], wavelet_index_offset=data.wavelet_index_offset
+                )
+            )
+        return builder.value(
+            dsd.Mem4dOp(base, extents, offset=offset, strides=strides, wavelet_index_offset=data.wavelet_index_offset)
+        )
+    if isinstance(data, FabricDescriptor):
+        symbol = None
+        color = None
+        if (
+            data.queue is None
+            and data.color is not None
+            and (data.output or not any(c == data.color and not o for (o, _), c in ev.pe.queue_colors.items()))
+        ):
+            ev.pe.use(ev, "color", data.color, node)
+            color = ev.pe.color(data.color)
+        elif data.queue is None and data.color is None:
+            ev.fail(node, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
+        else:
+            symbol = ev.pe.queue(ev, data.output, data.queue, data.color, node)
+        options: dict[str, Attribute] = {}
+        for name, value in data.options:
+            options[name] = _option(ev, name, value, node)
+        make = dsd.FaboutOp if data.output else dsd.FabinOp
+        type = (dsd.FaboutType if data.output else dsd.FabinType)(mlir)  # pyright: ignore[reportArgumentType]
+        return builder.value(make(type, field(ev, data.extent), queue=symbol, color=color, options=options))  # pyright: ignore
+    if isinstance(data, FifoDescriptor):
+        return builder.value(dsd.FifoOp(data.symbol, mlir))
+    if isinstance(data, CircularDescriptor) and in_register:
+        if is_ssa(data.extent):
+            ev.fail(node, "the extent of a circbuf_dsd must be known at compile time here")
+        base, _ = view(ev, data.address, element)
+        return builder.value(dsd.CircbufOp(base, data.extent, wraparound=data.wraparound))
+    if isinstance(data, CircularDescriptor):
+        ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
+    ev.fail(node, "this is no DSD")
+
+
+def _option(ev: Evaluator, name: str, value: Any, node: syntax.Node) -> Attribute:
+    match name:
+        case "priority":
+            return dsd.PriorityAttr(dsd.Priority(value))
+        case "simd":
+            return dsd.SimdModeAttr(dsd.SimdMode(value))
+        case "zero":
+            return dsd.ZeroedSourceAttr(dsd.ZeroedSource(value))
+        case _:
+            return UnitAttr()
+
+
+def field(ev: Evaluator, item: Any) -> Any:
+    if isinstance(item, Column):
+        assert ev.pe is not None
+        return ev.pe.parameter(ev.code, types.I16, item)
+    return item
+
+
+def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
+    """A scalar variable as a memref without dimensions."""
+    mlir = emit.scalar(element)
+    buffer = where.buffer
+    if (
+        buffer is not None
+        and not buffer.count
+        and where.offset == 0
+        and emit.scalar(emit.stored(buffer.element)) == mlir
+    ):
+        return ev.code.once((buffer.symbol, mlir), lambda: wse.GetBufferOp(buffer.symbol, emit.array(mlir, ())))
+    word = byte_address(ev, where)
+    return ev.code.once((word, mlir), lambda: wse.ViewOp(word, emit.array(mlir, ())))
+
+
+def scalar_operand(
+    ev: Evaluator, value: Value, needed: Type, row: dsd_table.DsdOperation, node: syntax.Node
+) -> SSAValue:
+    """A scalar source with the type the operation takes; integers and moves care for the width only."""
+    type = value.type
+    if isinstance(type, types.Enum):
+        value, type = Value(type.underlying, value.data), type.underlying
+    if type in (types.BOOL,) or isinstance(type, types.Identifier):
+        value, type = Value(types.U16, value.data), types.U16
+    assert isinstance(needed, types.Int | types.Float)
+    bits = needed.bits
+    if types.is_float(needed):
+        if types.is_float(type):
+            return ev.ssa(coerce(ev, value, needed, node), node)
+        ev.fail(node, f"@{row.name} takes a '{needed}', not '{type}'; convert it with @as")
+    if isinstance(type, types.Float) and row.function == "move" and type.bits == bits:
+        from .conversion import bitcast
+
+        return ev.ssa(bitcast(ev, value, types.U16 if bits == 16 else types.U32, node), node)
+    if not types.is_integer(type):
+        ev.fail(node, f"@{row.name} takes a {bits}-bit integer, not '{type}'")
+    if is_ssa(value.data):
+        assert isinstance(type, types.Int)
+        if type.bits > bits:
+            ev.fail(node, f"@{row.name} takes {bits}-bit integers, not '{type}'; convert it with @as")
+        return extend(ev, value.data, type, bits)
+    return ev.ssa(Value(types.Int(bits, True), ev.fitted(types.Int(bits, True), value.data)), node)
