@@ -1,15 +1,16 @@
-"""What cores that hand entries to each other can come to, whatever the numbers are that their loops and branches ask.
+"""Symbolic model checking of communicating cores: deadlock, overwritten slots, leftover credits.
 
-A core is a tree of loops, branches and events. What it does next may depend on numbers that are not known: then it is
-followed both ways, and what the answer tells of the number is kept for all cores that ask. As cores wait for each
-other by counted entries and credits alone, what they come to does not depend on the order in which they take turns,
-so one order is enough; whether a push comes behind the free of its slot in every order is told by what each token
-knows of frees. A state is where each core stands, relative to the others, the tokens on their way, and what is known
-of numbers: there are finitely many where cores that go round loops stay together, and if all have been seen, what is
-not among them cannot happen, however often the loops go round. Loops of unknown length pass through more states than
-there are: what was known of a number of rounds may be forgotten, so that an outcome that is found need not happen.
+A core is a tree of loops, branches and events on ring buffers. Where the next event depends on a symbolic integer, the
+search splits and records the outcome of the comparison for all cores. Cores wait for each other by counted entries and
+credits alone, so outcomes do not depend on the interleaving and one interleaving is searched; whether a push follows
+the free of its slot in every interleaving is derived from the frees that each token has not seen, a vector clock.
 
-Knows the arithmetic of pipes and numbers, nothing of IR.
+A state is the position of each core relative to the others, the tokens in flight, and the bounds of integers. Their
+number is finite if cores in loops stay together; once all have been visited, no other outcome is possible for any trip
+count. Loops of unknown trip count are abstracted: bounds of old iterations are dropped, so an outcome that is found
+may be spurious.
+
+Knows the arithmetic of pipes and of symbolic integers, nothing of IR.
 """
 
 from __future__ import annotations
@@ -22,120 +23,123 @@ from typing import Any, Literal, TypeAlias
 from ..operations import pipe_protocol
 from .event_graph import Event, Ring
 from .symbolic_integers import (
-    ROUND,
-    Below,
+    ITERATION,
+    Affine,
+    Bounds,
+    CaseSplit,
     Condition,
-    Knowledge,
-    Limits,
-    Linear,
-    Question,
+    Interval,
+    IsNegative,
+    Symbol,
     Terms,
-    Unknown,
-    normal,
-    numbers_in,
-    plus,
-    replaced,
-    unknown,
+    add,
+    normalized,
+    substitute,
+    symbol,
+    values_in,
 )
 
 MAX_STATES = 5_000
-"""States after which a search is given up."""
+"""States after which the search stops."""
 
-MAX_MOVES = 400_000
-"""Events and tests, each as often as something is known, after which a search is given up."""
+MAX_WORK = 400_000
+"""Instructions, weighted by the bounds in their states, after which the search stops."""
 
-MAX_KNOWN = 40
-"""Numbers of which something is known, and loops that cores are in, after which a search is given up."""
+MAX_BOUNDS = 40
+"""Bounds and active loops of one state after which the search stops."""
 
 MAX_TOKENS = 40
-"""Entries and credits on their way from one core to another, after which a search is given up."""
+"""Entries and credits in flight between two cores after which the search stops."""
 
 MAX_ROUNDS = 256
-"""Rounds of a loop that are told apart."""
+"""Iterations of a loop that are counted exactly."""
 
 MAX_COPIES = 512
-"""Nodes as which a loop of known length may be written out."""
+"""Nodes into which a loop of known trip count may be unrolled."""
 
 # ---------------------------------------------------------------------------------------------
-# What a core does
+# Control trees
 # ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Do:
-    """An event; a push may carry a signal, a condition, and a pop receive one, a flag."""
+class EventNode:
+    """An event. A push may send a signal, which is a condition; a pop may receive one, as an integer of 0 or 1."""
 
     event: Event
     origin: Any = None
     signal: Condition | None = None
-    received: Linear | None = None
+    received: Affine | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Repeat:
-    """A loop that goes on while `test` holds, in which its round is `rounds(self)`; `count` is how often, if known."""
+class Loop:
+    """A loop that runs while `condition` holds; `iteration(key)` is its iteration number in conditions.
+
+    `trip_count` is the number of iterations, if it is known.
+    """
 
     key: object
-    test: Condition
+    condition: Condition
     body: Sequence[Node]
-    count: int | None = None
+    trip_count: int | None = None
     origin: Any = None
-    trips: Linear | None = None
-    """How often the loop goes round, if that is one number; as far as it is not negative."""
+    symbolic_trip_count: Affine | None = None
+    """The number of iterations as an integer, where it can be expressed; a negative one means none."""
 
 
 @dataclass(frozen=True, eq=False)
-class Choose:
+class Branch:
     """A branch."""
 
     condition: Condition
     then: Sequence[Node]
-    other: Sequence[Node]
+    otherwise: Sequence[Node]
     origin: Any = None
 
 
 @dataclass(frozen=True, eq=False)
-class Leave:
-    """Leaves the innermost loop unless a condition holds."""
+class Exit:
+    """An exit of the innermost loop, taken unless a condition holds."""
 
     condition: Condition
     origin: Any = None
 
 
-Node: TypeAlias = Do | Repeat | Choose | Leave
+Node: TypeAlias = EventNode | Loop | Branch | Exit
 
 
-def rounds(key: object) -> Linear:
-    """How often the loop of this key has come round, as a number in conditions within it."""
-    return Linear(0, ((Unknown(ROUND, (), (key,)), 1),))
+def iteration(key: object) -> Affine:
+    """Return the iteration number of a loop, counted from 0, as conditions within the loop use it."""
+    return Affine(0, ((Symbol(ITERATION, (), (key,)), 1),))
 
 
-Kind: TypeAlias = Literal["end", "left", "deadlock", "overwrite", "early", "held", "unfreed"]
-"""What cores come to: their ends; their ends with entries left; waiting forever; a push that may overwrite; free
-slots that are told of before there are so many; all slots held by a consumer that asks for another entry; entries
-taken out that are not freed, or freed before."""
+Outcome: TypeAlias = Literal["end", "left", "deadlock", "overwrite", "early", "held", "unfreed"]
+"""How cores may end: `end`, all of them; `left`, with entries that nobody pops; `deadlock`; `overwrite`, a push that
+may reuse a slot in use; `early`, a credit for slots that are not free yet; `held`, a pop while the consumer holds all
+slots; `unfreed`, popped entries that are not freed, or freed before their pop."""
 
 
 @dataclass
 class Verdict:
-    """What cores may come to; they come to nothing else if all states have been seen.
+    """The outcomes that are possible; the only ones if the search is complete.
 
-    `asked` are the numbers that it depends on, with where they are asked for.
+    `conditions` are those that outcomes depend on, with the origin of each.
     """
 
-    outcomes: dict[tuple[Kind, str], None] = field(default_factory=dict[tuple[Kind, str], None])
+    outcomes: dict[tuple[Outcome, str], None] = field(default_factory=dict[tuple[Outcome, str], None])
     is_complete: bool = True
-    asked: dict[tuple[Condition, Any], None] = field(default_factory=dict[tuple[Condition, Any], None])
+    conditions: dict[tuple[Condition, Any], None] = field(default_factory=dict[tuple[Condition, Any], None])
     states: int = 0
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing goes wrong, for certain."""
+        """Whether `end` is the only possible outcome."""
         return self.is_complete and all(kind == "end" for kind, _ in self.outcomes)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something goes wrong, for certain."""
+        """Whether `end` is impossible."""
         return self.is_complete and bool(self.outcomes) and all(kind != "end" for kind, _ in self.outcomes)
 
 
@@ -145,143 +149,150 @@ class Verdict:
 
 
 @dataclass(eq=False)
-class _Step:
-    """One instruction: an event, a test with where to go on if it fails, or a jump."""
+class _Instruction:
+    """One instruction: an event, a test with its target if it fails, or a jump."""
 
-    what: Literal["do", "enter", "test", "again", "branch", "leave", "jump", "end"]
-    do: Do | None = None
+    opcode: Literal["event", "enter", "test", "repeat", "branch", "exit", "jump", "end"]
+    node: EventNode | None = None
     condition: Condition = True
     target: int = 0
     origin: Any = None
     heads: tuple[int, ...] = ()
-    """Where the loops around it begin, outermost first."""
-    tests: tuple[_Step, ...] = ()
+    """The indices at which the loops around it begin, outermost first."""
+    loop_tests: tuple[_Instruction, ...] = ()
     """The tests of these loops."""
 
 
 @dataclass(eq=False)
 class _Code:
-    """A core's instructions, with how deep each loop that is told apart by its rounds stands in others."""
+    """The instructions of a core, with the depth of each loop that is not unrolled."""
 
-    steps: list[_Step] = field(default_factory=list[_Step])
-    depths: dict[object, int] = field(default_factory=dict[object, int])
+    instructions: list[_Instruction] = field(default_factory=list[_Instruction])
+    loop_depths: dict[object, int] = field(default_factory=dict[object, int])
     last_loop: int = -1
-    """Where the last loop begins that is in no other."""
-    asked: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
-    """Where numbers of one kind are asked for, see `_shape`."""
+    """The index at which the last outermost loop begins."""
+    queries: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    """The indices of the instructions whose conditions have integers of one signature, see `_signature`."""
 
-    def add(self, step: _Step, loops: Sequence[tuple[int, _Step]]) -> None:
-        """Append a step that stands in loops that begin at these places, with these tests."""
-        step.heads, step.tests = tuple(head for head, _ in loops), tuple(test for _, test in loops)
-        conditions = [step.condition] if step.do is None or step.do.signal is None else [step.do.signal]
-        for number in (number for condition in conditions for number in numbers_in(condition)):
-            for shape in {_shape(number.terms), *(_shape((term,)) for term in number.terms)}:
-                self.asked.setdefault(shape, []).append(len(self.steps))
-        self.steps.append(step)
+    def add(self, instruction: _Instruction, loops: Sequence[tuple[int, _Instruction]]) -> None:
+        """Append an instruction inside loops given by their first index and their test."""
+        instruction.heads, instruction.loop_tests = tuple(head for head, _ in loops), tuple(test for _, test in loops)
+        conditions = (
+            [instruction.condition]
+            if instruction.node is None or instruction.node.signal is None
+            else [instruction.node.signal]
+        )
+        for number in (number for condition in conditions for number in values_in(condition)):
+            for shape in {_signature(number.terms), *(_signature((term,)) for term in number.terms)}:
+                self.queries.setdefault(shape, []).append(len(self.instructions))
+        self.instructions.append(instruction)
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether a node is written out: without conditions, and as often as is known."""
-    if isinstance(node, Do):
+def _is_unrolled(node: Node) -> bool:
+    """Return whether a node is unrolled: it has no conditions, and a known trip count."""
+    if isinstance(node, EventNode):
         return node.signal is None and node.received is None
     return (
-        isinstance(node, Repeat)
-        and node.count is not None
-        and all(map(_is_plain, node.body))
-        and node.count * _length(node.body) <= MAX_COPIES
+        isinstance(node, Loop)
+        and node.trip_count is not None
+        and all(map(_is_unrolled, node.body))
+        and node.trip_count * _length(node.body) <= MAX_COPIES
     )
 
 
 def _length(nodes: Sequence[Node]) -> int:
-    return sum(_length(node.body) * (node.count or 0) if isinstance(node, Repeat) else 1 for node in nodes)
+    return sum(_length(node.body) * (node.trip_count or 0) if isinstance(node, Loop) else 1 for node in nodes)
 
 
-def _compiled(nodes: Sequence[Node], drains: Sequence[Event]) -> _Code:
+def _compile_core(nodes: Sequence[Node], drains: Sequence[Event]) -> _Code:
     code = _Code()
     _compile(code, nodes, (), [])
     for event in drains:
-        code.add(_Step("do", Do(event)), ())
-    code.add(_Step("end"), ())
+        code.add(_Instruction("event", EventNode(event)), ())
+    code.add(_Instruction("end"), ())
     return code
 
 
-def _test(loop: Repeat) -> Condition:
-    """The test of a loop; one of very many rounds is like one of an unknown number."""
-    if loop.count is None or loop.count < MAX_ROUNDS:
-        return loop.test
-    return Below(plus(rounds(loop.key), unknown(str(loop.count)), -1))
+def _test(loop: Loop) -> Condition:
+    """Return the test of a loop; a very large trip count is treated as unknown."""
+    if loop.trip_count is None or loop.trip_count < MAX_ROUNDS:
+        return loop.condition
+    return IsNegative(add(iteration(loop.key), symbol(str(loop.trip_count)), -1))
 
 
-def _compile(code: _Code, nodes: Sequence[Node], loops: tuple[tuple[int, _Step], ...], leaves: list[_Step]) -> None:
+def _compile(
+    code: _Code, nodes: Sequence[Node], loops: tuple[tuple[int, _Instruction], ...], exits: list[_Instruction]
+) -> None:
     for node in nodes:
         match node:
-            case Do():
-                code.add(_Step("do", node), loops)
-            case Repeat() if _is_plain(node):
-                for _ in range(node.count or 0):
-                    _compile(code, node.body, loops, leaves)
-            case Repeat():
-                code.depths[node.key] = len(loops)
-                code.last_loop = code.last_loop if loops else max(code.last_loop, len(code.steps))
-                code.add(_Step("enter"), loops)
-                test = _Step("test", condition=_test(node), origin=node.origin)
-                head = len(code.steps)
+            case EventNode():
+                code.add(_Instruction("event", node), loops)
+            case Loop() if _is_unrolled(node):
+                for _ in range(node.trip_count or 0):
+                    _compile(code, node.body, loops, exits)
+            case Loop():
+                code.loop_depths[node.key] = len(loops)
+                code.last_loop = code.last_loop if loops else max(code.last_loop, len(code.instructions))
+                code.add(_Instruction("enter"), loops)
+                test = _Instruction("test", condition=_test(node), origin=node.origin)
+                head = len(code.instructions)
                 inside = (*loops, (head, test))
                 code.add(test, inside)
-                inner: list[_Step] = []
+                inner: list[_Instruction] = []
                 _compile(code, node.body, inside, inner)
-                code.add(_Step("again", target=head), inside)
-                for step in (test, *inner):
-                    step.target = len(code.steps)
-            case Choose():
-                branch = _Step("branch", condition=node.condition, origin=node.origin)
+                code.add(_Instruction("repeat", target=head), inside)
+                for instruction in (test, *inner):
+                    instruction.target = len(code.instructions)
+            case Branch():
+                branch = _Instruction("branch", condition=node.condition, origin=node.origin)
                 code.add(branch, loops)
-                _compile(code, node.then, loops, leaves)
-                jump = _Step("jump")
+                _compile(code, node.then, loops, exits)
+                jump = _Instruction("jump")
                 code.add(jump, loops)
-                branch.target = len(code.steps)
-                _compile(code, node.other, loops, leaves)
-                jump.target = len(code.steps)
-            case Leave():
-                leave = _Step("leave", condition=node.condition, origin=node.origin)
+                branch.target = len(code.instructions)
+                _compile(code, node.otherwise, loops, exits)
+                jump.target = len(code.instructions)
+            case Exit():
+                leave = _Instruction("exit", condition=node.condition, origin=node.origin)
                 code.add(leave, loops)
-                leaves.append(leave)
+                exits.append(leave)
 
 
 # ---------------------------------------------------------------------------------------------
-# Where cores stand
+# States
 # ---------------------------------------------------------------------------------------------
 
-_Group: TypeAlias = tuple[tuple[int, ...], ...]
-"""A loop as all cores see it: its number among those entered in the round of the loop around it, with that loop's
-number and round, and so on; outermost first. `((0, 3), (1,))` is the second loop in the fourth round of the first."""
+_LoopInstance: TypeAlias = tuple[tuple[int, ...], ...]
+"""A loop as all cores count it: its number among the loops entered in one iteration of the loop around it, preceded by
+the number and iteration of that loop, and so on. `((0, 3), (1,))` is the second loop in the fourth iteration of the
+first."""
 
-_Path: TypeAlias = tuple[tuple[int, int], ...]
-"""The number and round of each loop a core is in; outermost first."""
+_IterationPath: TypeAlias = tuple[tuple[int, int], ...]
+"""The number and iteration of each loop a core is in; outermost first."""
 
 
 @dataclass
 class _Core:
-    place: int = 0
-    path: _Path = ()
+    pc: int = 0
+    path: _IterationPath = ()
     entered: tuple[int, ...] = (0,)
-    """How many loops were entered, and left, at each depth."""
+    """The number of loops entered, and exited, at each depth."""
 
-    def group(self, depth: int) -> _Group:
+    def loop_instance(self, depth: int) -> _LoopInstance:
         return (*self.path[:depth], self.path[depth][:1])
 
     def order(self) -> tuple[tuple[int, int], ...]:
-        """Grows while the core goes on."""
+        """Return a key that grows as the core advances."""
         return (*self.path, (self.entered[-1], -1))
 
     has_loops: bool = True
-    """Whether the core comes to more loops."""
+    """Whether the core may enter more loops."""
 
-    def where(self, group: _Group) -> int:
-        """-1 before a loop, or a round of one, 0 in it, 1 behind it."""
+    def position_of(self, loop_instance: _LoopInstance) -> int:
+        """Return -1 before a loop, or an iteration of one, 0 in it, 1 after it."""
         if not self.has_loops:
             return 1
-        for depth, part in enumerate(group):
+        for depth, part in enumerate(loop_instance):
             if depth >= len(self.path):
                 return 1 if self.entered[depth] > part[0] else -1
             for mine, other in zip(self.path[depth], part, strict=False):
@@ -292,109 +303,112 @@ class _Core:
 
 @dataclass
 class _Token:
-    """An entry or a credit on its way: how many frees its sender did not know of, and the signal it carries."""
+    """An entry or a credit in flight: the frees that its sender had not seen, and its signal."""
 
-    lags: list[int]
+    unseen_frees: list[int]
     signal: bool | None = None
 
 
 @dataclass
-class _End:
-    """What one core has done with one ring."""
+class _EndState:
+    """The progress of one core on one ring buffer."""
 
     acquires: int = 0
     popped: int = 0
     outstanding: int = 0
-    told: int = 0
-    """Slots that were told to be free, less those freed; not less than a ring's negative."""
+    credit_surplus: int = 0
+    """Slots for which credits were returned, less the freed ones; bounded below."""
 
 
 _Pair: TypeAlias = tuple[str, int, int]
-"""A ring, its producer and its consumer."""
+"""A ring buffer, a producer and a consumer."""
 
 
 @dataclass
 class _State:
     cores: list[_Core]
-    ends: dict[tuple[str, int], _End]
-    ahead: dict[_Pair, int]
-    """How many entries a producer is ahead of those a consumer is done with."""
+    ends: dict[tuple[str, int], _EndState]
+    occupancy: dict[_Pair, int]
+    """The entries that a producer has pushed and a consumer has not freed."""
     entries: dict[_Pair, list[_Token]]
     credits: dict[_Pair, list[_Token]]
-    lags: list[list[int]]
-    """Of each core, how many frees of each consumer it does not know of."""
-    known: Knowledge
-    bases: dict[_Group, int]
-    """The round of each loop from which those of cores in it are counted."""
-    frames: dict[Terms, _Group]
-    """The round in which something became known that is not asked in others."""
+    unseen_frees: list[list[int]]
+    """The frees of each consumer that each core has not seen."""
+    bounds: Bounds
+    base_iterations: dict[_LoopInstance, int]
+    """The iteration of each loop from which the iterations of cores in it are counted."""
+    scopes: dict[Terms, _LoopInstance]
+    """The iteration in which a bound was recorded that other iterations do not query."""
     is_wrong: bool = False
 
     def copy(self) -> _State:
         def tokens(queues: dict[_Pair, list[_Token]]) -> dict[_Pair, list[_Token]]:
-            return {pair: [_Token(list(t.lags), t.signal) for t in queue] for pair, queue in queues.items()}
+            return {pair: [_Token(list(t.unseen_frees), t.signal) for t in queue] for pair, queue in queues.items()}
 
         return _State(
-            [_Core(core.place, core.path, core.entered, core.has_loops) for core in self.cores],
-            {key: _End(end.acquires, end.popped, end.outstanding, end.told) for key, end in self.ends.items()},
-            dict(self.ahead),
+            [_Core(core.pc, core.path, core.entered, core.has_loops) for core in self.cores],
+            {
+                key: _EndState(end.acquires, end.popped, end.outstanding, end.credit_surplus)
+                for key, end in self.ends.items()
+            },
+            dict(self.occupancy),
             tokens(self.entries),
             tokens(self.credits),
-            [list(lags) for lags in self.lags],
-            Knowledge(self.known),
-            dict(self.bases),
-            dict(self.frames),
+            [list(unseen_frees) for unseen_frees in self.unseen_frees],
+            Bounds(self.bounds),
+            dict(self.base_iterations),
+            dict(self.scopes),
             self.is_wrong,
         )
 
     def key(self) -> object:
         def tokens(queues: dict[_Pair, list[_Token]]) -> object:
-            return tuple(tuple((*t.lags, t.signal) for t in queue) for queue in queues.values())
+            return tuple(tuple((*t.unseen_frees, t.signal) for t in queue) for queue in queues.values())
 
         return (
-            tuple((core.place, core.path, core.entered) for core in self.cores),
-            tuple((end.acquires, end.popped, end.outstanding, end.told) for end in self.ends.values()),
-            tuple(self.ahead.values()),
+            tuple((core.pc, core.path, core.entered) for core in self.cores),
+            tuple((end.acquires, end.popped, end.outstanding, end.credit_surplus) for end in self.ends.values()),
+            tuple(self.occupancy.values()),
             tokens(self.entries),
             tokens(self.credits),
-            tuple(map(tuple, self.lags)),
-            frozenset(self.known.items()),
-            frozenset(self.bases.items()),
+            tuple(map(tuple, self.unseen_frees)),
+            frozenset(self.bounds.items()),
+            frozenset(self.base_iterations.items()),
             self.is_wrong,
         )
 
 
-_Numbers: TypeAlias = tuple[int, ...]
-"""The number of a loop among those around it, of the loop around it, and so on; outermost first."""
+_LoopNumbers: TypeAlias = tuple[int, ...]
+"""The numbers of a loop and of the loops around it, outermost first."""
 
 
-class _TooFew(Exception):
-    """More rounds of a loop have to be told apart."""
+class _MoreIterationsNeeded(Exception):
+    """Raised when more iterations of a loop have to be counted exactly."""
 
-    def __init__(self, loop: _Numbers, needed: int) -> None:
+    def __init__(self, loop: _LoopNumbers, needed: int) -> None:
         super().__init__(loop, needed)
         self.loop = loop
         self.needed = needed
 
 
-def _numbers(group: _Group) -> _Numbers:
-    return tuple(part[0] for part in group)
+def _loop_numbers(loop_instance: _LoopInstance) -> _LoopNumbers:
+    return tuple(part[0] for part in loop_instance)
 
 
 def explore(
-    cores: Mapping[str, Sequence[Node]], rings: Mapping[str, Ring], known: Mapping[Terms, Limits] | None = None
+    cores: Mapping[str, Sequence[Node]], rings: Mapping[str, Ring], bounds: Mapping[Terms, Interval] | None = None
 ) -> Verdict:
-    """What cores come to, all numbers being such as is `known` of them.
+    """Return the outcomes that are possible for integers within `bounds`.
 
-    Every ring has at least one core that pushes and one that pops.
+    Every ring buffer has at least one core that pushes and one that pops.
     """
-    least = max((low for low, _ in (known or {}).values() if low is not None), default=0)
-    apart: dict[_Numbers, int] = {(): min(least, MAX_ROUNDS)}
+    least = max((low for low, _ in (bounds or {}).values() if low is not None), default=0)
+    exact_iterations: dict[_LoopNumbers, int] = {(): min(least, MAX_ROUNDS)}
     while True:
         try:
-            return _Search(cores, rings, known or {}, apart).verdict
-        except _TooFew as more:
-            apart[more.loop] = more.needed
+            return _Search(cores, rings, bounds or {}, exact_iterations).verdict
+        except _MoreIterationsNeeded as more:
+            exact_iterations[more.loop] = more.needed
 
 
 class _Search:
@@ -402,13 +416,13 @@ class _Search:
         self,
         cores: Mapping[str, Sequence[Node]],
         rings: Mapping[str, Ring],
-        known: Mapping[Terms, Limits],
-        apart: Mapping[_Numbers, int],
+        bounds: Mapping[Terms, Interval],
+        exact_iterations: Mapping[_LoopNumbers, int],
     ) -> None:
         self.verdict = Verdict()
         self._rings = rings
-        self._apart = apart
-        uses = [{(do.event.ring, do.event.action) for do in events_in(nodes)} for nodes in cores.values()]
+        self._exact_iterations = exact_iterations
+        uses = [{(do.event.ring, do.event.action) for do in event_nodes_in(nodes)} for nodes in cores.values()]
         self._producers = {
             ring: [core for core, use in enumerate(uses) if use & {(ring, "push"), (ring, "alloc"), (ring, "commit")}]
             for ring in rings
@@ -417,37 +431,37 @@ class _Search:
             ring: [core for core, use in enumerate(uses) if use & {(ring, "pop"), (ring, "free")}] for ring in rings
         }
         self._codes = [
-            _compiled(
+            _compile_core(
                 nodes,
                 [Event(ring, "drain") for ring in rings if rings[ring].drained and core in self._producers[ring]],
             )
             for core, nodes in enumerate(cores.values())
         ]
-        watched = ((ring, core) for ring in rings for core in self._consumers[ring])
-        self._watched = {pair: index for index, pair in enumerate(watched)}
+        consumers = ((ring, core) for ring in rings for core in self._consumers[ring])
+        self._consumer_index = {pair: index for index, pair in enumerate(consumers)}
         self._seen: set[object] = set()
-        self._moves = 0
-        self._gives_up = False
-        self._pending = [self._start(known)]
+        self._work = 0
+        self._is_aborted = False
+        self._pending = [self._start(bounds)]
         while self._pending:
-            if self._gives_up:
+            if self._is_aborted:
                 break
             self._run(self._pending.pop())
-        self.verdict.is_complete = not self._gives_up
+        self.verdict.is_complete = not self._is_aborted
         self.verdict.states = len(self._seen)
 
-    def _start(self, known: Mapping[Terms, Limits]) -> _State:
+    def _start(self, bounds: Mapping[Terms, Interval]) -> _State:
         pairs = [
             (ring, producer, consumer)
             for ring in self._rings
             for producer in self._producers[ring]
             for consumer in self._consumers[ring]
         ]
-        none = [0] * len(self._watched)
+        none = [0] * len(self._consumer_index)
         return _State(
             [_Core() for _ in self._codes],
             {
-                (ring, core): _End()
+                (ring, core): _EndState()
                 for ring in self._rings
                 for core in dict.fromkeys((*self._producers[ring], *self._consumers[ring]))
             },
@@ -455,68 +469,68 @@ class _Search:
             {pair: [] for pair in pairs},
             {pair: [_Token(list(none)) for _ in range(self._rings[pair[0]].seed)] for pair in pairs},
             [list(none) for _ in self._codes],
-            Knowledge(known),
+            Bounds(bounds),
             {},
             {},
         )
 
     # -----------------------------------------------------------------------------------------
-    # Going on
+    # Search
     # -----------------------------------------------------------------------------------------
 
     def _run(self, state: _State) -> None:
-        """Go on until the cores end, wait forever, have been here before, or an unknown number decides."""
+        """Run the cores until they end, deadlock, reach a visited state, or split on a comparison."""
         while True:
-            size = len(state.known) + len(state.bases)
+            size = len(state.bounds) + len(state.base_iterations)
             tokens = sum(map(len, state.entries.values())) + sum(map(len, state.credits.values()))
-            self._moves += 1 + size + tokens // 4
+            self._work += 1 + size + tokens // 4
             if (
-                self._moves > MAX_MOVES
+                self._work > MAX_WORK
                 or len(self._seen) > MAX_STATES
-                or size > MAX_KNOWN
+                or size > MAX_BOUNDS
                 or tokens > MAX_TOKENS * len(state.entries)
             ):
-                self._gives_up = True
+                self._is_aborted = True
                 return
-            moved, comes_round, asking = False, False, -1
+            moved, is_repeat, asking = False, False, -1
             for core in sorted(range(len(self._codes)), key=lambda core: state.cores[core].order()):
-                step = self._codes[core].steps[state.cores[core].place]
-                if step.what == "end":
+                instruction = self._codes[core].instructions[state.cores[core].pc]
+                if instruction.opcode == "end":
                     continue
-                found = self._move(state, core, step)
-                if isinstance(found, Question):
-                    # Others come first: what they know already is then soon forgotten.
+                found = self._step(state, core, instruction)
+                if isinstance(found, CaseSplit):
+                    # Other cores run first, so that bounds they share are soon dropped.
                     asking = core if asking < 0 else asking
                 elif found:
-                    moved, comes_round = True, step.what == "again"
+                    moved, is_repeat = True, instruction.opcode == "repeat"
                     break
             if not moved and asking >= 0:
-                if self._been_here(state, "asks"):
+                if self._is_visited(state, "splits"):
                     return
-                # What is asked may have been learnt, and rounds be counted otherwise.
-                question = self._move(state, asking, self._codes[asking].steps[state.cores[asking].place])
-                if isinstance(question, Question):
+                # The normal form may decide the comparison, or count iterations from another base.
+                split = self._step(state, asking, self._codes[asking].instructions[state.cores[asking].pc])
+                if isinstance(split, CaseSplit):
                     other = state.copy()
-                    self._learn(other, asking, question, False)
+                    self._assume(other, asking, split, False)
                     self._pending.append(other)
-                    self._learn(state, asking, question, True)
+                    self._assume(state, asking, split, True)
             elif not moved:
-                self._finish(state)
+                self._conclude(state)
                 return
-            elif state.cores[0].place < 0 or (comes_round and self._been_here(state, "comes round")):
+            elif state.cores[0].pc < 0 or (is_repeat and self._is_visited(state, "repeats")):
                 return
 
-    def _learn(self, state: _State, core: int, question: Question, answer: bool) -> None:
-        state.known.learn(question, answer)
-        self._note_frame(state, core, question.terms)
+    def _assume(self, state: _State, core: int, split: CaseSplit, answer: bool) -> None:
+        state.bounds.record(split, answer)
+        self._note_scope(state, core, split.terms)
 
-    def _note_frame(self, state: _State, core: int, terms: Terms) -> None:
-        """Note in which round a core learns something that is about one."""
+    def _note_scope(self, state: _State, core: int, terms: Terms) -> None:
+        """Record the iteration of a bound that holds in one iteration only."""
         depth = _inner_depth(terms)
         if depth:
-            state.frames.setdefault(terms, state.cores[core].path[:depth])
+            state.scopes.setdefault(terms, state.cores[core].path[:depth])
 
-    def _been_here(self, state: _State, why: str) -> bool:
+    def _is_visited(self, state: _State, why: str) -> bool:
         self._normalize(state)
         key = why, state.key()
         if key in self._seen:
@@ -524,191 +538,201 @@ class _Search:
         self._seen.add(key)
         return False
 
-    def _finish(self, state: _State) -> None:
-        if any(self._codes[core].steps[at.place].what != "end" for core, at in enumerate(state.cores)):
-            self._found("deadlock", "")
+    def _conclude(self, state: _State) -> None:
+        if any(self._codes[core].instructions[at.pc].opcode != "end" for core, at in enumerate(state.cores)):
+            self._report("deadlock", "")
             return
         wrong = False
         for (ring, _, _), queue in state.entries.items():
             if queue:
-                self._found("left", ring)
+                self._report("left", ring)
                 wrong = True
         for (ring, _), end in state.ends.items():
             if end.outstanding:
-                self._found("unfreed", ring)
+                self._report("unfreed", ring)
                 wrong = True
         if not wrong and not state.is_wrong:
-            self._found("end", "")
+            self._report("end", "")
 
-    def _found(self, kind: Kind, ring: str) -> None:
+    def _report(self, kind: Outcome, ring: str) -> None:
         self.verdict.outcomes[kind, ring] = None
         kinds = {kind for kind, _ in self.verdict.outcomes}
-        # More states would not decide anything.
-        self._gives_up = "end" in kinds and not kinds <= {"end", "overwrite"}
+        # More states would not change the verdict.
+        self._is_aborted = "end" in kinds and not kinds <= {"end", "overwrite"}
 
-    def _move(self, state: _State, core: int, step: _Step) -> bool | Question:
-        """Let a core do its next step; returns whether it can, or what it has to know."""
+    def _step(self, state: _State, core: int, instruction: _Instruction) -> bool | CaseSplit:
+        """Execute an instruction; return whether the core can, or the comparison to split on."""
         at = state.cores[core]
-        match step.what:
-            case "do":
-                assert step.do is not None
-                return self._do(state, core, step.do)
+        match instruction.opcode:
+            case "event":
+                assert instruction.node is not None
+                return self._execute_event(state, core, instruction.node)
             case "enter":
                 at.path = (*at.path, (at.entered[-1], 0))
                 at.entered = (*at.entered, 0)
-                state.bases.setdefault(at.group(len(at.path) - 1), 0)
-            case "again":
-                number, turn = at.path[-1]
-                at.path = (*at.path[:-1], (number, turn + 1))
+                state.base_iterations.setdefault(at.loop_instance(len(at.path) - 1), 0)
+            case "repeat":
+                number, iterations = at.path[-1]
+                at.path = (*at.path[:-1], (number, iterations + 1))
                 at.entered = (*at.entered[:-1], 0)
-                at.place = step.target
+                at.pc = instruction.target
                 return True
             case "jump":
-                at.place = step.target
+                at.pc = instruction.target
                 return True
-            case "test" | "leave" | "branch":
-                holds = self._ask(state, core, step.condition, step.origin)
-                if isinstance(holds, Question):
+            case "test" | "exit" | "branch":
+                holds = self._evaluate(state, core, instruction.condition, instruction.origin)
+                if isinstance(holds, CaseSplit):
                     return holds
                 if not holds:
-                    at.place = step.target
-                    if step.what != "branch":
+                    at.pc = instruction.target
+                    if instruction.opcode != "branch":
                         at.path = at.path[:-1]
                         at.entered = (*at.entered[:-2], at.entered[-2] + 1)
                     return True
             case "end":
                 return False
-        at.place += 1
+        at.pc += 1
         return True
 
     # -----------------------------------------------------------------------------------------
-    # Numbers
+    # Conditions
     # -----------------------------------------------------------------------------------------
 
-    def _ask(self, state: _State, core: int, condition: Condition, origin: Any) -> bool | Question:
-        """Whether a condition holds where a core stands, or what has to be known for that."""
+    def _evaluate(self, state: _State, core: int, condition: Condition, origin: Any) -> bool | CaseSplit:
+        """Return whether a condition holds at a core's position, or the comparison to split on."""
         if isinstance(condition, bool):
             return condition
         at = state.cores[core]
-        here = replaced(condition, lambda value: self._here(value, core, at.path))
-        counted = replaced(here, lambda value: self._counted(value, state))
-        found = state.known.decide(counted)
-        if isinstance(found, Question):
-            if all(value.name == ROUND for value, _ in found.terms):
+        here = substitute(condition, lambda value: self._in_shared_iterations(value, core, at.path))
+        counted = substitute(here, lambda value: self._with_exact_iterations(value, state))
+        found = state.bounds.decide(counted)
+        if isinstance(found, CaseSplit):
+            if all(value.name == ITERATION for value, _ in found.terms):
                 for value, _ in found.terms:
-                    place: Any = value.place
-                    needed = max(abs(found.bound), self._apart_in(place) + 1) + 1
-                    if needed <= MAX_ROUNDS and state.bases[place] > self._apart_in(place):
-                        raise _TooFew(_numbers(place), needed)
-            self.verdict.asked[condition, origin] = None
+                    instance: Any = value.instance
+                    needed = max(abs(found.bound), self._exact_iterations_of(instance) + 1) + 1
+                    if needed <= MAX_ROUNDS and state.base_iterations[instance] > self._exact_iterations_of(instance):
+                        raise _MoreIterationsNeeded(_loop_numbers(instance), needed)
+            self.verdict.conditions[condition, origin] = None
         elif counted != here:
-            state.known.assume(here, found)
-            for number in numbers_in(here):
+            state.bounds.assume(here, found)
+            for number in values_in(here):
                 if number.terms:
-                    self._note_frame(state, core, normal(number.terms))
+                    self._note_scope(state, core, normalized(number.terms))
         return found
 
-    def _here(self, value: Linear, core: int, path: _Path) -> Linear:
-        """A number with the rounds of a core's loops as those of all cores."""
-        return _placed(value, tuple(self._codes[core].depths.items()), path) if value.terms else value
+    def _in_shared_iterations(self, value: Affine, core: int, path: _IterationPath) -> Affine:
+        """Return an integer in which iterations of the core's loops are those shared by all cores."""
+        return (
+            _on_shared_iterations(value, tuple(self._codes[core].loop_depths.items()), path) if value.terms else value
+        )
 
-    def _counted(self, value: Linear, state: _State) -> Linear:
-        """A number with rounds that are known."""
-        found = Linear(value.constant)
+    def _with_exact_iterations(self, value: Affine, state: _State) -> Affine:
+        """Return an integer with exactly counted iterations replaced by their numbers."""
+        found = Affine(value.constant)
         for part, times in value.terms:
-            place: Any = part.place
-            base = state.bases.get(place) if part.name == ROUND else None
-            if base is None or base > self._apart_in(place):
-                found = plus(found, Linear(0, ((part, times),)))
+            instance: Any = part.instance
+            base = state.base_iterations.get(instance) if part.name == ITERATION else None
+            if base is None or base > self._exact_iterations_of(instance):
+                found = add(found, Affine(0, ((part, times),)))
             else:
-                found = plus(found, Linear(times * base))
+                found = add(found, Affine(times * base))
         return found
 
-    def _apart_in(self, group: _Group) -> int:
-        """How many rounds of a loop are told apart."""
-        return self._apart.get(_numbers(group), self._apart[()])
+    def _exact_iterations_of(self, loop_instance: _LoopInstance) -> int:
+        """Return how many iterations of a loop are counted exactly."""
+        return self._exact_iterations.get(_loop_numbers(loop_instance), self._exact_iterations[()])
 
     # -----------------------------------------------------------------------------------------
-    # States that are the same
+    # Normal form of states
     # -----------------------------------------------------------------------------------------
 
     def _normalize(self, state: _State) -> None:
-        """Count rounds from that of the last core, and forget what no core asks again."""
+        """Count iterations from the last core's, and drop bounds that no core queries again."""
         for core, at in enumerate(state.cores):
-            at.has_loops = bool(at.path) or at.place <= self._codes[core].last_loop
-        for group in sorted(state.bases, key=len):
-            if group not in state.bases:
+            at.has_loops = bool(at.path) or at.pc <= self._codes[core].last_loop
+        for loop_instance in sorted(state.base_iterations, key=len):
+            if loop_instance not in state.base_iterations:
                 continue
-            where = [at.where(group) for at in state.cores]
-            if all(place > 0 for place in where):
-                del state.bases[group]
+            positions = [at.position_of(loop_instance) for at in state.cores]
+            if all(position > 0 for position in positions):
+                del state.base_iterations[loop_instance]
                 continue
-            if any(place < 0 for place in where):
+            if any(position < 0 for position in positions):
                 continue
-            depth = len(group) - 1
-            ahead = min(at.path[depth][1] for at, place in zip(state.cores, where, strict=True) if place == 0)
-            if ahead:
-                self._shift(state, group, ahead)
-        for terms in list(state.known):
-            frame = state.frames.get(terms) or _frame(terms)
-            if not any(self._asks(core, at, frame, terms) for core, at in enumerate(state.cores)):
-                del state.known[terms]
-                state.frames.pop(terms, None)
+            depth = len(loop_instance) - 1
+            passed = min(
+                at.path[depth][1] for at, position in zip(state.cores, positions, strict=True) if position == 0
+            )
+            if passed:
+                self._rebase(state, loop_instance, passed)
+        for terms in list(state.bounds):
+            scope = state.scopes.get(terms) or _innermost_loop(terms)
+            if not any(self._may_query(core, at, scope, terms) for core, at in enumerate(state.cores)):
+                del state.bounds[terms]
+                state.scopes.pop(terms, None)
 
-    def _asks(self, core: int, at: _Core, frame: _Group, terms: Terms) -> bool:
-        """Whether a core may still ask for a number that it does not ask for behind a loop, or a round of one."""
-        if all(part.name == ROUND for part, _ in terms):
-            # What is known of rounds tells of sums with them.
-            return at.where(frame) <= 0
-        places = self._codes[core].asked.get(_shape(terms))
-        if places is None or at.place < 0:
+    def _may_query(self, core: int, at: _Core, scope: _LoopInstance, terms: Terms) -> bool:
+        """Return whether a core may still query an integer that it does not query after a loop, or an iteration."""
+        if all(part.name == ITERATION for part, _ in terms):
+            # Bounds of iterations imply bounds of sums with them.
+            return at.position_of(scope) <= 0
+        indices = self._codes[core].queries.get(_signature(terms))
+        if indices is None or at.pc < 0:
             return False
-        where = at.where(frame) if frame else 0
-        if where:
-            return where < 0
-        step = self._codes[core].steps[at.place]
-        # A round of a loop comes once, what lies in it may come again.
-        is_round = bool(frame) and len(frame[-1]) > 1
-        depth = len(frame) if is_round or not frame else len(frame) - 1
-        first = step.heads[depth] if len(step.heads) > depth else at.place
-        behind = step.tests[depth - 1].target if is_round and len(step.tests) >= depth else len(self._codes[core].steps)
-        return any(first <= place < behind for place in places)
+        position = at.position_of(scope) if scope else 0
+        if position:
+            return position < 0
+        instruction = self._codes[core].instructions[at.pc]
+        # An iteration runs once; a loop in it may run again.
+        is_iteration = bool(scope) and len(scope[-1]) > 1
+        depth = len(scope) if is_iteration or not scope else len(scope) - 1
+        first = instruction.heads[depth] if len(instruction.heads) > depth else at.pc
+        behind = (
+            instruction.loop_tests[depth - 1].target
+            if is_iteration and len(instruction.loop_tests) >= depth
+            else len(self._codes[core].instructions)
+        )
+        return any(first <= index < behind for index in indices)
 
-    def _shift(self, state: _State, group: _Group, by: int) -> None:
-        """Count the rounds of a loop from a later one."""
-        depth = len(group) - 1
+    def _rebase(self, state: _State, loop: _LoopInstance, by: int) -> None:
+        """Count the iterations of a loop from a later one."""
+        depth = len(loop) - 1
         for at in state.cores:
-            if at.where(group) == 0:
-                number, turn = at.path[depth]
-                at.path = (*at.path[:depth], (number, turn - by), *at.path[depth + 1 :])
-        state.bases = {_moved(other, group, by): base for other, base in state.bases.items()}
-        state.bases[group] = base = min(state.bases[group] + by, self._apart_in(group) + 1)
-        known, frames = Knowledge(), dict[Terms, _Group]()
-        for terms, (low, high) in state.known.items():
-            value = _shifted(Linear(0, terms), group, by)
+            if at.position_of(loop) == 0:
+                number, iterations = at.path[depth]
+                at.path = (*at.path[:depth], (number, iterations - by), *at.path[depth + 1 :])
+        state.base_iterations = {
+            _rebased_instance(other, loop, by): base for other, base in state.base_iterations.items()
+        }
+        state.base_iterations[loop] = base = min(state.base_iterations[loop] + by, self._exact_iterations_of(loop) + 1)
+        bounds, scopes = Bounds(), dict[Terms, _LoopInstance]()
+        for terms, (low, high) in state.bounds.items():
+            value = _rebased_value(Affine(0, terms), loop, by)
             low, high = (None if limit is None else limit - value.constant for limit in (low, high))
             if value.terms[0][1] < 0:
                 low, high = (None if limit is None else -limit for limit in (high, low))
-                value = Linear(0, tuple((part, -times) for part, times in value.terms))
-            known[value.terms] = low, high
-            if terms in state.frames:
-                frames[value.terms] = _moved(state.frames[terms], group, by)
-        state.known, state.frames = known, frames
-        this = ((Unknown(ROUND, (), group), 1),)
-        if base > self._apart_in(group):
-            state.known[this] = base, None
+                value = Affine(0, tuple((part, -times) for part, times in value.terms))
+            bounds[value.terms] = low, high
+            if terms in state.scopes:
+                scopes[value.terms] = _rebased_instance(state.scopes[terms], loop, by)
+        state.bounds, state.scopes = bounds, scopes
+        this = ((Symbol(ITERATION, (), loop), 1),)
+        if base > self._exact_iterations_of(loop):
+            state.bounds[this] = base, None
 
     # -----------------------------------------------------------------------------------------
     # Events
     # -----------------------------------------------------------------------------------------
 
-    def _do(self, state: _State, core: int, do: Do) -> bool | Question:
+    def _execute_event(self, state: _State, core: int, do: EventNode) -> bool | CaseSplit:
         name, action = do.event.ring, do.event.action
         ring, end = self._rings[name], state.ends[name, core]
         signal: bool | None = None
         if do.signal is not None:
-            found = self._ask(state, core, do.signal, do.origin)
-            if isinstance(found, Question):
+            found = self._evaluate(state, core, do.signal, do.origin)
+            if isinstance(found, CaseSplit):
                 return found
             signal = found
         waits = 0
@@ -723,20 +747,20 @@ class _Search:
             return False
         for queue in queues:
             for token in queue[:waits]:
-                state.lags[core] = list(map(min, state.lags[core], token.lags))
+                state.unseen_frees[core] = list(map(min, state.unseen_frees[core], token.unseen_frees))
                 if token.signal is not None and do.received is not None:
-                    received = self._here(do.received, core, state.cores[core].path)
-                    state.known[received.terms] = int(token.signal), int(token.signal)
-                    self._note_frame(state, core, received.terms)
+                    received = self._in_shared_iterations(do.received, core, state.cores[core].path)
+                    state.bounds[received.terms] = int(token.signal), int(token.signal)
+                    self._note_scope(state, core, received.terms)
             del queue[:waits]
-        state.cores[core].place += 1
+        state.cores[core].pc += 1
         match action:
             case "push" | "alloc" | "commit":
                 if action != "commit":
                     self._acquire(state, core, name, ring, end)
                 if action != "alloc":
                     for consumer in self._consumers[name]:
-                        state.entries[name, core, consumer].append(_Token(list(state.lags[core]), signal))
+                        state.entries[name, core, consumer].append(_Token(list(state.unseen_frees[core]), signal))
             case "pop":
                 end.popped = end.popped % ring.period + 1
                 if ring.frees_at_pop:
@@ -744,141 +768,143 @@ class _Search:
                 else:
                     end.outstanding += 1
                     if end.outstanding > ring.slots:
-                        self._stop(state, "held", name)
+                        self._abort_path(state, "held", name)
             case "free":
                 if not ring.frees_at_pop:
                     end.outstanding -= 1
                     if end.outstanding < 0:
-                        self._stop(state, "unfreed", name)
+                        self._abort_path(state, "unfreed", name)
                     self._free(state, core, name, ring, end)
             case _:
                 pass
         return True
 
-    def _stop(self, state: _State, kind: Kind, ring: str) -> None:
-        """End a way on which something has gone wrong."""
-        self._found(kind, ring)
-        state.cores[0].place = -1
+    def _abort_path(self, state: _State, kind: Outcome, ring: str) -> None:
+        """Report an outcome and stop following this state."""
+        self._report(kind, ring)
+        state.cores[0].pc = -1
 
-    def _acquire(self, state: _State, core: int, name: str, ring: Ring, end: _End) -> None:
+    def _acquire(self, state: _State, core: int, name: str, ring: Ring, end: _EndState) -> None:
         end.acquires += 1
         if end.acquires >= ring.slots + ring.period:
             end.acquires -= ring.period
         for consumer in self._consumers[name]:
-            lag = state.lags[core][self._watched[name, consumer]]
-            if state.ahead[name, core, consumer] + lag >= ring.slots:
-                self._found("overwrite", name)
+            lag = state.unseen_frees[core][self._consumer_index[name, consumer]]
+            if state.occupancy[name, core, consumer] + lag >= ring.slots:
+                self._report("overwrite", name)
                 state.is_wrong = True
-            state.ahead[name, core, consumer] += 1
+            state.occupancy[name, core, consumer] += 1
 
-    def _free(self, state: _State, core: int, name: str, ring: Ring, end: _End) -> None:
-        """An entry is done with; tell producers, if the number of pops is one after which they are told."""
-        index = self._watched[name, core]
+    def _free(self, state: _State, core: int, name: str, ring: Ring, end: _EndState) -> None:
+        """Free an entry, and return a credit to the producers if the number of pops is one after which it is due."""
+        index = self._consumer_index[name, core]
         for producer in self._producers[name]:
-            state.ahead[name, producer, core] -= 1
-        knowing = [lags for other, lags in enumerate(state.lags) if other != core]
+            state.occupancy[name, producer, core] -= 1
+        observers = [unseen_frees for other, unseen_frees in enumerate(state.unseen_frees) if other != core]
         for queues in (state.entries, state.credits):
-            knowing += [token.lags for queue in queues.values() for token in queue]
-        for lags in knowing:
-            lags[index] = min(lags[index] + 1, ring.slots)
-        end.told = max(-2 * ring.slots, end.told + (ring.period if end.popped == ring.period else 0) - 1)
-        if end.told > 0:
-            self._found("early", name)
+            observers += [token.unseen_frees for queue in queues.values() for token in queue]
+        for unseen_frees in observers:
+            unseen_frees[index] = min(unseen_frees[index] + 1, ring.slots)
+        end.credit_surplus = max(
+            -2 * ring.slots, end.credit_surplus + (ring.period if end.popped == ring.period else 0) - 1
+        )
+        if end.credit_surplus > 0:
+            self._report("early", name)
             state.is_wrong = True
-            end.told = 0
+            end.credit_surplus = 0
         if end.popped == ring.period:
             for producer in self._producers[name]:
-                state.credits[name, producer, core].append(_Token(list(state.lags[core])))
+                state.credits[name, producer, core].append(_Token(list(state.unseen_frees[core])))
 
 
-def events_in(nodes: Sequence[Node]) -> Iterator[Do]:
-    """What is done in some nodes, each once however often it is repeated."""
+def event_nodes_in(nodes: Sequence[Node]) -> Iterator[EventNode]:
+    """Yield the events in a tree, each once however often it repeats."""
     for node in nodes:
         match node:
-            case Do():
+            case EventNode():
                 yield node
-            case Repeat():
-                yield from events_in(node.body)
-            case Choose():
-                yield from events_in(node.then)
-                yield from events_in(node.other)
-            case Leave():
+            case Loop():
+                yield from event_nodes_in(node.body)
+            case Branch():
+                yield from event_nodes_in(node.then)
+                yield from event_nodes_in(node.otherwise)
+            case Exit():
                 pass
 
 
 # ---------------------------------------------------------------------------------------------
-# Rounds in numbers
+# Iterations in integers
 # ---------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1 << 14)
-def _placed(value: Linear, depths: tuple[tuple[object, int], ...], path: _Path) -> Linear:
-    """A number in which the rounds of loops are counted from those of all cores."""
-    found = Linear(value.constant)
-    by_key = dict(depths)
+def _on_shared_iterations(value: Affine, loop_depths: tuple[tuple[object, int], ...], path: _IterationPath) -> Affine:
+    """Return an integer in which iterations of loops are those shared by all cores."""
+    found = Affine(value.constant)
+    by_key = dict(loop_depths)
     for part, times in value.terms:
-        if part.name == ROUND and part.place and part.place[0] in by_key:
-            depth = by_key[part.place[0]]
-            number, turn = path[depth]
-            group: tuple[object, ...] = (*path[:depth], (number,))
-            found = plus(found, Linear(times * turn, ((Unknown(ROUND, (), group), times),)))
+        if part.name == ITERATION and part.instance and part.instance[0] in by_key:
+            depth = by_key[part.instance[0]]
+            number, iterations = path[depth]
+            loop_instance: tuple[object, ...] = (*path[:depth], (number,))
+            found = add(found, Affine(times * iterations, ((Symbol(ITERATION, (), loop_instance), times),)))
         else:
-            operands = tuple(_placed(operand, depths, path) for operand in part.operands)
-            found = plus(found, Linear(0, ((Unknown(part.name, operands, part.place), times),)))
+            operands = tuple(_on_shared_iterations(operand, loop_depths, path) for operand in part.operands)
+            found = add(found, Affine(0, ((Symbol(part.name, operands, part.instance), times),)))
     return found
 
 
-def _moved(group: _Group, by: _Group, rounds: int) -> _Group:
-    """A loop or round, where the rounds of the loop `by` around it are counted from a later one."""
+def _rebased_instance(loop_instance: _LoopInstance, by: _LoopInstance, count: int) -> _LoopInstance:
+    """Return a loop or iteration where the loop `by` around it counts from a later iteration."""
     depth = len(by) - 1
-    if len(group) < len(by) or group[:depth] != by[:depth] or group[depth][0] != by[depth][0]:
-        return group
-    if len(group[depth]) == 1:
-        return group
-    number, turn = group[depth]
-    return (*group[:depth], (number, turn - rounds), *group[depth + 1 :])
+    if len(loop_instance) < len(by) or loop_instance[:depth] != by[:depth] or loop_instance[depth][0] != by[depth][0]:
+        return loop_instance
+    if len(loop_instance[depth]) == 1:
+        return loop_instance
+    number, iterations = loop_instance[depth]
+    return (*loop_instance[:depth], (number, iterations - count), *loop_instance[depth + 1 :])
 
 
 @lru_cache(maxsize=1 << 14)
-def _shifted(value: Linear, group: _Group, by: int) -> Linear:
-    """A number, where the rounds of a loop are counted from a later one."""
-    found = Linear(value.constant)
+def _rebased_value(value: Affine, loop_instance: _LoopInstance, by: int) -> Affine:
+    """Return an integer where a loop counts its iterations from a later one."""
+    found = Affine(value.constant)
     for part, times in value.terms:
-        place: Any = part.place
-        if part.name == ROUND:
-            constant = -times * by if place == group else 0
-            place = _moved(place, group, by)
+        instance: Any = part.instance
+        if part.name == ITERATION:
+            constant = -times * by if instance == loop_instance else 0
+            instance = _rebased_instance(instance, loop_instance, by)
         else:
             constant = 0
-        operands = tuple(_shifted(operand, group, by) for operand in part.operands)
-        found = plus(found, Linear(constant, ((Unknown(part.name, operands, place), times),)))
+        operands = tuple(_rebased_value(operand, loop_instance, by) for operand in part.operands)
+        found = add(found, Affine(constant, ((Symbol(part.name, operands, instance), times),)))
     return found
 
 
 @lru_cache(maxsize=1 << 14)
-def _shape(terms: Terms) -> str:
-    """What numbers have in common that are the same but for rounds of loops."""
+def _signature(terms: Terms) -> str:
+    """Return a text that is equal for integers that differ only in loop iterations."""
     parts = {
-        f"{part.name}({', '.join(_shape(operand.terms) for operand in part.operands)})"
+        f"{part.name}({', '.join(_signature(operand.terms) for operand in part.operands)})"
         for part, _ in terms
-        if part.name != ROUND
+        if part.name != ITERATION
     }
     return " + ".join(sorted(parts))
 
 
 @lru_cache(maxsize=1 << 14)
-def _frame(terms: Terms) -> _Group:
-    """The innermost loop whose round a sum is counted with; none if there is none."""
-    places: list[Any] = [part.place for part, _ in terms if part.name == ROUND]
+def _innermost_loop(terms: Terms) -> _LoopInstance:
+    """Return the innermost loop whose iteration a sum contains; empty without one."""
+    places: list[Any] = [part.instance for part, _ in terms if part.name == ITERATION]
     return max(places, key=len, default=())
 
 
 @lru_cache(maxsize=1 << 14)
 def _inner_depth(terms: Terms) -> int:
-    """How many loops are around what the unknowns of a sum follow from: 0 if they are the same in all rounds."""
+    """Return the depth of the innermost loop that the symbols of a sum depend on; 0 if they are loop-invariant."""
     deepest = 0
     for part, _ in terms:
         for operand in part.operands:
-            places = [len(inner.place) for inner, _ in operand.terms if inner.name == ROUND]
+            places = [len(inner.instance) for inner, _ in operand.terms if inner.name == ITERATION]
             deepest = max(deepest, _inner_depth(operand.terms), *places, 0)
     return deepest

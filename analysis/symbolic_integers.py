@@ -1,10 +1,10 @@
-"""Numbers that are not known, by the names of what they follow from, and what is learnt of them.
+"""Symbolic integers: affine expressions of symbols, conditions on them, and bounds of their values.
 
-A number is a sum of unknowns, each so many times, and a constant; what cannot be written so is an unknown of its own,
-that of an operation on numbers: two that are computed in the same way are the same. Conditions compare numbers with
-0. What is known of a sum of unknowns are its limits.
+An integer is an affine expression: a sum of symbols with coefficients, and a constant. Whatever is not affine is a
+symbol of its own, named after its operation and operands, so that two integers computed alike are equal. Conditions
+compare integers with 0. Bounds hold the interval of each sum of symbols.
 
-Knows the arithmetic of integers that do not overflow, nothing of IR.
+Integers do not overflow here. Knows nothing of IR.
 """
 
 from __future__ import annotations
@@ -15,61 +15,61 @@ from math import gcd
 from typing import NamedTuple, TypeAlias
 
 
-class Unknown(NamedTuple):
-    """A number that is not known: what makes it, of which numbers.
+class Symbol(NamedTuple):
+    """An integer whose value is unknown: the operation that makes it, and its operands.
 
-    Two are the same number if they are equal. `place` tells apart what has the same name.
+    Equal symbols are equal integers. `instance` distinguishes symbols of the same name.
     """
 
     name: str
-    operands: tuple[Linear, ...] = ()
-    place: tuple[object, ...] = ()
+    operands: tuple[Affine, ...] = ()
+    instance: tuple[object, ...] = ()
 
     def __str__(self) -> str:
-        """How a message writes it."""
-        return _text(self)
+        """Return the text of it in a message."""
+        return _symbol_text(self)
 
 
-Terms: TypeAlias = tuple[tuple[Unknown, int], ...]
-"""Unknowns and how many times each is taken, in the order of their names."""
+Terms: TypeAlias = tuple[tuple[Symbol, int], ...]
+"""Symbols with their coefficients, in the order of their names."""
 
 
-class Linear(NamedTuple):
-    """A sum of unknowns and a constant."""
+class Affine(NamedTuple):
+    """An affine expression: a sum of symbols with coefficients, and a constant."""
 
     constant: int
     terms: Terms = ()
 
     def __str__(self) -> str:
-        """How a message writes it."""
+        """Return the text of it in a message."""
         parts: list[str] = []
-        for unknown, times in self.terms:
-            sign = ("- " if times < 0 else "+ ") if parts else ("-" if times < 0 else "")
-            parts.append(f"{sign}{'' if abs(times) == 1 else f'{abs(times)} * '}{unknown}")
+        for symbol, coefficient in self.terms:
+            sign = ("- " if coefficient < 0 else "+ ") if parts else ("-" if coefficient < 0 else "")
+            parts.append(f"{sign}{'' if abs(coefficient) == 1 else f'{abs(coefficient)} * '}{symbol}")
         if self.constant or not parts:
             sign = ("- " if self.constant < 0 else "+ ") if parts else ("-" if self.constant < 0 else "")
             parts.append(f"{sign}{abs(self.constant)}")
         return " ".join(parts)
 
 
-def unknown(name: str, *operands: Linear, place: tuple[object, ...] = ()) -> Linear:
-    """One unknown as a number."""
-    return Linear(0, ((Unknown(name, operands, place), 1),))
+def symbol(name: str, *operands: Affine, instance: tuple[object, ...] = ()) -> Affine:
+    """Return a symbol as an integer."""
+    return Affine(0, ((Symbol(name, operands, instance), 1),))
 
 
-_WRITTEN: Mapping[str, str] = {
+_INFIX: Mapping[str, str] = {
     "arith.divsi": "/", "arith.divui": "/", "arith.remsi": "mod", "arith.remui": "mod", "arith.muli": "*",
 }  # fmt: skip
-"""Operations that are written between their operands."""
+"""Operations whose text is between their operands."""
 
 
 @lru_cache(maxsize=1 << 14)
-def _text(value: Unknown) -> str:
-    if value.place:
+def _symbol_text(value: Symbol) -> str:
+    if value.instance:
         return value.name
     operands = [f"({operand})" if len(operand.terms) > 1 else str(operand) for operand in value.operands]
-    if value.name in _WRITTEN and len(operands) == 2:
-        return f"{operands[0]} {_WRITTEN[value.name]} {operands[1]}"
+    if value.name in _INFIX and len(operands) == 2:
+        return f"{operands[0]} {_INFIX[value.name]} {operands[1]}"
     plain = [str(operand) for operand in value.operands]
     if value.name.startswith("%") and plain:
         return f"{value.name}[{', '.join(plain)}]"
@@ -77,24 +77,24 @@ def _text(value: Unknown) -> str:
     return f"{name}({', '.join(plain)})" if plain else name
 
 
-def _order(term: tuple[Unknown, int]) -> tuple[str, str]:
-    return _text(term[0]), repr(term[0].place)
+def _sort_key(term: tuple[Symbol, int]) -> tuple[str, str]:
+    return _symbol_text(term[0]), repr(term[0].instance)
 
 
-def plus(left: Linear, right: Linear, times: int = 1) -> Linear:
-    """`left + times * right`."""
-    if not right.terms or not times:
-        return Linear(left.constant + times * right.constant, left.terms)
+def add(left: Affine, right: Affine, coefficient: int = 1) -> Affine:
+    """Return `left + coefficient * right`."""
+    if not right.terms or not coefficient:
+        return Affine(left.constant + coefficient * right.constant, left.terms)
     found = dict(left.terms)
     for value, count in right.terms:
-        found[value] = found.get(value, 0) + times * count
-    kept = sorted(((value, count) for value, count in found.items() if count), key=_order)
-    return Linear(left.constant + times * right.constant, tuple(kept))
+        found[value] = found.get(value, 0) + coefficient * count
+    kept = sorted(((value, count) for value, count in found.items() if count), key=_sort_key)
+    return Affine(left.constant + coefficient * right.constant, tuple(kept))
 
 
-def scaled(value: Linear, times: int) -> Linear:
-    """`times * value`."""
-    return plus(Linear(0), value, times)
+def scale(value: Affine, coefficient: int) -> Affine:
+    """Return `coefficient * value`."""
+    return add(Affine(0), value, coefficient)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -102,220 +102,217 @@ def scaled(value: Linear, times: int) -> Linear:
 # ---------------------------------------------------------------------------------------------
 
 
-class Below(NamedTuple):
-    """Whether a number is less than 0."""
+class IsNegative(NamedTuple):
+    """The condition that an integer is less than 0."""
 
-    value: Linear
-
-
-class Zero(NamedTuple):
-    """Whether a number is 0."""
-
-    value: Linear
+    value: Affine
 
 
-class Flag(NamedTuple):
-    """Whether a number that is 0 or 1 is 1."""
+class IsZero(NamedTuple):
+    """The condition that an integer is 0."""
 
-    value: Linear
+    value: Affine
+
+
+class IsTrue(NamedTuple):
+    """The condition that an integer that is 0 or 1 is 1."""
+
+    value: Affine
 
 
 class Not(NamedTuple):
-    """Whether a condition does not hold."""
+    """The negation of a condition."""
 
     condition: Condition
 
 
-class Both(NamedTuple):
-    """Whether two conditions hold."""
+class And(NamedTuple):
+    """The conjunction of two conditions."""
 
     left: Condition
     right: Condition
 
 
-Condition: TypeAlias = Below | Zero | Flag | Not | Both | bool
-"""What is either true or false."""
+Condition: TypeAlias = IsNegative | IsZero | IsTrue | Not | And | bool
+"""A condition on symbolic integers, or a constant."""
 
 
-def written(condition: Condition) -> str:
-    """How a message writes a condition."""
+def condition_text(condition: Condition) -> str:
+    """Return the text of a condition in a message."""
     match condition:
         case bool():
             return str(condition).lower()
-        case Below(value):
-            left, right = _sides(value)
+        case IsNegative(value):
+            left, right = _comparison_sides(value)
             return f"{left} < {right}"
-        case Zero(value):
-            left, right = _sides(value)
+        case IsZero(value):
+            left, right = _comparison_sides(value)
             return f"{left} == {right}"
-        case Flag(value):
+        case IsTrue(value):
             return str(value)
         case Not(inner):
-            return f"not ({written(inner)})"
-        case Both(left, right):
-            return f"{written(left)} and {written(right)}"
+            return f"not ({condition_text(inner)})"
+        case And(left, right):
+            return f"{condition_text(left)} and {condition_text(right)}"
 
 
-def _sides(value: Linear) -> tuple[Linear, Linear]:
-    """A comparison with 0 as one of two numbers from which nothing is taken."""
-    left = Linear(max(0, value.constant), tuple(term for term in value.terms if term[1] > 0))
-    right = Linear(max(0, -value.constant), tuple((name, -count) for name, count in value.terms if count < 0))
+def _comparison_sides(value: Affine) -> tuple[Affine, Affine]:
+    """Return the two sides of a comparison with 0, without negative terms."""
+    left = Affine(max(0, value.constant), tuple(term for term in value.terms if term[1] > 0))
+    right = Affine(max(0, -value.constant), tuple((name, -count) for name, count in value.terms if count < 0))
     return left, right
 
 
-class Question(NamedTuple):
-    """Whether a sum of unknowns is less than a number: what has to be known to go on."""
+class CaseSplit(NamedTuple):
+    """The comparison `terms < bound` whose two outcomes have to be followed separately."""
 
     terms: Terms
     bound: int
 
 
-Limits: TypeAlias = tuple[int | None, int | None]
-"""The least and the greatest that a number can be."""
+Interval: TypeAlias = tuple[int | None, int | None]
+"""The least and the greatest value of an integer; None without a limit."""
 
 
-class Knowledge(dict[Terms, Limits]):
-    """The limits of sums of unknowns. Sums begin with an unknown that is taken a positive number of times."""
+class Bounds(dict[Terms, Interval]):
+    """The intervals of sums of symbols. The first symbol of each sum has a positive coefficient."""
 
-    def limits(self, terms: Terms) -> Limits:
-        """The limits of a sum, also as far as they follow from those of its parts."""
+    def interval(self, terms: Terms) -> Interval:
+        """Return the interval of a sum, its own intersected with that of its terms."""
         low, high = self.get(terms, (None, None))
         if len(terms) > 1:
-            parts = [_times(self.get(((value, 1),), _NATURAL.get(value.name, _NOTHING)), times)
-                     for value, times in terms]  # fmt: skip
-            low = _greater(low, _sum(part[0] for part in parts))
-            high = _less(high, _sum(part[1] for part in parts))
-        for value, times in terms[:1]:
-            natural = _times(_NATURAL.get(value.name, _NOTHING), times)
+            parts = [_scaled_interval(self.get(((value, 1),), _NONNEGATIVE.get(value.name, _UNBOUNDED)), coefficient)
+                     for value, coefficient in terms]  # fmt: skip
+            low = _max(low, _sum(part[0] for part in parts))
+            high = _min(high, _sum(part[1] for part in parts))
+        for value, coefficient in terms[:1]:
+            natural = _scaled_interval(_NONNEGATIVE.get(value.name, _UNBOUNDED), coefficient)
             if len(terms) == 1:
-                low, high = _greater(low, natural[0]), _less(high, natural[1])
+                low, high = _max(low, natural[0]), _min(high, natural[1])
         return low, high
 
-    def learn(self, question: Question, answer: bool) -> None:
-        """Note whether a sum is less than a number."""
-        low, high = self.get(question.terms, (None, None))
+    def record(self, split: CaseSplit, answer: bool) -> None:
+        """Record the outcome of a comparison."""
+        low, high = self.get(split.terms, (None, None))
         if answer:
-            self[question.terms] = low, _less(high, question.bound - 1)
+            self[split.terms] = low, _min(high, split.bound - 1)
         else:
-            self[question.terms] = _greater(low, question.bound), high
+            self[split.terms] = _max(low, split.bound), high
 
-    def below(self, terms: Terms, bound: int) -> bool | Question:
-        """Whether a sum of unknowns is less than `bound`, or what has to be known for that."""
-        question, turned = _question(terms, bound)
-        terms, bound = question
-        low, high = self.limits(terms)
+    def less_than(self, terms: Terms, bound: int) -> bool | CaseSplit:
+        """Return whether a sum of symbols is less than `bound`, or the comparison to split on."""
+        split, negated = _case_split(terms, bound)
+        terms, bound = split
+        low, high = self.interval(terms)
         if high is not None and high < bound:
-            return not turned
+            return not negated
         if low is not None and low >= bound:
-            return turned
-        return question
+            return negated
+        return split
 
-    def decide(self, condition: Condition) -> bool | Question:
-        """Whether a condition holds, or what has to be known for that."""
+    def decide(self, condition: Condition) -> bool | CaseSplit:
+        """Return whether a condition holds, or the comparison to split on."""
         match condition:
             case bool():
                 return condition
-            case Below(value):
-                return self.below(value.terms, -value.constant) if value.terms else value.constant < 0
-            case Flag(value):
-                return self.decide(Not(Below(plus(value, Linear(-1)))))
-            case Zero(value):
+            case IsNegative(value):
+                return self.less_than(value.terms, -value.constant) if value.terms else value.constant < 0
+            case IsTrue(value):
+                return self.decide(Not(IsNegative(add(value, Affine(-1)))))
+            case IsZero(value):
                 return self._is_zero(value)
             case Not(inner):
                 found = self.decide(inner)
-                return found if isinstance(found, Question) else not found
-            case Both(left, right):
+                return found if isinstance(found, CaseSplit) else not found
+            case And(left, right):
                 first = self.decide(left)
                 if first is False:
                     return False
                 second = self.decide(right)
                 return second if first is True or second is False else first
 
-    def _is_zero(self, value: Linear) -> bool | Question:
+    def _is_zero(self, value: Affine) -> bool | CaseSplit:
         if not value.terms:
             return value.constant == 0
-        if value.constant % gcd(*(times for _, times in value.terms)):
+        if value.constant % gcd(*(coefficient for _, coefficient in value.terms)):
             return False
-        less = self.below(value.terms, -value.constant)
-        most = self.below(value.terms, 1 - value.constant)
+        less = self.less_than(value.terms, -value.constant)
+        most = self.less_than(value.terms, 1 - value.constant)
         if less is True or most is False:
             return False
-        return less if isinstance(less, Question) else most
+        return less if isinstance(less, CaseSplit) else most
 
     def assume(self, condition: Condition, holds: bool) -> None:
-        """Note that a condition holds, or that it does not, as far as limits tell."""
+        """Record that a condition holds, or that it does not, where intervals can express it."""
         match condition:
-            case Below(value) if value.terms:
-                question, turned = _question(value.terms, -value.constant)
-                self.learn(question, holds != turned)
-            case Flag(value):
-                self.assume(Below(plus(value, Linear(-1))), not holds)
-            case Zero(value) if holds and value.terms:
-                self.assume(Below(value), False)
-                self.assume(Below(plus(value, Linear(-1))), True)
+            case IsNegative(value) if value.terms:
+                split, negated = _case_split(value.terms, -value.constant)
+                self.record(split, holds != negated)
+            case IsTrue(value):
+                self.assume(IsNegative(add(value, Affine(-1))), not holds)
+            case IsZero(value) if holds and value.terms:
+                self.assume(IsNegative(value), False)
+                self.assume(IsNegative(add(value, Affine(-1))), True)
             case Not(inner):
                 self.assume(inner, not holds)
-            case Both(left, right) if holds:
+            case And(left, right) if holds:
                 self.assume(left, True)
                 self.assume(right, True)
             case _:
                 pass
 
 
-def _question(terms: Terms, bound: int) -> tuple[Question, bool]:
-    """Whether a sum is less than `bound` as a question about the sum of which limits are kept.
-
-    The answer is the opposite if the second result is true.
-    """
-    divisor = gcd(*(times for _, times in terms))
+def _case_split(terms: Terms, bound: int) -> tuple[CaseSplit, bool]:
+    """Return `terms < bound` as a comparison of the normalized sum, and whether its outcome is negated."""
+    divisor = gcd(*(coefficient for _, coefficient in terms))
     # -x < b exactly if not x < 1 - b
-    turned = _leading(terms) < 0
-    return Question(normal(terms), -(-(1 - bound if turned else bound) // divisor)), turned
+    negated = _leading_coefficient(terms) < 0
+    return CaseSplit(normalized(terms), -(-(1 - bound if negated else bound) // divisor)), negated
 
 
-def normal(terms: Terms) -> Terms:
-    """The sum of which limits are kept for a sum: not a multiple, and beginning with what is added."""
-    divisor = gcd(*(times for _, times in terms)) * (-1 if _leading(terms) < 0 else 1)
-    return tuple((value, times // divisor) for value, times in terms)
+def normalized(terms: Terms) -> Terms:
+    """Return a sum divided by the gcd of its coefficients, the first of which becomes positive."""
+    divisor = gcd(*(coefficient for _, coefficient in terms)) * (-1 if _leading_coefficient(terms) < 0 else 1)
+    return tuple((value, coefficient // divisor) for value, coefficient in terms)
 
 
-def _leading(terms: Terms) -> int:
-    """How many times the first unknown of a sum is taken."""
-    return next((times for _, times in terms), 0)
+def _leading_coefficient(terms: Terms) -> int:
+    """Return the coefficient of the first symbol of a sum."""
+    return next((coefficient for _, coefficient in terms), 0)
 
 
-_NOTHING: Limits = (None, None)
+_UNBOUNDED: Interval = (None, None)
 
-ROUND = "the round"
-"""How often a loop has come round, as an unknown; its place is the loop."""
+ITERATION = "the round"
+"""Name of the symbol of a loop's iteration number; its instance is the loop."""
 
 BLOCK = "the block"
-"""The number of the block, as an unknown."""
+"""Name of the symbol of the block number."""
 
-_NATURAL: Mapping[str, Limits] = {ROUND: (0, None), BLOCK: (0, None)}
-"""What is known of all unknowns of a name."""
+_NONNEGATIVE: Mapping[str, Interval] = {ITERATION: (0, None), BLOCK: (0, None)}
+"""Intervals of all symbols of a name."""
 
 
-def replaced(condition: Condition, change: Callable[[Linear], Linear]) -> Condition:
-    """A condition on other numbers."""
+def substitute(condition: Condition, transform: Callable[[Affine], Affine]) -> Condition:
+    """Return a condition with every integer in it transformed."""
     match condition:
         case bool():
             return condition
-        case Below(value):
-            return Below(change(value))
-        case Zero(value):
-            return Zero(change(value))
-        case Flag(value):
-            return Flag(change(value))
+        case IsNegative(value):
+            return IsNegative(transform(value))
+        case IsZero(value):
+            return IsZero(transform(value))
+        case IsTrue(value):
+            return IsTrue(transform(value))
         case Not(inner):
-            return Not(replaced(inner, change))
-        case Both(left, right):
-            return Both(replaced(left, change), replaced(right, change))
+            return Not(substitute(inner, transform))
+        case And(left, right):
+            return And(substitute(left, transform), substitute(right, transform))
 
 
-def _times(limits: Limits, times: int) -> Limits:
-    low, high = (None if limit is None else times * limit for limit in limits)
-    return (low, high) if times > 0 else (high, low)
+def _scaled_interval(interval: Interval, coefficient: int) -> Interval:
+    low, high = (None if limit is None else coefficient * limit for limit in interval)
+    return (low, high) if coefficient > 0 else (high, low)
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
@@ -327,32 +324,32 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return total
 
 
-def _greater(left: int | None, right: int | None) -> int | None:
+def _max(left: int | None, right: int | None) -> int | None:
     return right if left is None else left if right is None else max(left, right)
 
 
-def _less(left: int | None, right: int | None) -> int | None:
+def _min(left: int | None, right: int | None) -> int | None:
     return right if left is None else left if right is None else min(left, right)
 
 
-def numbers_in(condition: Condition) -> Iterator[Linear]:
-    """The numbers that a condition compares."""
+def values_in(condition: Condition) -> Iterator[Affine]:
+    """Yield the integers that a condition compares."""
     match condition:
         case bool():
             return
-        case Below(value) | Zero(value) | Flag(value):
+        case IsNegative(value) | IsZero(value) | IsTrue(value):
             yield value
         case Not(inner):
-            yield from numbers_in(inner)
-        case Both(left, right):
-            yield from numbers_in(left)
-            yield from numbers_in(right)
+            yield from values_in(inner)
+        case And(left, right):
+            yield from values_in(left)
+            yield from values_in(right)
 
 
-def leaves(value: Linear) -> Iterator[Unknown]:
-    """The unknowns that a number follows from and that follow from no others."""
+def free_symbols(value: Affine) -> Iterator[Symbol]:
+    """Yield the symbols without operands that an integer is computed from."""
     for part, _ in value.terms:
         if not part.operands:
             yield part
         for operand in part.operands:
-            yield from leaves(operand)
+            yield from free_symbols(operand)

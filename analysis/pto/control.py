@@ -28,21 +28,21 @@ from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewTy
 from ...dialects.traversal import walk
 from ...operations import integers
 from ..event_graph import Event
-from ..model_checking import Choose, Do, Leave, Node, Repeat, rounds
+from ..model_checking import Branch, EventNode, Exit, Loop, Node, iteration
 from ..symbolic_integers import (
     BLOCK,
-    ROUND,
-    Below,
-    Both,
+    ITERATION,
+    Affine,
+    And,
     Condition,
-    Flag,
-    Linear,
+    IsNegative,
+    IsTrue,
+    IsZero,
     Not,
-    Unknown,
-    Zero,
-    plus,
-    scaled,
-    unknown,
+    Symbol,
+    add,
+    scale,
+    symbol,
 )
 from .schedules import PipeUse, Schedule, computed
 
@@ -128,14 +128,14 @@ class Numbers:
         self._arguments = arguments
         self._core = core
         self._lane = lane
-        self._numbers: dict[SSAValue, Linear] = {}
+        self._numbers: dict[SSAValue, Affine] = {}
         self._loops: dict[Operation, int] = {}
 
     def round_of(self, loop: Operation) -> int:
         """By what the rounds of a loop are known."""
         return self._loops.setdefault(loop, len(self._loops))
 
-    def number(self, value: SSAValue) -> Linear:
+    def number(self, value: SSAValue) -> Affine:
         """What an integer is."""
         if value not in self._numbers:
             # An operand may be computed before it: the operations of a loop are looked at in any order.
@@ -165,7 +165,7 @@ class Numbers:
             return (loop.lb, loop.step) if value.index == 0 else ()
         return ()
 
-    def _number(self, value: SSAValue) -> Linear:
+    def _number(self, value: SSAValue) -> Affine:
         origin = self._arguments.origin(value)
         if origin is not value:
             return self._numbers.get(origin, self._own(value))
@@ -174,75 +174,75 @@ class Numbers:
         owner = value.owner
         constant = constant_value(value)
         if constant is not None:
-            return Linear(constant)
+            return Affine(constant)
         match owner:
             case GetSubBlockIdxOp():
-                return Linear(self._lane)
+                return Affine(self._lane)
             case GetBlockIdxOp():
-                return unknown(BLOCK)
+                return symbol(BLOCK)
             case GetBlockNumOp():
-                return unknown("the number of blocks")
+                return symbol("the number of blocks")
             case GetSubBlockNumOp():
-                return unknown("the number of vector cores")
+                return symbol("the number of vector cores")
             case LoadScalarOp():
                 array = self._arguments.array(owner.ptr)
                 if array is None:
                     return self._own(value)
                 place = self._known(owner.offset)
                 for offset in _offsets(owner.ptr):
-                    place = plus(place, self._known(offset))
-                return unknown(f"%{array}", place)
+                    place = add(place, self._known(offset))
+                return symbol(f"%{array}", place)
             case Operation() if _is_pure(owner):
                 return self._computed(owner)
             case _:
                 return self._own(value)
 
-    def _known(self, value: SSAValue) -> Linear:
+    def _known(self, value: SSAValue) -> Affine:
         return self._numbers.get(value) or self._own(value)
 
-    def _of_argument(self, value: BlockArgument) -> Linear:
+    def _of_argument(self, value: BlockArgument) -> Affine:
         around = value.block.parent_op()
         if isinstance(around, FuncOp):
-            return unknown(f"%{name_of(value)}")
+            return symbol(f"%{name_of(value)}")
         if isinstance(around, scf.ForOp) and value.index == 0:
-            turn, step = rounds(self.round_of(around)), self._known(around.step)
+            turn, step = iteration(self.round_of(around)), self._known(around.step)
             moved = _product(turn, step)
-            return plus(self._known(around.lb), moved)
+            return add(self._known(around.lb), moved)
         return self._own(value)
 
-    def _own(self, value: SSAValue) -> Linear:
+    def _own(self, value: SSAValue) -> Affine:
         """A number that nobody else knows, in each round of the loops around it another."""
         op: Operation | None = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
         name = value.name_hint or "a value"
-        inside: list[Linear] = []
+        inside: list[Affine] = []
         around = op.parent_op() if isinstance(value, OpResult) and op is not None else op
         while around is not None and not isinstance(around, FuncOp):
             if isinstance(around, scf.ForOp | scf.WhileOp):
-                inside.append(rounds(self.round_of(around)))
+                inside.append(iteration(self.round_of(around)))
             around = around.parent_op()
-        return Linear(0, ((Unknown(f"%{name}", tuple(inside), (self._core, len(self._numbers))), 1),))
+        return Affine(0, ((Symbol(f"%{name}", tuple(inside), (self._core, len(self._numbers))), 1),))
 
-    def _computed(self, op: Operation) -> Linear:
+    def _computed(self, op: Operation) -> Affine:
         operands = [self._known(operand) for operand in op.operands]
         if not any(operand.terms for operand in operands):
             value = computed(op, [operand.constant for operand in operands])
             if value is not None:
-                return Linear(value)
+                return Affine(value)
         match op:
             case arith.AddiOp():
-                return plus(operands[0], operands[1])
+                return add(operands[0], operands[1])
             case arith.SubiOp():
-                return plus(operands[0], operands[1], -1)
+                return add(operands[0], operands[1], -1)
             case arith.MuliOp():
                 return _product(operands[0], operands[1])
             case arith.IndexCastOp() | arith.ExtSIOp():
                 return operands[0]
             case arith.ConstantOp():
-                return unknown(str(op.value))
+                return symbol(str(op.value))
             case arith.CmpiOp() | arith.CmpfOp():
-                return unknown(f"{op.name} {op.predicate.value.data}", *operands)
+                return symbol(f"{op.name} {op.predicate.value.data}", *operands)
             case _:
-                return unknown(op.name, *operands)
+                return symbol(op.name, *operands)
 
     # -----------------------------------------------------------------------------------------
     # Conditions
@@ -257,13 +257,13 @@ class Numbers:
         if isinstance(op, arith.CmpiOp):
             return self._comparison(op)
         if isinstance(op, arith.AndIOp) and value.type == i1:
-            return Both(self.condition(op.lhs), self.condition(op.rhs))
+            return And(self.condition(op.lhs), self.condition(op.rhs))
         if isinstance(op, arith.OrIOp) and value.type == i1:
-            return Not(Both(Not(self.condition(op.lhs)), Not(self.condition(op.rhs))))
+            return Not(And(Not(self.condition(op.lhs)), Not(self.condition(op.rhs))))
         if isinstance(op, arith.XOrIOp) and value.type == i1 and constant_value(op.rhs) is not None:
             left = self.condition(op.lhs)
             return Not(left) if constant_value(op.rhs) else left
-        return Flag(self.number(value))
+        return IsTrue(self.number(value))
 
     def _comparison(self, op: arith.CmpiOp) -> Condition:
         left, right = self.number(op.lhs), self.number(op.rhs)
@@ -273,32 +273,32 @@ class Numbers:
                 value = computed(op, [left.constant, right.constant])
                 if value is not None:
                     return bool(value)
-            return Flag(self.number(op.result))
-        less, more = plus(left, right, -1), plus(right, left, -1)
+            return IsTrue(self.number(op.result))
+        less, more = add(left, right, -1), add(right, left, -1)
         if not less.terms:
             return predicate.compare(left.constant, right.constant)
         match predicate.name:
             case "eq":
-                return Zero(less)
+                return IsZero(less)
             case "ne":
-                return Not(Zero(less))
+                return Not(IsZero(less))
             case "slt" | "ult":
-                return Below(less)
+                return IsNegative(less)
             case "sle" | "ule":
-                return Not(Below(more))
+                return Not(IsNegative(more))
             case "sgt" | "ugt":
-                return Below(more)
+                return IsNegative(more)
             case _:
-                return Not(Below(less))
+                return Not(IsNegative(less))
 
 
 _MAX_PENDING = 400
 """Operations that a number may follow from."""
 
 
-def _is_natural(value: Linear) -> bool:
+def _is_natural(value: Affine) -> bool:
     """Whether a number cannot be negative."""
-    return value.constant >= 0 and all(times > 0 and part.name in (ROUND, BLOCK) for part, times in value.terms)
+    return value.constant >= 0 and all(times > 0 and part.name in (ITERATION, BLOCK) for part, times in value.terms)
 
 
 def _is_pure(op: Operation) -> bool:
@@ -306,12 +306,12 @@ def _is_pure(op: Operation) -> bool:
     return len(op.results) == 1 and not op.regions and op.name.partition(".")[0] in (arith.Arith.name, math.Math.name)
 
 
-def _product(left: Linear, right: Linear) -> Linear:
+def _product(left: Affine, right: Affine) -> Affine:
     if not left.terms:
-        return scaled(right, left.constant)
+        return scale(right, left.constant)
     if not right.terms:
-        return scaled(left, right.constant)
-    return unknown(arith.MuliOp.name, *sorted((left, right), key=str))
+        return scale(left, right.constant)
+    return symbol(arith.MuliOp.name, *sorted((left, right), key=str))
 
 
 def _offsets(pointer: SSAValue) -> list[SSAValue]:
@@ -375,13 +375,13 @@ class _Tree:
                 found += self._region(op)
         return found
 
-    def _use(self, op: Operation) -> Do:
+    def _use(self, op: Operation) -> EventNode:
         use, event = self._uses[op], self._names[op]
         if use.of_signal and use.entry is not None and event.action == "push":
-            return Do(event, op, signal=self._numbers.condition(use.entry))
+            return EventNode(event, op, signal=self._numbers.condition(use.entry))
         if use.of_signal and use.entry is not None and event.action == "pop":
-            return Do(event, op, received=self._numbers.number(use.entry))
-        return Do(event, op)
+            return EventNode(event, op, received=self._numbers.number(use.entry))
+        return EventNode(event, op)
 
     def _region(self, op: Operation) -> list[Node]:
         if any(len(region.blocks) > 1 for region in op.regions):
@@ -398,32 +398,32 @@ class _Tree:
                 other = self.nodes(op.false_region.blocks[0]) if op.false_region.blocks else []
                 if isinstance(condition, bool):
                     return then if condition else other
-                return [Choose(condition, then, other, op)]
+                return [Branch(condition, then, other, op)]
             case scf.WhileOp():
                 before, after = op.before_region.blocks[0], op.after_region.blocks[0]
                 if not isinstance(last := before.last_op, scf.ConditionOp):
                     raise UnknownControl
-                leave = Leave(self._numbers.condition(last.condition), op)
+                leave = Exit(self._numbers.condition(last.condition), op)
                 body = [*self.nodes(before), leave, *self.nodes(after)]
-                return [Repeat(self._numbers.round_of(op), True, body, origin=op)]
+                return [Loop(self._numbers.round_of(op), True, body, origin=op)]
             case _:
                 raise UnknownControl
 
-    def _for(self, op: scf.ForOp) -> Repeat:
+    def _for(self, op: scf.ForOp) -> Loop:
         lower, upper, step = (self._numbers.number(value) for value in (op.lb, op.ub, op.step))
         key, body = self._numbers.round_of(op), self.nodes(op.body.blocks[0])
         if step.terms or step.constant <= 0:
-            trips = unknown(arith.CeilDivSIOp.name, plus(upper, lower, -1), step)
-            return Repeat(key, Below(plus(rounds(key), trips, -1)), body, None, op)
-        test = Below(plus(plus(lower, scaled(rounds(key), step.constant)), upper, -1))
-        distance = plus(upper, lower, -1)
+            trips = symbol(arith.CeilDivSIOp.name, add(upper, lower, -1), step)
+            return Loop(key, IsNegative(add(iteration(key), trips, -1)), body, None, op)
+        test = IsNegative(add(add(lower, scale(iteration(key), step.constant)), upper, -1))
+        distance = add(upper, lower, -1)
         trips = _quotient(distance, step.constant)
-        return Repeat(key, test, body, None if distance.terms else max(0, trips.constant), op, trips)
+        return Loop(key, test, body, None if distance.terms else max(0, trips.constant), op, trips)
 
 
-def _quotient(distance: Linear, step: int) -> Linear:
+def _quotient(distance: Affine, step: int) -> Affine:
     """How many steps it takes to come over a distance."""
     if all(times % step == 0 for _, times in distance.terms):
         terms = tuple((part, times // step) for part, times in distance.terms)
-        return Linear(-(-distance.constant // step), terms)
-    return unknown(arith.CeilDivSIOp.name, distance, Linear(step))
+        return Affine(-(-distance.constant // step), terms)
+    return symbol(arith.CeilDivSIOp.name, distance, Affine(step))

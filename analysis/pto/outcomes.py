@@ -17,8 +17,8 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.pto.kernels import GetBlockIdxOp
 from ...dialects.traversal import walk
 from ..event_graph import Action
-from ..model_checking import Choose, Do, Node, Repeat, Verdict, events_in, explore
-from ..symbolic_integers import BLOCK, ROUND, Condition, Limits, Linear, Terms, Unknown, leaves, numbers_in
+from ..model_checking import Branch, EventNode, Loop, Node, Verdict, event_nodes_in, explore
+from ..symbolic_integers import BLOCK, ITERATION, Affine, Condition, Interval, Symbol, Terms, free_symbols, values_in
 from .control import Arguments, Numbers, control_of
 from .events import Component, Program, core_name, tokens_of
 from .schedules import Kernel, schedules
@@ -39,12 +39,12 @@ class Outcomes:
                 events = component.events(kernel, way)
                 self.cores[name] = control_of(kernel.function, way, events, kernel.uses, numbers)
 
-    def explore(self, *, seeded: bool = True, known: Mapping[Terms, Limits] | None = None) -> Verdict:
+    def explore(self, *, seeded: bool = True, known: Mapping[Terms, Interval] | None = None) -> Verdict:
         """What the cores come to, for all numbers or those of which something is `known`."""
         behavior = self.component.kernels[0].behavior
         return explore(self.cores, tokens_of(self.component.rings, behavior, seeded=seeded), known)
 
-    def program(self, values: Mapping[Unknown, int]) -> Program | None:
+    def program(self, values: Mapping[Symbol, int]) -> Program | None:
         """The kernels and their events where numbers have these values; None if they depend on more."""
         found: list[Kernel] = []
         for kernel in self.component.kernels:
@@ -67,7 +67,7 @@ class Outcomes:
         """
         found: list[tuple[str, Sum | None]] = []
         for core, nodes in self.cores.items():
-            if any(do.event.ring == ring and do.event.action in (action, default) for do in events_in(nodes)):
+            if any(do.event.ring == ring and do.event.action in (action, default) for do in event_nodes_in(nodes)):
                 found.append((core, _times(nodes, ring, action)))
         return found
 
@@ -77,33 +77,33 @@ class Outcomes:
 # ---------------------------------------------------------------------------------------------
 
 
-def subjects(asked: Mapping[tuple[Condition, Any], None]) -> list[Unknown]:
+def subjects(asked: Mapping[tuple[Condition, Any], None]) -> list[Symbol]:
     """The numbers that conditions compare, apart from rounds of loops."""
-    found: dict[Unknown, None] = {}
+    found: dict[Symbol, None] = {}
     for condition, _ in asked:
-        for number in numbers_in(condition):
-            found |= {part: None for part, _ in number.terms if part.name != ROUND}
+        for number in values_in(condition):
+            found |= {part: None for part, _ in number.terms if part.name != ITERATION}
     return list(found)
 
 
-def sources(asked: Mapping[tuple[Condition, Any], None]) -> list[Unknown] | None:
+def sources(asked: Mapping[tuple[Condition, Any], None]) -> list[Symbol] | None:
     """The arguments and the block, as far as conditions follow from them; None if they follow from more."""
-    found: dict[Unknown, None] = {}
+    found: dict[Symbol, None] = {}
     for condition, _ in asked:
-        for number in numbers_in(condition):
+        for number in values_in(condition):
             if not _is_given(number):
                 return None
-            found |= {part: None for part in leaves(number) if part.name != ROUND}
+            found |= {part: None for part in free_symbols(number) if part.name != ITERATION}
     return list(found)
 
 
-def _is_given(number: Linear) -> bool:
+def _is_given(number: Affine) -> bool:
     """Whether a number is computed of arguments and the block alone."""
     for part, _ in number.terms:
-        if part.name == ROUND:
+        if part.name == ITERATION:
             continue
         if part.name.startswith("%") or part.name == BLOCK:
-            if part.operands or part.place:
+            if part.operands or part.instance:
                 return False
         elif not part.operands or not all(map(_is_given, part.operands)):
             return False
@@ -118,7 +118,7 @@ def place_of(asked: Mapping[tuple[Condition, Any], None]) -> tuple[str, Operatio
     names: dict[Operation, list[str]] = {}
     for condition, origin in asked:
         if isinstance(origin, Operation):
-            parts = [part for number in numbers_in(condition) for part, _ in number.terms if part.name != ROUND]
+            parts = [part for number in values_in(condition) for part, _ in number.terms if part.name != ITERATION]
             names.setdefault(origin, []).extend(map(str, dict.fromkeys(parts)))
     counts = Counter(name for said in names.values() for name in said)
     for origin, said in sorted(names.items(), key=lambda item: min(map(counts.__getitem__, item[1]), default=0)):
@@ -132,7 +132,7 @@ def place_of(asked: Mapping[tuple[Condition, Any], None]) -> tuple[str, Operatio
 # ---------------------------------------------------------------------------------------------
 
 
-class Sum(dict[tuple[Unknown, ...], int]):
+class Sum(dict[tuple[Symbol, ...], int]):
     """A sum of products of unknowns, each so many times."""
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ class Sum(dict[tuple[Unknown, ...], int]):
         return _sum([self, _scaled(other, -1)])
 
     @property
-    def unknowns(self) -> list[Unknown]:
+    def unknowns(self) -> list[Symbol]:
         """What the sum depends on."""
         return list(dict.fromkeys(part for product in self for part in product))
 
@@ -161,11 +161,11 @@ class Sum(dict[tuple[Unknown, ...], int]):
     @property
     def is_independent(self) -> bool:
         """Whether its unknowns can be any numbers: each follows from others, which all kernels know."""
-        parts = [set(leaves(Linear(0, ((part, 1),)))) for part in self.unknowns]
-        every = set[Unknown]().union(*parts)
-        return len(every) == sum(map(len, parts)) and not any(part.place for part in every)
+        parts = [set(free_symbols(Affine(0, ((part, 1),)))) for part in self.unknowns]
+        every = set[Symbol]().union(*parts)
+        return len(every) == sum(map(len, parts)) and not any(part.instance for part in every)
 
-    def value(self, values: Mapping[Unknown, int]) -> int:
+    def value(self, values: Mapping[Symbol, int]) -> int:
         """The sum where unknowns have these values."""
         total = 0
         for product, times in self.items():
@@ -191,12 +191,12 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
     parts: list[Sum] = []
     for node in nodes:
         match node:
-            case Do():
+            case EventNode():
                 if (node.event.ring, node.event.action) == (ring, action):
                     parts.append(Sum({(): 1}))
-            case Repeat():
+            case Loop():
                 inner = _times(node.body, ring, action)
-                trips = node.trips
+                trips = node.symbolic_trip_count
                 if inner is None or (inner and (trips is None or not _grows(trips))):
                     return None
                 if inner and trips is not None:
@@ -205,8 +205,8 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
                         Sum({tuple(sorted(product + more, key=str)): count * times for product, count in inner.items()})
                         for more, times in factor
                     ]
-            case Choose():
-                then, other = _times(node.then, ring, action), _times(node.other, ring, action)
+            case Branch():
+                then, other = _times(node.then, ring, action), _times(node.otherwise, ring, action)
                 if then is None or then != other:
                     return None
                 parts.append(then)
@@ -218,7 +218,7 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
 _QUOTIENTS = frozenset(kind.name for kind in (arith.DivSIOp, arith.DivUIOp, arith.CeilDivSIOp))
 
 
-def _is_unlimited(part: Unknown) -> bool:
+def _is_unlimited(part: Symbol) -> bool:
     if part.name in _QUOTIENTS:
         value, by = part.operands
         return (
@@ -227,12 +227,12 @@ def _is_unlimited(part: Unknown) -> bool:
             and bool(value.terms)
             and all(times > 0 and _is_unlimited(inner) for inner, times in value.terms)
         )
-    return part.name.startswith("%") and not part.place
+    return part.name.startswith("%") and not part.instance
 
 
-def _grows(trips: Linear) -> bool:
+def _grows(trips: Affine) -> bool:
     """Whether a number of rounds grows with all it depends on, and does not depend on other loops."""
     if not trips.terms:
         return trips.constant >= 0
-    return all(times > 0 and not any(leaf.name == ROUND for leaf in leaves(Linear(0, ((part, 1),))))
+    return all(times > 0 and not any(leaf.name == ITERATION for leaf in free_symbols(Affine(0, ((part, 1),))))
                for part, times in trips.terms)  # fmt: skip

@@ -13,7 +13,7 @@ from ...analysis.model_checking import Verdict
 from ...analysis.pto.events import Program
 from ...analysis.pto.outcomes import Outcomes, Sum, place_of, sources
 from ...analysis.pto.schedules import Kernel, Schedule
-from ...analysis.symbolic_integers import BLOCK, Limits, Terms
+from ...analysis.symbolic_integers import BLOCK, Interval, Terms
 from ...diagnostics.findings import Severity
 from . import deadlock, free_credits, leftover_credits, overwrites, slots_in_use, unsafe_depth
 from .hazard import Hazard, counted
@@ -141,7 +141,7 @@ def _unless(difference: Sum) -> str:
 
 def _for_values(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
     """What goes wrong for values of arguments: certainly, if it does for all from some value on."""
-    numbers = sources(verdict.asked)
+    numbers = sources(verdict.conditions)
     if not numbers or len(numbers) > 3:
         return
     tried = list(islice(product(_FIRST if len(numbers) == 1 else _FEW, repeat=len(numbers)), _MAX_TRIED))
@@ -161,7 +161,7 @@ def _for_values(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
         # From where on it goes wrong for all that are tried, and certainly.
         right = max((values[0] for values, hazards in wrong.items() if not _errors(hazards)), default=-1)
         least = next((value for value in _FIRST if value > right), None)
-        known: dict[Terms, Limits] = {((numbers[0], 1),): (least, None)}
+        known: dict[Terms, Interval] = {((numbers[0], 1),): (least, None)}
         if least is not None and not outcomes.explore(known=known).is_wrong:
             least = None
     first: dict[tuple[str, Operation | None], tuple[tuple[int, ...], Hazard]] = {}
@@ -215,7 +215,7 @@ def _left(program: Program) -> Iterator[Hazard]:
 
 def _undecided(outcomes: Outcomes, verdict: Verdict) -> Iterator[Hazard]:
     """What kernels come to depends on a number in a way that is not followed."""
-    asked = place_of(verdict.asked)
+    asked = place_of(verdict.conditions)
     if asked is not None:
         name, op = asked
         rings = " and ".join(outcomes.component.rings)

@@ -10,38 +10,38 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from loomir.analysis.event_graph import Event, EventGraph, Ring
-from loomir.analysis.model_checking import Choose, Do, Kind, Leave, Node, Repeat, Verdict, explore, rounds
+from loomir.analysis.model_checking import Branch, EventNode, Exit, Loop, Node, Outcome, Verdict, explore, iteration
 from loomir.analysis.symbolic_integers import (
-    Below,
+    Affine,
+    Bounds,
     Condition,
-    Flag,
-    Knowledge,
-    Linear,
+    IsNegative,
+    IsTrue,
+    IsZero,
     Not,
-    Zero,
-    plus,
-    scaled,
-    unknown,
-    written,
+    add,
+    condition_text,
+    scale,
+    symbol,
 )
 
-N, M = unknown("%n"), unknown("%m")
+N, M = symbol("%n"), symbol("%m")
 RINGS: Mapping[str, Ring] = {
     "ideal": Ring(4, 1, drained=False),
     "a2a3": Ring(8, 4, frees_at_pop=True),
     "a5": Ring(8, 4, seed=4),
     "odd": Ring(5, 2),
 }
-PUSH, POP, FREE = (Do(Event("r", action)) for action in ("push", "pop", "free"))
-SEND, TAKE, GIVE = (Do(Event("s", action)) for action in ("push", "pop", "free"))
+PUSH, POP, FREE = (EventNode(Event("r", action)) for action in ("push", "pop", "free"))
+SEND, TAKE, GIVE = (EventNode(Event("s", action)) for action in ("push", "pop", "free"))
 
 
-def loop(key: object, count: Linear, *body: Node) -> Repeat:
-    return Repeat(key, Below(plus(rounds(key), count, -1)), body)
+def loop(key: object, count: Affine, *body: Node) -> Loop:
+    return Loop(key, IsNegative(add(iteration(key), count, -1)), body)
 
 
-def less(left: Linear, right: Linear) -> Condition:
-    return Below(plus(left, right, -1))
+def less(left: Affine, right: Affine) -> Condition:
+    return IsNegative(add(left, right, -1))
 
 
 def outcomes(cube: Sequence[Node], vector: Sequence[Node], ring: str = "ideal", least: int | None = None) -> Verdict:
@@ -51,22 +51,22 @@ def outcomes(cube: Sequence[Node], vector: Sequence[Node], ring: str = "ideal", 
     return explore({"cube": cube, "vector": vector}, {name: used[name] for name in sorted(events)}, known)
 
 
-def flat(nodes: Sequence[Node]) -> list[Do]:
-    found: list[Do] = []
+def flat(nodes: Sequence[Node]) -> list[EventNode]:
+    found: list[EventNode] = []
     for node in nodes:
         match node:
-            case Do():
+            case EventNode():
                 found.append(node)
-            case Repeat():
+            case Loop():
                 found += flat(node.body)
-            case Choose():
-                found += flat([*node.then, *node.other])
-            case Leave():
+            case Branch():
+                found += flat([*node.then, *node.otherwise])
+            case Exit():
                 pass
     return found
 
 
-def kinds(verdict: Verdict) -> set[Kind]:
+def kinds(verdict: Verdict) -> set[Outcome]:
     return {kind for kind, _ in verdict.outcomes}
 
 
@@ -81,59 +81,59 @@ def test_as_many_rounds_on_both_sides(ring: str) -> None:
 
 
 def test_another_number_of_rounds() -> None:
-    fewer = plus(N, Linear(-1))
+    fewer = add(N, Affine(-1))
     verdict = outcomes([loop(0, N, PUSH)], [loop(1, fewer, POP, FREE)])
     assert not verdict.is_clean and not verdict.is_wrong
     assert outcomes([loop(0, N, PUSH)], [loop(1, fewer, POP, FREE)], least=1).is_wrong
     assert kinds(outcomes([loop(0, fewer, PUSH)], [loop(1, N, POP, FREE)], least=1)) == {"deadlock"}
-    assert not outcomes([loop(0, N, PUSH)], [loop(1, scaled(N, 2), POP, FREE)]).is_clean
+    assert not outcomes([loop(0, N, PUSH)], [loop(1, scale(N, 2), POP, FREE)]).is_clean
     assert not outcomes([loop(0, N, PUSH)], [loop(1, M, POP, FREE)]).is_clean
 
 
 def test_the_same_number_written_otherwise() -> None:
     """By steps of two to 2n, and from -3 on to n - 3."""
-    by_two = Repeat(1, less(scaled(rounds(1), 2), scaled(N, 2)), [POP, FREE])
+    by_two = Loop(1, less(scale(iteration(1), 2), scale(N, 2)), [POP, FREE])
     assert outcomes([loop(0, N, PUSH)], [by_two]).is_clean
-    lower = Repeat(1, less(plus(rounds(1), Linear(-3)), plus(N, Linear(-3))), [POP, FREE])
+    lower = Loop(1, less(add(iteration(1), Affine(-3)), add(N, Affine(-3))), [POP, FREE])
     assert outcomes([loop(0, N, PUSH)], [lower]).is_clean
 
 
 def test_conditions_that_both_sides_ask() -> None:
-    go, stop = Flag(unknown("%if")), Not(Flag(unknown("%if")))
-    assert outcomes([Choose(go, [PUSH], [])], [Choose(go, [POP, FREE], [])]).is_clean
-    assert outcomes([Choose(go, [PUSH], [])], [Choose(stop, [], [POP, FREE])]).is_clean
-    assert outcomes([Choose(go, [PUSH], [])], [Choose(stop, [POP, FREE], [])]).is_wrong
+    go, stop = IsTrue(symbol("%if")), Not(IsTrue(symbol("%if")))
+    assert outcomes([Branch(go, [PUSH], [])], [Branch(go, [POP, FREE], [])]).is_clean
+    assert outcomes([Branch(go, [PUSH], [])], [Branch(stop, [], [POP, FREE])]).is_clean
+    assert outcomes([Branch(go, [PUSH], [])], [Branch(stop, [POP, FREE], [])]).is_wrong
 
     # In each round another, as that of an element of an array.
     def element(key: object) -> Condition:
-        return Flag(unknown("%mask", rounds(key)))
+        return IsTrue(symbol("%mask", iteration(key)))
 
-    both = [loop(0, N, Choose(element(0), [PUSH], []))], [loop(1, N, Choose(element(1), [POP, FREE], []))]
+    both = [loop(0, N, Branch(element(0), [PUSH], []))], [loop(1, N, Branch(element(1), [POP, FREE], []))]
     assert outcomes(*both).is_clean
-    next_one = Flag(unknown("%mask", plus(rounds(1), Linear(1))))
-    assert not outcomes(both[0], [loop(1, N, Choose(next_one, [POP, FREE], []))]).is_clean
+    next_one = IsTrue(symbol("%mask", add(iteration(1), Affine(1))))
+    assert not outcomes(both[0], [loop(1, N, Branch(next_one, [POP, FREE], []))]).is_clean
 
 
 def test_rounds_that_differ() -> None:
     """The first takes two entries out, the last none."""
-    first = Choose(less(Linear(0), N), [POP], [])
-    rest = Choose(less(plus(rounds(1), Linear(1)), N), [POP], [])
+    first = Branch(less(Affine(0), N), [POP], [])
+    rest = Branch(less(add(iteration(1), Affine(1)), N), [POP], [])
     assert outcomes([loop(0, N, PUSH)], [first, loop(1, N, rest, FREE)]).is_clean
-    start = Choose(Zero(rounds(1)), [POP], [])
+    start = Branch(IsZero(iteration(1)), [POP], [])
     assert outcomes([loop(0, N, PUSH)], [loop(1, N, start, rest, FREE)]).is_clean
     assert not outcomes([loop(0, N, PUSH)], [loop(1, N, start, POP, FREE)]).is_clean
 
 
 def test_loops_that_a_signal_ends() -> None:
     """The vector core tells the cube core in each round whether there is another."""
-    again = unknown("%again", rounds(1))
-    told = unknown("%told", rounds(0), place=("cube",))
-    push, pop = Do(Event("s", "push"), signal=Flag(again)), Do(Event("s", "pop"), received=told)
-    cube = [Repeat(0, True, [PUSH, pop, GIVE, Leave(Flag(told))])]
-    vector = [Repeat(1, True, [POP, FREE, push, Leave(Flag(again))])]
+    again = symbol("%again", iteration(1))
+    told = symbol("%told", iteration(0), instance=("cube",))
+    push, pop = EventNode(Event("s", "push"), signal=IsTrue(again)), EventNode(Event("s", "pop"), received=told)
+    cube = [Loop(0, True, [PUSH, pop, GIVE, Exit(IsTrue(told))])]
+    vector = [Loop(1, True, [POP, FREE, push, Exit(IsTrue(again))])]
     for ring in RINGS:
         assert outcomes(cube, vector, ring).is_clean
-    assert not outcomes(cube, [Repeat(1, True, [POP, FREE, push, Leave(Not(Flag(again)))])]).is_clean
+    assert not outcomes(cube, [Loop(1, True, [POP, FREE, push, Exit(Not(IsTrue(again)))])]).is_clean
 
 
 def test_overwriting_and_waiting_forever() -> None:
@@ -148,8 +148,8 @@ def test_overwriting_and_waiting_forever() -> None:
 
 
 def test_long_loops_are_not_written_out() -> None:
-    def long(key: object, count: int, *body: Node) -> Repeat:
-        return Repeat(key, less(rounds(key), Linear(count)), body, count)
+    def long(key: object, count: int, *body: Node) -> Loop:
+        return Loop(key, less(iteration(key), Affine(count)), body, count)
 
     verdict = outcomes([long(0, 10**9, PUSH)], [long(1, 10**9, POP, FREE)])
     assert verdict.is_clean and verdict.states < 100
@@ -158,24 +158,24 @@ def test_long_loops_are_not_written_out() -> None:
 
 def test_what_does_not_stay_together_is_given_up() -> None:
     """One side goes on while the other has nothing to do, which no number of states tells."""
-    one, other = Flag(unknown("%mask", rounds(0))), Flag(unknown("%other", rounds(1)))
+    one, other = IsTrue(symbol("%mask", iteration(0))), IsTrue(symbol("%other", iteration(1)))
     verdict = outcomes(
-        [loop(0, N, Choose(one, [PUSH], [])), loop(2, N, PUSH)], [loop(1, N, Choose(other, [POP, FREE], []))]
+        [loop(0, N, Branch(one, [PUSH], [])), loop(2, N, PUSH)], [loop(1, N, Branch(other, [POP, FREE], []))]
     )
     assert not verdict.is_complete and not verdict.is_clean and not verdict.is_wrong
 
 
 def test_limits_of_sums() -> None:
-    known = Knowledge()
-    question = known.decide(less(Linear(3), N))
+    known = Bounds()
+    question = known.decide(less(Affine(3), N))
     assert not isinstance(question, bool)
-    known.learn(question, False)
-    assert known.decide(less(Linear(2), N)) is True
-    assert known.decide(less(Linear(2), scaled(N, 3))) is True
-    assert not isinstance(known.decide(less(Linear(4), N)), bool)
-    assert known.decide(Zero(plus(scaled(N, 2), Linear(-5)))) is False
-    assert known.decide(less(N, Linear(4))) is False
-    assert written(less(plus(scaled(N, 2), Linear(1)), M)) == "2 * %n + 1 < %m"
+    known.record(question, False)
+    assert known.decide(less(Affine(2), N)) is True
+    assert known.decide(less(Affine(2), scale(N, 3))) is True
+    assert not isinstance(known.decide(less(Affine(4), N)), bool)
+    assert known.decide(IsZero(add(scale(N, 2), Affine(-5)))) is False
+    assert known.decide(less(N, Affine(4))) is False
+    assert condition_text(less(add(scale(N, 2), Affine(1)), M)) == "2 * %n + 1 < %m"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -193,25 +193,25 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Loop:
-    count: Linear
+class RandomLoop:
+    count: Affine
     body: tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Branch:
+class RandomBranch:
     kind: str
     body: tuple[object, ...]
 
 
-counts = st.sampled_from([N, M, plus(N, Linear(-1)), plus(N, Linear(1)), scaled(N, 2), Linear(2)])
+counts = st.sampled_from([N, M, add(N, Affine(-1)), add(N, Affine(1)), scale(N, 2), Affine(2)])
 exchanges = st.builds(Exchange, st.sampled_from("rs"), st.integers(1, 2), st.booleans())
 plans = st.recursive(
     exchanges,
     lambda inner: st.one_of(
-        st.builds(Loop, counts, st.lists(inner, min_size=1, max_size=2).map(tuple)),
+        st.builds(RandomLoop, counts, st.lists(inner, min_size=1, max_size=2).map(tuple)),
         st.builds(
-            Branch,
+            RandomBranch,
             st.sampled_from(["first", "not last", "small", "mask"]),
             st.lists(inner, min_size=1, max_size=2).map(tuple),
         ),
@@ -238,27 +238,27 @@ class Maker:
                 case Exchange(ring, times, together):
                     times += self.deviates()
                     if (self.core == "cube") == (ring == "r"):
-                        found += [Do(Event(ring, "push"))] * times
+                        found += [EventNode(Event(ring, "push"))] * times
                     elif together:
-                        found += [Do(Event(ring, "pop"))] * times + [Do(Event(ring, "free"))] * times
+                        found += [EventNode(Event(ring, "pop"))] * times + [EventNode(Event(ring, "free"))] * times
                     else:
-                        found += [Do(Event(ring, "pop")), Do(Event(ring, "free"))] * times
-                case Loop(count, body):
+                        found += [EventNode(Event(ring, "pop")), EventNode(Event(ring, "free"))] * times
+                case RandomLoop(count, body):
                     self.loops += 1
                     key = self.core, self.loops
-                    count = plus(count, Linear(1)) if self.deviates() else count
+                    count = add(count, Affine(1)) if self.deviates() else count
                     found.append(loop(key, count, *self.nodes(body, [*around, key])))
-                case Branch(kind, body):
-                    number = rounds(around[-1]) if around else M
+                case RandomBranch(kind, body):
+                    number = iteration(around[-1]) if around else M
                     conditions: dict[str, Condition] = {
-                        "first": Zero(number),
-                        "not last": less(plus(number, Linear(1)), N),
-                        "small": less(N, Linear(3)),
-                        "mask": Flag(unknown("%mask", number)),
+                        "first": IsZero(number),
+                        "not last": less(add(number, Affine(1)), N),
+                        "small": less(N, Affine(3)),
+                        "mask": IsTrue(symbol("%mask", number)),
                     }
                     other = self.deviates()
                     inner = self.nodes(body, around)
-                    found.append(Choose(conditions[kind], [] if other else inner, inner if other else []))
+                    found.append(Branch(conditions[kind], [] if other else inner, inner if other else []))
                 case _:
                     raise AssertionError(part)
         return found
@@ -267,11 +267,11 @@ class Maker:
 Values = Mapping[str, int]
 
 
-def value(number: Linear, values: Values, turns: Mapping[object, int], mask: int) -> int:
+def value(number: Affine, values: Values, turns: Mapping[object, int], mask: int) -> int:
     total = number.constant
     for part, times in number.terms:
-        if part.place:
-            one = turns[part.place[0]]
+        if part.instance:
+            one = turns[part.instance[0]]
         elif part.operands:
             one = mask >> (value(part.operands[0], values, turns, mask) % 8) & 1
         else:
@@ -285,27 +285,27 @@ def carry_out(
 ) -> list[Event]:
     def holds(condition: Condition) -> bool:
         match condition:
-            case Below(number):
+            case IsNegative(number):
                 return value(number, values, turns, mask) < 0
-            case Zero(number):
+            case IsZero(number):
                 return value(number, values, turns, mask) == 0
-            case Flag(number):
+            case IsTrue(number):
                 return value(number, values, turns, mask) == 1
             case _:
                 raise AssertionError(condition)
 
     for node in nodes:
         match node:
-            case Do():
+            case EventNode():
                 done.append(node.event)
-            case Choose():
-                carry_out(node.then if holds(node.condition) else node.other, values, mask, turns, done)
-            case Repeat():
+            case Branch():
+                carry_out(node.then if holds(node.condition) else node.otherwise, values, mask, turns, done)
+            case Loop():
                 turns[node.key] = 0
-                while holds(node.test):
+                while holds(node.condition):
                     carry_out(node.body, values, mask, turns, done)
                     turns[node.key] += 1
-            case Leave():
+            case Exit():
                 raise AssertionError(node)
     return done
 
