@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from loomir.analysis.concurrency import Concurrency
 from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
 
+from ..searches import examples
+
 
 def start(key: str, *signals: Signal) -> Operation:
     return Operation(key, True, (signals,))
@@ -276,7 +278,7 @@ def programs(draw) -> Program:
     return program
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(programs(), st.integers(0, 2**32))
 def test_whatever_overlaps_in_a_run_was_foreseen(program: Program, seed: int) -> None:
     concurrency = Concurrency(program)

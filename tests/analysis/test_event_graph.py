@@ -22,6 +22,8 @@ from loomir.analysis.event_graph import (
 )
 from loomir.operations import pipe_protocol
 
+from ..searches import examples
+
 Program = dict[str, list[Event]]
 Places = tuple[int, ...]
 
@@ -156,7 +158,7 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, Ring]]:
     return cores, {"there": draw(rings()), "back": draw(rings())}
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(programs())
 def test_cores_wait_forever_iff_they_do_in_every_order(program: tuple[Program, dict[str, Ring]]) -> None:
     """PTO-006, PTO-028, PTO-029"""
@@ -205,7 +207,7 @@ def _actions(draw: st.DrawFn, put: bool, count: int) -> tuple[Action, ...]:
     return PUSH * count if put else POP * burst + FREE * burst + (POP + FREE) * (count - burst)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(matching_programs(), st.booleans())
 def test_no_smaller_number_of_slots_will_do(cores: Program, frees_at_pop: bool) -> None:
     numbers = {ring: Ring(1, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from loomir.analysis.liveness import Demand, File, Files, OutOfRegisters, Plan, Register, plan_registers
 from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
 
+from ..searches import examples
+
 SIZES: Files = {"dest": 3, "src0": 3, "src1": 3, "xdsr": 5, "sr": 9}
 FILES: tuple[File, ...] = ("dest", "src0", "src1")
 
@@ -154,7 +156,7 @@ def programs(draw) -> tuple[Program, dict]:
     return program, demands
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(programs(), st.integers(0, 2**32))
 def test_every_operand_is_where_it_is_read(case: tuple[Program, dict], seed: int) -> None:
     program, demands = case

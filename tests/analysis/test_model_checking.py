@@ -25,6 +25,8 @@ from loomir.analysis.symbolic_integers import (
     symbol,
 )
 
+from ..searches import examples
+
 N, M = symbol("%n"), symbol("%m")
 RINGS: Mapping[str, Ring] = {
     "ideal": Ring(4, 1, drained=False),
@@ -334,7 +336,7 @@ def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, Ring]) -> s
 
 
 @pytest.mark.thorough
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     st.lists(plans, min_size=1, max_size=2),
     st.lists(st.integers(0, 9), max_size=6),

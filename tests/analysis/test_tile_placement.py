@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from loomir.analysis.tile_placement import Memory, place_apart, place_sharing
 
+from ..searches import examples
+
 Spans = list[tuple[int, int]]
 
 
@@ -67,7 +69,7 @@ def some_placement(sizes: dict[int, int], together: dict[int, set[int]], memory:
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems())
 def test_what_is_placed_shares_with_none_it_is_used_with(
     problem: tuple[dict[int, int], dict[int, set[int]], Memory],
@@ -81,7 +83,7 @@ def test_what_is_placed_shares_with_none_it_is_used_with(
             assert leaves_enough(found, sizes, memory)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problems())
 def test_a_placement_is_found_if_there_is_one(problem: tuple[dict[int, int], dict[int, set[int]], Memory]) -> None:
     sizes, together, memory = problem

@@ -9,6 +9,7 @@ from loomir.csl import syntax
 from loomir.csl.printer import print_expression
 from loomir.csl.syntax import Binary, Builtin, Call, Dereference, Expression, Field, Index, Integer, Name, String, Unary
 
+from ..searches import examples
 from .csl_trees import atoms, expression, operators
 
 # From the tightest to the loosest; written out again, not taken from the parser.
@@ -79,14 +80,14 @@ def written(node: Expression, draw_redundant: st.DataObject | None, fully: bool)
             raise AssertionError(node)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(operations, st.data())
 def test_redundant_parentheses_change_nothing(node: Expression, data: st.DataObject) -> None:
     for text in (written(node, None, True), written(node, None, False), written(node, data, False)):
         assert syntax.equal(expression(text), node), text
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(operations)
 def test_the_printer_writes_only_parentheses_that_are_needed(node: Expression) -> None:
     text = print_expression(node)

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from loomir.csl import parse, syntax
 from loomir.csl.printer import print_expression, print_file, print_statement, quoted
 
+from ..searches import examples
 from .csl_trees import declarations, expression, file_of
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, max_size=2))
 def test_what_is_printed_reads_as_the_same_tree(nodes: list[syntax.Declaration]) -> None:
     file = file_of(nodes)
@@ -88,7 +89,7 @@ def test_a_body_does_not_take_the_else_of_another() -> None:
     assert print_statement(outer) == "if (a) {\n  if (b) g();\n} else {}"
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.binary(max_size=20) | st.text(max_size=10).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_strings_keep_their_bytes(value: bytes) -> None:
     read = expression(quoted(value))

@@ -13,6 +13,7 @@ from loomir.csl.parser import MAX_ERRORS, MAX_NESTING
 from loomir.csl.printer import print_file
 from loomir.diagnostics.errors import LoomError
 
+from ..searches import examples
 from .csl_trees import declarations, file_of
 
 PROGRAM = """\
@@ -84,7 +85,7 @@ def test_begun_anywhere() -> None:
         outcome(PROGRAM[start:])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.tuples(st.integers(0, len(PROGRAM)), st.integers(0, 12), st.sampled_from(WORDS)), min_size=1, max_size=4
@@ -97,19 +98,19 @@ def test_pieces_replaced(changes: list[tuple[int, int, str]]) -> None:
     outcome(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 def test_any_words(words: list[str]) -> None:
     outcome(" ".join(words))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=60))
 def test_any_text(text: str) -> None:
     outcome(text)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, min_size=1, max_size=2), st.data())
 def test_printed_programs_damaged(nodes: list[syntax.Declaration], data: st.DataObject) -> None:
     text = print_file(file_of(nodes))

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from loomir.frontend import scalars, types
 from loomir.frontend.values import Column, Lanes
 
+from ..searches import examples
+
 INTEGERS = [types.I8, types.I16, types.I32, types.I64, types.U8, types.U16, types.U32, types.U64]
 FLOATS = {types.F16: np.float16, types.F32: np.float32, types.BF16: ml_dtypes.bfloat16}
 LANE = Lanes(1)
@@ -34,7 +36,7 @@ def wrapped(type: types.Int, value: int) -> int:
 
 
 @given(integer_pairs(), st.sampled_from("+-*&|^"))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_integers(pair: tuple[types.Int, int, int], symbol: str) -> None:
     type, left, right = pair
     exact = {"+": left + right, "-": left - right, "*": left * right, "&": left & right, "|": left | right}
@@ -43,7 +45,7 @@ def test_integers(pair: tuple[types.Int, int, int], symbol: str) -> None:
 
 
 @given(integer_pairs())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_division(pair: tuple[types.Int, int, int]) -> None:
     type, left, right = pair
     if right == 0:
@@ -62,7 +64,7 @@ def test_division(pair: tuple[types.Int, int, int]) -> None:
 
 
 @given(st.sampled_from(INTEGERS).flatmap(lambda t: st.tuples(st.just(t), integers(t))), st.integers(0, 80))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_shifts(value: tuple[types.Int, int], amount: int) -> None:
     type, left = value
     assert scalars.binary(LANE, "<<", type, left, amount) == wrapped(type, left << amount)
@@ -75,7 +77,7 @@ def test_shifts(value: tuple[types.Int, int], amount: int) -> None:
     st.floats(width=32),
     st.sampled_from(["+", "-", "*", "/", "<", "=="]),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_floats(type: types.Float, left: float, right: float, symbol: str) -> None:
     kind = FLOATS[type]
     with np.errstate(all="ignore"):
@@ -94,7 +96,7 @@ def test_floats(type: types.Float, left: float, right: float, symbol: str) -> No
 
 
 @given(st.sampled_from(list(FLOATS)), st.floats(width=64))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_bits_of_floats(type: types.Float, value: float) -> None:
     rounded = scalars.rounded(type, value)
     pattern = scalars.bits(type, rounded)
@@ -104,7 +106,7 @@ def test_bits_of_floats(type: types.Float, value: float) -> None:
 
 
 @given(st.integers(0, 0xFFFF))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_bits_of_cb16(pattern: int) -> None:
     value = scalars.from_bits(types.CB16, pattern)
     if math.isnan(value):
@@ -124,7 +126,7 @@ def test_bits_of_cb16(pattern: int) -> None:
     st.sampled_from(["+", "-", "*", "/", "%", "&", "|", "^", "<", "==", "<<", ">>"]),
     st.sampled_from([*INTEGERS, types.COMPTIME_INT]),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_columns(numbers: tuple[list[int], list[int]], symbol: str, type: Any) -> None:
     """A column is treated as its numbers one by one."""
     left, right = numbers

@@ -17,6 +17,7 @@ from loomir.frontend import loops
 from loomir.frontend.compilation import CompiledLayout
 from loomir.frontend.regions import regions
 
+from ..searches import examples
 from .harness import Csl, pes
 
 PE = """
@@ -251,6 +252,7 @@ def outcome(csl: Csl, text: str) -> tuple[np.ndarray, set[tuple[str, tuple[int, 
     return run(compiled), routes, len(pes(compiled))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_together_is_the_same_as_one_after_the_other(
@@ -290,7 +292,7 @@ def test_prints_in_order(csl: Csl) -> None:
 
 
 @given(st.sets(st.tuples(st.integers(0, 14), st.integers(0, 9)), min_size=1))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_regions_cover_each_pe_once(points: set[tuple[int, int]]) -> None:
     columns = np.array([x for x, _ in points], np.int64)
     rows = np.array([y for _, y in points], np.int64)
@@ -302,7 +304,7 @@ def test_regions_cover_each_pe_once(points: set[tuple[int, int]]) -> None:
 @given(
     st.integers(0, 5), st.integers(1, 4), st.integers(1, 12), st.integers(0, 5), st.integers(1, 4), st.integers(1, 12)
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_strided_grid_is_one_region(x: int, dx: int, nx: int, y: int, dy: int, ny: int) -> None:
     places = [(x + i * dx, y + j * dy) for i in range(nx) for j in range(ny)]
     found = regions(np.array([a for a, _ in places]), np.array([b for _, b in places]))
@@ -311,7 +313,7 @@ def test_a_strided_grid_is_one_region(x: int, dx: int, nx: int, y: int, dy: int,
 
 
 @given(ids=st.lists(st.integers(-30000, 30000), min_size=4, max_size=9))
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_ids(ids: list[int], tmp_path: Path) -> None:
     csl = Csl(tmp_path)
     width = len(ids)

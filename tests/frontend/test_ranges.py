@@ -122,6 +122,7 @@ def run(
             assert tuple(found) == expected, (x, forms[number][0], triple, body, limit)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_bounds_at_run_time(csl: Csl, type: str) -> None:
     """All forms of @range, with and without jumps and the index, on one PE and on several that differ."""
@@ -144,6 +145,7 @@ def test_bounds_at_run_time(csl: Csl, type: str) -> None:
     run(csl, type, [forms[4]], [("plain", True), ("continue", False)], 2)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_bounds_at_compile_time(csl: Csl, type: str) -> None:
     """Ranges known at compile time, in loops that are evaluated then and in those that run."""

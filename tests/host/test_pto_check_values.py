@@ -17,6 +17,8 @@ from loomir.host.pto_check import check
 from loomir.operations.pipe_protocol import Behavior
 from loomir.runtime import Deadlock
 
+from ..searches import examples
+
 ACC = "!pto.tile_buf<acc, 16x16xf32>"
 VEC = "!pto.tile_buf<vec, 16x16xf32>"
 MAT = "!pto.tile_buf<mat, 16x16xf32>"
@@ -136,7 +138,7 @@ class Writer:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("arch", ["ideal", "a2a3", "a5"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(data=st.data())
 def test_what_is_told_is_what_happens(arch: Behavior, data: st.DataObject) -> None:
     plan = data.draw(plans)

@@ -106,6 +106,7 @@ def test_pto_024_028_no_push_overwrites_iff_the_period_divides_the_slots(slots: 
     assert min(overwritten, default=None) == pipe_protocol.unsafe_push(slots)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("slots", range(1, 17))
 def test_pto_029_every_entry_arrives_whatever_the_order(slots: int) -> None:
     """PTO-028, PTO-029: waiting only now and then, and telling of every entry, no interleaving gets stuck."""
@@ -114,6 +115,7 @@ def test_pto_029_every_entry_arrives_whatever_the_order(slots: int) -> None:
         assert all(model.is_done(state) for state in model.ends())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("slots", range(1, 17))
 def test_drain_is_what_is_left_whatever_the_order(slots: int) -> None:
     """The credits still pending after N entries, N < 60, are the same for all interleavings, and the formula's."""

@@ -25,6 +25,8 @@ from loomir.operations.pipe_protocol import Behavior
 from loomir.passes import get_all_passes
 from loomir.passes.lower_pto_to_flow import LowerPtoToFlowPass
 
+from ..searches import examples
+
 PASSES = (
     "pto-assign-default-frontend-pipe-id",
     "pto-lower-frontend-pipe-ops",
@@ -178,7 +180,7 @@ chips: st.SearchStrategy[tuple[str, Behavior]] = st.sampled_from(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     chips, splits, st.sampled_from([16, 32]), st.sampled_from([32, 64]), st.sampled_from([1, 2, 4]), st.integers(1, 6),
 )  # fmt: skip

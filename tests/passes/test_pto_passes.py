@@ -33,6 +33,8 @@ from loomir.dialects.verification import verify
 from loomir.operations import pipe_protocol
 from loomir.passes import get_all_passes
 
+from ..searches import examples
+
 PASSES = [
     "pto-assign-default-frontend-pipe-id",
     "pto-lower-frontend-pipe-ops",
@@ -103,7 +105,7 @@ def program(shape: list[tuple[int, int, int, bool]], order: list[int], chip: str
     return f'module attributes {{pto.target_arch = "{chip}"}} {{\n{texts["cube"]}\n{texts["vec"]}\n}}'
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data(), shapes, st.sampled_from(["a3", "a5"]))
 def test_both_ends_agree_and_nothing_overlaps(
     data: st.DataObject, shape: list[tuple[int, int, int, bool]], chip: str

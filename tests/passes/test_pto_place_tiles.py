@@ -22,6 +22,8 @@ from loomir.dialects.pto.memory import AllocTileOp, constant_value
 from loomir.dialects.verification import verify
 from loomir.passes.pto_place_tiles import PtoPlaceTilesPass
 
+from ..searches import examples
+
 BLOCK = 256
 KIB = 1024
 TILE = "!pto.tile_buf<vec, {rows}x256xf32>"
@@ -116,7 +118,7 @@ class Memory:
 
 
 @pytest.mark.thorough
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
     # All tiles are of one valid shape but of different sizes, of which some fit into 192 KiB and some do not.

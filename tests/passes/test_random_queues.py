@@ -24,6 +24,8 @@ from loomir.dialects.ir_text import LocatingParser
 from loomir.passes.dsd_assign_microthreads import DsdAssignMicrothreadsPass
 from loomir.passes.dsd_assign_queues import DsdAssignQueuesPass
 
+from ..searches import examples
+
 
 @dataclass(frozen=True)
 class Move:
@@ -195,7 +197,7 @@ def is_wrong_as_it_stands(case: Case, pairs: set[tuple[int, int]]) -> bool:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cases())
 def test_ids_and_microthreads_of_random_programs(case: Case) -> None:
     """DSD-208, DSD-209, DSD-223, DSD-224, AMB-14."""
@@ -268,7 +270,7 @@ def crowds(draw: st.DrawFn) -> Case:
     return case
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(crowds())
 def test_operations_under_way_at_once_have_their_own_microthreads(case: Case) -> None:
     """DSD-209, DSD-223, DSD-224: ids are chosen around all that is given."""

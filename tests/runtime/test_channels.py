@@ -14,6 +14,8 @@ from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.runtime import Deadlock, Machine
 
+from ..searches import examples
+
 OUT = 4096
 """Where the consumer's results begin in its memory."""
 
@@ -224,7 +226,7 @@ cases = st.builds(
 ).map(lambda case: Case(**{**case.__dict__, "pops": case.pops // case.ahead * case.ahead}))
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(cases, st.sampled_from([None, 1]), st.booleans())
 def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None:
     """Deadlocks are those of the model, safe programs deliver every entry in order, unsafe ones are told of (PTO-006,
@@ -252,7 +254,7 @@ def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None
                 assert got[block, lane].tolist() == wanted
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(cases)
 def test_results_do_not_depend_on_batching(case: Case) -> None:
     """All blocks together, and block by block, a safe program gives the same."""

@@ -12,6 +12,8 @@ from loomir.diagnostics.errors import LoomError
 from loomir.runtime.fabric import PORTS, Color, arrivals, compress, reach, trace
 from loomir.runtime.units import cells, from_mask, rectangle
 
+from ..searches import examples
+
 TIMING = targets.get("wse3").timing
 MOVES = {"north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1)}
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
@@ -106,7 +108,7 @@ def compare(routes, height: int, width: int, senders: set[tuple[int, int]]) -> N
     assert {(tuple(s), tuple(p)) for s, p in zip(paths.lost.tolist(), paths.lost_at.tolist(), strict=True)} == losses
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_random_routes(data) -> None:
     """Any ports at any router: branches, turns, edges, dead ends and circles."""
@@ -117,7 +119,7 @@ def test_random_routes(data) -> None:
     compare(routes, height, width, data.draw(st.sets(st.sampled_from(places), min_size=1)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_random_trees(data) -> None:
     """One tree of routes from a root: every branch ends at a ramp, on the way some also deliver."""
@@ -212,7 +214,7 @@ def pairs(draw):
     return height, width, sorted(found)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(case=pairs(), seed=st.integers(0, 1000), displacements=st.sampled_from([1, 16]))
 def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:
     """Compressed tables deliver exactly the pairs, for any subset of the senders."""

@@ -14,6 +14,7 @@ from loomir.operations.dsd_table import OPERATIONS
 from loomir.runtime.arithmetic import unavailable
 from loomir.runtime.machine import Machine
 
+from ..searches import examples
 from . import oracle
 from .flow_modules import parse
 
@@ -25,7 +26,7 @@ GRIDS = {
 }  # fmt: skip
 WIDTH = {"f32": 2, "i32": 2, "f16": 1, "i16": 1}
 SETTINGS = settings(
-    max_examples=15, derandomize=True,
+    max_examples=examples(15), derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )  # fmt: skip
 
@@ -192,7 +193,7 @@ def test_operation_on_memory(name: str) -> None:
     run()
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=examples(60))
 @given(data=st.data(), seed=st.integers(0, 1 << 30), grid=st.sampled_from(sorted(GRIDS)))
 def test_overlapping_operands(data, seed: int, grid: str) -> None:
     """An iteration sees what the iterations before it have written, whatever the buffers are called."""
@@ -247,7 +248,7 @@ def test_no_element_at_all() -> None:
     check("fadds", "rectangle", Walk("f32", 0, [1], [0], False), [Walk("f32", 0, [1], [4], False)] * 2, 1)
 
 
-@settings(SETTINGS, max_examples=50)
+@settings(SETTINGS, max_examples=examples(50))
 @given(data=st.data(), seed=st.integers(0, 1 << 30))
 def test_operations_on_wavelets(data, seed: int) -> None:
     """DSD-002, DSD-093, DSD-095: an operation that reads a queue, and one that writes to a queue, PE by PE."""

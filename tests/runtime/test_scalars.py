@@ -16,6 +16,7 @@ from loomir.dialects import flow
 from loomir.runtime.memory import DTYPES
 from loomir.runtime.scalars import function_of
 
+from ..searches import examples
 from . import oracle
 from .flow_modules import parse
 
@@ -102,7 +103,7 @@ def floats(kind: str):
     return st.one_of(edge, st.floats(width=width, allow_nan=False))
 
 
-LISTS = settings(max_examples=8, derandomize=True)
+LISTS = settings(max_examples=examples(8), derandomize=True)
 
 
 @pytest.mark.parametrize("kind", BITS)
@@ -344,7 +345,7 @@ def test_floats_end_at_the_limits_of_an_integer(source: str, result: str, signed
 def test_fused_multiply_add_rounds_once(kind: str) -> None:
     apply = function(f"math.fma %a, %b, %c : {kind}", kind, kind, kind)
 
-    @settings(max_examples=60, derandomize=True)
+    @settings(max_examples=examples(60), derandomize=True)
     @given(st.lists(st.tuples(floats(kind), floats(kind), floats(kind)), min_size=1, max_size=20))
     def run(operands) -> None:
         operands += [(1.0 + 2**-10, 1.0 + 2**-10, 2.0**-14), (1.0 + 2**-10, 1.0 - 2**-10, -1.0)]

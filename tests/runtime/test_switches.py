@@ -19,6 +19,7 @@ from loomir.runtime.switches import SwitchedColor, popped
 from loomir.runtime.tasks import NEVER
 from loomir.runtime.units import cells
 
+from ..searches import examples
 from .flow_modules import parse
 from .router_model import ORDER, Route, Wavelet, commands, encode, run
 
@@ -149,14 +150,14 @@ def check(program) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(programs(crowded=False))
 def test_random_switches(program) -> None:
     check(program)
 
 
 @pytest.mark.thorough
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(programs(crowded=True))
 def test_random_switches_where_time_decides(program) -> None:
     check(program)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.machine import Machine
 
+from ..searches import examples
 from .flow_modules import parse
 
 REGIONS = {
@@ -44,7 +45,7 @@ TYPES = {
 }  # fmt: skip
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(
     type=st.sampled_from(sorted(TYPES)), shape=st.lists(st.integers(1, 4), max_size=3), address=st.integers(0, 9),
     region=st.sampled_from(sorted(REGIONS)), seed=st.integers(0, 1000),

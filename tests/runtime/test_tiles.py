@@ -18,6 +18,8 @@ from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
 from loomir.runtime.tile_arithmetic import KERNELS, convert
 
+from ..searches import examples
+
 ROWS, LANES, BYTES = 3, 2, 8192
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8}
 
@@ -168,7 +170,7 @@ def test_matrix_products(kind: str, out: str) -> None:
             assert got[y, x].astype(int).tolist() == wanted
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 3), min_size=6, max_size=6),
     st.lists(st.integers(1, 4), min_size=6, max_size=6),

@@ -23,8 +23,10 @@ from loomir.runtime.units import (
     union,
 )
 
+from ..searches import examples
+
 HEIGHT, WIDTH = 6, 7
-EXAMPLES = settings(max_examples=250)
+EXAMPLES = settings(max_examples=examples(250))
 
 
 def members(units) -> set[tuple[int, int]]:

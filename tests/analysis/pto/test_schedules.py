@@ -16,6 +16,8 @@ from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.verification import verify
 
+from ...searches import examples
+
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 
 
@@ -111,7 +113,7 @@ def wrapped(lines: list[str], arguments: str = "%a: i32") -> str:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_loops_and_branches_are_followed(data: st.DataObject) -> None:
     writer = Writer(data.draw)

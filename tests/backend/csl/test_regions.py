@@ -14,6 +14,8 @@ from loomir.backend.csl.regions import Rectangle, covers, inside, meet, over
 from loomir.csl import syntax
 from loomir.csl.syntax import Expression, Statement
 
+from ...searches import examples
+
 OPERATORS = {"==": eq, ">=": ge, "<=": le, "%": mod, "+": add, "and": and_, "or": or_}
 SIDE = 7
 
@@ -64,7 +66,7 @@ def ranges(draw) -> range:
 regions = st.tuples(ranges(), ranges())
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=examples(150), derandomize=True)
 @given(st.lists(regions, min_size=1, max_size=4))
 def test_each_pe_of_overlapping_regions_is_visited_once(placement: list[Rectangle]) -> None:
     statements = over(placement, lambda x, y, region: [tree.builtin("visit", x, y)])
@@ -73,7 +75,7 @@ def test_each_pe_of_overlapping_regions_is_visited_once(placement: list[Rectangl
     assert Counter(visited) == Counter(set().union(*map(pes, placement)))
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=examples(300), derandomize=True)
 @given(regions, regions)
 def test_conditions(region: Rectangle, known: Rectangle) -> None:
     condition = inside(region, tree.name("x"), tree.name("y"), known)

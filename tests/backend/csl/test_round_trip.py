@@ -15,6 +15,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = sorted(name for name, row in OPERATIONS.items() if unavailable(row) is None)
 
 
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(
     ("path", "launches"),
     [
@@ -24,7 +26,6 @@ NAMES = sorted(name for name, row in OPERATIONS.items() if unavailable(row) is N
         ("stencil/stencil.mlir", [("main", (3,)), ("main", (2,))]),
     ],
 )
-@pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_examples(path: str, launches: list[tuple[str, tuple[float, ...]]], target: str, tmp_path: Path) -> None:
     text = (EXAMPLES / path).read_text().replace('target "wse3"', f'target "{target}"')
     again = assert_same(text, tmp_path, launches)

@@ -50,6 +50,7 @@ layout {
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("type", INTEGERS)
 def test_parameters_and_buffers(type: str, arch: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Truncated and mutated kernels give one error each, or none, never a traceback: parser, verifier, check and passes.
 
-LOOMIR_MUTATIONS is how many texts are made, 3000 if it is not set; LOOMIR_MUTATION_SEED begins another sequence.
+LOOMIR_MUTATIONS is how many texts are made, 3000 in a thorough run if it is not set; LOOMIR_MUTATION_SEED begins
+another sequence.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from loomir.dialects.verification import verify
 from loomir.host.pto_check import REJECTED, check, chips_of, prepare
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 
+from ...searches import examples
+
 ROOT = Path(__file__).parents[3]
-MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", "3000"))
+MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", examples(3000)))
 SEED = os.environ.get("LOOMIR_MUTATION_SEED", "")
 PARTS = 10
 """Tests that the mutations are spread over, so that they can be run side by side."""

@@ -154,7 +154,14 @@ def _stored(golden: Array) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), [(name, chip) for name, case in CASES.items() for chip in case.chips], ids=str
+    ("name", "chip"),
+    [
+        # Each case is run for one of its chips, and for the other one in thorough runs.
+        pytest.param(name, chip, marks=() if chip == case.chips[number % len(case.chips)] else pytest.mark.thorough)
+        for number, (name, case) in enumerate(CASES.items())
+        for chip in case.chips
+    ],
+    ids=str,
 )
 def test_case(name: str, chip: Chip) -> None:
     case = CASES[name]
@@ -227,6 +234,7 @@ BLOCKED = (
 )  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", BLOCKED)
 def test_three_blocks_work_on_their_own_parts(name: str) -> None:
     case = CASES[name]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from loomir.host.pto_check import check
 from loomir.runtime import Deadlock
 
+from ...searches import examples
 from .cases import exact_exchange
 from .kernel_text import C2V, V2C, Chip, Core
 from .programs import Exchange
@@ -61,7 +62,7 @@ chips = st.sampled_from(["a3", "a5"])
 orders = st.sampled_from(["eager", "prompt"])
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(exchanges(), chips, orders)
 def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str) -> None:
     case = exact_exchange(exchange)
@@ -72,7 +73,7 @@ def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str)
     assert run.result.findings == []
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(exchanges(), chips, orders)
 def test_check_foretells_what_chips_do(exchange: Exchange, chip: Chip, order: str) -> None:
     case = exact_exchange(exchange)
