@@ -15,7 +15,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %both = arith.addi %x, %y : i16
       wse.return %both : i16
     }
-    // CHECK:      fn fibonacci(n: i16) i16 {
+    // CHECK-LABEL: fn fibonacci(n: i16) i16 {
     // CHECK-NEXT:   var p: i16 = 0;
     // CHECK-NEXT:   var q: i16 = 1;
     // CHECK-NEXT:   for (@range(i16, n)) |i| {
@@ -51,7 +51,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       }
       wse.return
     }
-    // CHECK:      fn choose(n: i16) void {
+    // CHECK-LABEL: fn choose(n: i16) void {
     // CHECK-NEXT:   const big: bool = n > 2;
     // CHECK-NEXT:   a[0] = if (big) n else @as(i16, 2);
     // CHECK-NEXT:   var p: i16;
@@ -96,7 +96,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       }
       wse.return %last : i16
     }
-    // CHECK:      fn loops(n: i16) i16 {
+    // CHECK-LABEL: fn loops(n: i16) i16 {
     // CHECK-NEXT:   var v: i16 = n;
     // CHECK-NEXT:   var last: i16;
     // CHECK-NEXT:   while (true) {
@@ -133,7 +133,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       }
       wse.return
     }
-    // CHECK:      fn cases(n: i16) void {
+    // CHECK-LABEL: fn cases(n: i16) void {
     // CHECK-NEXT:   if (@as(i32, n) == 2) {
     // CHECK-NEXT:     @activate(t_id);
     // CHECK-NEXT:   } else if (@as(i32, n) == 5) {

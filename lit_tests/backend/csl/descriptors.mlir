@@ -40,7 +40,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       dsd.fmovs %k, %v : !dsd.mem4d<f32>, f32
       wse.return
     }
-    // CHECK:      fn memory(n: i16, v: f32) void {
+    // CHECK-LABEL: fn memory(n: i16, v: f32) void {
     // CHECK-NEXT:   const d: mem1d_dsd = @get_dsd(mem1d_dsd, .{ .base_address = &h, .offset = 3, .stride = -2, .extent = 2 });
     // CHECK-NEXT:   const e: mem1d_dsd = @get_dsd(mem1d_dsd, .{
     // CHECK-NEXT:     .base_address = &h,
@@ -76,7 +76,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       dsd.fabsh %i, %d : !dsd.mem1d<f16>, !dsd.mem1d<f16>
       wse.return
     }
-    // CHECK:      fn changed(n: i16) void {
+    // CHECK-LABEL: fn changed(n: i16) void {
     // CHECK:        const e: mem1d_dsd = @increment_dsd_offset(d, n, f16);
     // CHECK-NEXT:   const f: mem1d_dsd = @set_dsd_length(e, @bitcast(u16, n));
     // CHECK-NEXT:   const g: mem1d_dsd = @set_dsd_stride(f, 2);
@@ -103,7 +103,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       memref.store %address, %pair[%one] : memref<2xi16>
       wse.return
     }
-    // CHECK:      fn pointers() void {
+    // CHECK-LABEL: fn pointers() void {
     // CHECK-NEXT:   const p: i16 = @bitcast(i16, pointer);
     // CHECK-NEXT:   const x: *f32 = @bitcast(*f32, @bitcast(u16, p));
     // CHECK-NEXT:   const v: f32 = x.*;
@@ -124,7 +124,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       wse.print "at {u}, {d}\n", %low, %n : i16, i16
       wse.return
     }
-    // CHECK:      fn watch(n: i16) void {
+    // CHECK-LABEL: fn watch(n: i16) void {
     // CHECK-NEXT:   var timestamp = @zeros([3]u16);
     // CHECK-NEXT:   time.enable_tsc();
     // CHECK-NEXT:   time.get_timestamp(&timestamp);

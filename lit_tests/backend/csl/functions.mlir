@@ -36,7 +36,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
   }
 }
 
-// CHECK:      // FILE: layout.csl
+// CHECK-LABEL: // FILE: layout.csl
 // CHECK-NEXT: const memcpy = @import_module("<memcpy/get_params>", .{ .width = 3, .height = 1 });
 // CHECK-NEXT: const cell_column = [3]i16{5, 6, 9};
 // CHECK:      layout {
@@ -54,7 +54,7 @@ wse.program @p target "wse3" rectangle 3 x 1 {
 // CHECK-NEXT:   @export_name("main", fn(i16) void);
 // CHECK-NEXT: }
 
-// CHECK:      // FILE: cell.csl
+// CHECK-LABEL: // FILE: cell.csl
 // CHECK-NEXT: param memcpy_params;
 // CHECK-NEXT: param scale: f32;
 // CHECK-NEXT: param column: i16;
@@ -67,10 +67,10 @@ wse.program @p target "wse3" rectangle 3 x 1 {
 // A host copies arrays, so an exported scalar is an array of one.
 // CHECK-NEXT: var steps = @zeros([1]u32);
 // CHECK-NEXT: const steps_ptr: [*]u32 = &steps;
-// CHECK:      fn square(x: f32) f32 {
+// CHECK-LABEL: fn square(x: f32) f32 {
 // CHECK-NEXT:   return x * x;
 // CHECK-NEXT: }
-// CHECK:      fn main(n: i16) void {
+// CHECK-LABEL: fn main(n: i16) void {
 // CHECK-NEXT:   const y: f32 = square(scale);
 // CHECK-NEXT:   count = column;
 // CHECK-NEXT:   steps[0] = @bitcast(u32, @as(i32, n));
@@ -103,12 +103,12 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 
-// CHECK:      fn step(n: i16) void {}
-// CHECK:      fn launch_step(n: i16) void {
+// CHECK-LABEL: fn step(n: i16) void {}
+// CHECK-LABEL: fn launch_step(n: i16) void {
 // CHECK-NEXT:   step(n);
 // CHECK-NEXT:   sys_mod.unblock_cmd_stream();
 // CHECK-NEXT: }
-// CHECK:      fn twice() void {
+// CHECK-LABEL: fn twice() void {
 // CHECK-NEXT:   step(1);
 // CHECK-NEXT:   step(1);
 // CHECK-NEXT:   sys_mod.unblock_cmd_stream();
@@ -140,10 +140,10 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 
-// CHECK:      fn main() void {
+// CHECK-LABEL: fn main() void {
 // CHECK-NEXT:   @activate(last_id);
 // CHECK-NEXT: }
-// CHECK:      task last() void {
+// CHECK-LABEL: task last() void {
 // CHECK-NEXT:   sys_mod.unblock_cmd_stream();
 // CHECK-NEXT: }
 // CHECK-NOT:  loom.cmd_stream
@@ -168,13 +168,13 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 }
 
 // CHECK:      const task_1: color
-// CHECK:      // FILE: layout_1.csl
+// CHECK-LABEL: // FILE: layout_1.csl
 // CHECK:      param task_1: color;
 // CHECK:      var i16_1 = @zeros([4]i16);
 // CHECK-NEXT: var i16_1_ptr: [*]i16 = &i16_1;
 // CHECK-NEXT: var while_1: i16 = 0;
 // CHECK-NEXT: const from_west: input_queue
-// CHECK:      fn v2x(in: i16) void {
+// CHECK-LABEL: fn v2x(in: i16) void {
 // CHECK-NEXT:   while_1 = in;
 // CHECK-NEXT: }
 // CHECK:      @export_symbol(i16_1_ptr, "i16");

@@ -39,7 +39,7 @@ wse.program @p target "wse2" rectangle 6 x 4 {
   }
 }
 
-// CHECK:      // FILE: layout.csl
+// CHECK-LABEL: // FILE: layout.csl
 // CHECK-NEXT: const a: color = @get_color(0);
 // CHECK-NEXT: const b: color = @get_color(9);
 // CHECK-NEXT: const unused_out: color = @get_color(20);
@@ -80,7 +80,7 @@ wse.program @p target "wse2" rectangle 6 x 4 {
 // CHECK-NEXT:   @export_name("main", fn() void);
 // CHECK-NEXT: }
 
-// CHECK:      // FILE: first.csl
+// CHECK-LABEL: // FILE: first.csl
 // On WSE-2 the color is the data task's number; queues take their color from the descriptor.
 // CHECK:      const in: input_queue = @get_input_queue(3);
 // CHECK-NEXT: const out: output_queue = @get_output_queue(4);
@@ -89,17 +89,17 @@ wse.program @p target "wse2" rectangle 6 x 4 {
 // CHECK:        if (@bitcast(i16, layout_mod.get_x_coord()) == rectangle_width) {
 // CHECK-NEXT:     const d: fabout_dsd = @get_dsd(fabout_dsd, .{ .fabric_color = out_color, .extent = 1, .output_queue = out });
 // CHECK-NEXT:     @fmovs(d, @as(f32, 1.0));
-// CHECK:      task got(v: f32) void {}
+// CHECK-LABEL: task got(v: f32) void {}
 // CHECK-NOT:  @initialize_queue
 // CHECK:        @bind_data_task(got, got_id);
 // CHECK-NEXT:   @bind_local_task(ready, ready_id);
 // CHECK-NEXT:   @activate(ready_id);
 // CHECK-NEXT:   @export_symbol(main);
 
-// CHECK:      // FILE: second.csl
+// CHECK-LABEL: // FILE: second.csl
 // CHECK:        @export_symbol(go, "main");
-// CHECK:      // FILE: idle.csl
-// CHECK:      fn main() void {
+// CHECK-LABEL: // FILE: idle.csl
+// CHECK-LABEL: fn main() void {
 // CHECK-NEXT:   sys_mod.unblock_cmd_stream();
 
 // -----
@@ -138,7 +138,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK-NEXT: const f = @allocate_fifo(memory, .{ .activate_push = pushed_id });
 // CHECK-NEXT: const pushed_id: local_task_id = @get_local_task_id(8);
 // CHECK-NEXT: const end_id: control_task_id = @get_control_task_id(40);
-// CHECK:      task pushed() void {
+// CHECK-LABEL: task pushed() void {
 // CHECK-NEXT:   @block(in);
 // CHECK-NEXT:   const in_1: fabin_dsd = @get_dsd(
 // CHECK-NEXT:     fabin_dsd,
@@ -149,7 +149,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK-NEXT:     in_1,
 // CHECK-NEXT:     .{ .async = true, .unblock = in, .on_control = .{ .activate = pushed_id }, .ut_id = @get_ut_id(5) },
 // CHECK-NEXT:   );
-// CHECK:      task end(v: i16) void {
+// CHECK-LABEL: task end(v: i16) void {
 // CHECK:        @mov32(out_1, @as(i32, 7), .{ .async = true, .on_control = .{ .terminate = true } });
 // CHECK:      comptime {
 // CHECK-NEXT:   @initialize_queue(in, .{ .color = a });

@@ -45,5 +45,5 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK-NEXT:   @load_to_dsr_xdsr(@get_dsr(dsr_dest, 5), @get_xdsr(2), ring);
 // CHECK-NEXT:   @fmovs(@get_dsr(dsr_dest, 5), @get_dsr(dsr_src0, 1));
 // CHECK-NEXT:   @fmovs(@get_dsr(dsr_dest, 5), d);
-// CHECK:      task done() void {
+// CHECK-LABEL: task done() void {
 // CHECK-NEXT:   @fmovs(@get_dsr(dsr_dest, 4), @as(f32, 1.0));

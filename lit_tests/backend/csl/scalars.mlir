@@ -34,7 +34,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       memref.store %abs, %r[%i] : memref<64xi16>
       wse.return
     }
-    // CHECK:      fn signs(a: i16, b: i16) void {
+    // CHECK-LABEL: fn signs(a: i16, b: i16) void {
     // CHECK-NEXT:   r[0] = a + b;
     // CHECK-NEXT:   r[0] = a / 2;
     // CHECK-NEXT:   r[0] = @bitcast(i16, @bitcast(u16, a) / @bitcast(u16, b));
@@ -75,7 +75,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       memref.store %mask, %r[%i] : memref<64xi16>
       wse.return
     }
-    // CHECK:      fn conversions(a: i16, w: i32, x: f32, h: f16) void {
+    // CHECK-LABEL: fn conversions(a: i16, w: i32, x: f32, h: f16) void {
     // CHECK-NEXT:   const i: i32 = @as(i32, a);
     // CHECK-NEXT:   r[i] = @as(i16, @as(i32, @bitcast(u16, a)) + @as(i32, a));
     // CHECK-NEXT:   r[i] = @as(i16, @as(f32, a) + @as(f32, @bitcast(u16, a)) + @as(f32, h));
@@ -101,7 +101,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       }
       wse.return
     }
-    // CHECK:      fn comparisons(a: i16, b: i16, x: f32, y: f32) void {
+    // CHECK-LABEL: fn comparisons(a: i16, b: i16, x: f32, y: f32) void {
     // CHECK-NEXT:   if ((x < y or x > y or !(x >= y)) and (a < b and @bitcast(u16, a) < @bitcast(u16, b)) != (x == x and y == y)) {
     // CHECK-NEXT:     signs(a, b);
     // CHECK-NEXT:   }
@@ -121,7 +121,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %c = arith.mulf %b, %small : f32
       wse.return %c : f32
     }
-    // CHECK:      fn floats(x: f32, y: f32, h: f16) f32 {
+    // CHECK-LABEL: fn floats(x: f32, y: f32, h: f16) f32 {
     // CHECK-NEXT:   const neg: f32 = -x;
     // CHECK-NEXT:   const max: f32 = if (neg == 0.0 and y == 0.0) neg + y else if (neg > y or neg != neg) neg else y;
     // CHECK-NEXT:   const power: f32 = math.pow(math.sqrt(if (y > max or max != max) y else max), y);

@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Every DSD operation on descriptors, and with a scalar where it takes one.
 
-// CHECK: func.func @operations(
+// CHECK-LABEL: func.func @operations(
 func.func @operations(
     %h: !dsd.mem1d<f16>, %s: !dsd.mem1d<f32>, %w: !dsd.mem1d<i16>, %d: !dsd.mem1d<i32>,
     %xh: f16, %xs: f32, %xw: i16, %xd: i32) {

@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Descriptors in their own and in generic form, printed as they were written.
 
-// CHECK: func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16>, %n: i16) {
+// CHECK-LABEL: func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16>, %n: i16) {
 func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16>, %n: i16) {
   // CHECK-NEXT: %t = dsd.tensor_access %A affine_map<(d0, d1) -> ((d0 + d1), (d1 + 2))> extents [5, 5] : memref<4x5xf32> -> !dsd.mem4d<f32>
   %t = dsd.tensor_access %A affine_map<(i, j) -> (i + j, j + 2)> extents [5, 5] : memref<4x5xf32> -> !dsd.mem4d<f32>
@@ -49,7 +49,7 @@ func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16
   func.return
 }
 
-// CHECK: func.func @settings(%o: !dsd.fabout<f32>, %d: !dsd.mem1d<f32>, %n: i16) {
+// CHECK-LABEL: func.func @settings(%o: !dsd.fabout<f32>, %d: !dsd.mem1d<f32>, %n: i16) {
 func.func @settings(%o: !dsd.fabout<f32>, %d: !dsd.mem1d<f32>, %n: i16) {
   // CHECK-NEXT: dsd.fmovs %o, %d async : !dsd.fabout<f32>, !dsd.mem1d<f32>
   dsd.fmovs %o, %d async : !dsd.fabout<f32>, !dsd.mem1d<f32>
@@ -77,5 +77,5 @@ func.func @carried(%d: !dsd.mem1d<f32>) -> !dsd.mem1d<f32> {
   func.return %last : !dsd.mem1d<f32>
 }
 
-// CHECK: func.func private @fifo(!dsd.fifo<i16>) -> ()
+// CHECK-LABEL: func.func private @fifo(!dsd.fifo<i16>) -> ()
 func.func private @fifo(!dsd.fifo<i16>) -> ()

@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Every DSD operation on registers.
 
-// CHECK: func.func @operations(
+// CHECK-LABEL: func.func @operations(
 func.func @operations(
     %rh: !dsr.dest<f16>, %rs: !dsr.dest<f32>, %rw: !dsr.dest<i16>, %rd: !dsr.dest<i32>,
     %ah: !dsr.src0<f16>, %as: !dsr.src0<f32>, %aw: !dsr.src0<i16>, %ad: !dsr.src0<i32>,

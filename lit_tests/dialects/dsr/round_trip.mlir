@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Registers and loads in their own and in generic form, printed as they were written.
 
-// CHECK: func.func @loads(%d: !dsd.mem1d<f32>, %A: memref<64xf32>, %c: !dsd.circbuf<f32>, %f: !dsd.fifo<f32>, %i: !dsd.fabin<f32>, %o: !dsd.fabout<f32>) {
+// CHECK-LABEL: func.func @loads(%d: !dsd.mem1d<f32>, %A: memref<64xf32>, %c: !dsd.circbuf<f32>, %f: !dsd.fifo<f32>, %i: !dsd.fabin<f32>, %o: !dsd.fabout<f32>) {
 func.func @loads(%d: !dsd.mem1d<f32>, %A: memref<64xf32>, %c: !dsd.circbuf<f32>, %f: !dsd.fifo<f32>, %i: !dsd.fabin<f32>, %o: !dsd.fabout<f32>) {
   // CHECK-NEXT: %r = dsr.get_dsr : !dsr.src0<f32, 3>
   %r = dsr.get_dsr : !dsr.src0<f32, 3>

@@ -1,7 +1,7 @@
 // RUN: loom-opt %s | loom-opt | filecheck %s
 // Tiles of memories and the entries of channels they belong to.
 
-// CHECK:      flow.fabric @k target "a5" grid 2 by 3 {
+// CHECK-LABEL: flow.fabric @k target "a5" grid 2 by 3 {
 // CHECK-NEXT:   flow.space @gm 0
 // CHECK-NEXT:   flow.channel @c from @cube to @vector depth 8 period 4 lanes 1 seed 0
 // CHECK-NEXT:   flow.units @cube on [0, :] words 16 {

@@ -5,7 +5,7 @@ flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 1 loc("a.csl":1:1)
   flow.units @u on [:, :] words 8 {
     flow.queue input @in id 0 colors [@c on [:, :]]
-    // CHECK: flow.func @main(%n: i16 loc("a.csl":2:9), %m: f32 loc(unknown)) -> (i16) {
+    // CHECK-LABEL: flow.func @main(%n: i16 loc("a.csl":2:9), %m: f32 loc(unknown)) -> (i16) {
     flow.func @main(%n: i16 loc("a.csl":2:9), %m: f32) -> (i16) {
       // CHECK-NEXT: flow.return %n : i16 loc("a.csl":3:5)
       flow.return %n : i16 loc("a.csl":3:5)

@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Every operation of flow, in its own and in generic form, prints as it was written.
 
-// CHECK: flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
+// CHECK-LABEL: flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
 flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
   // CHECK-NEXT: flow.color @east = 0
   flow.color @east = 0
@@ -137,33 +137,33 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       flow.return
     }
     // A body may end without flow.return.
-    // CHECK: flow.func @nothing {
+    // CHECK-LABEL: flow.func @nothing {
     // CHECK-NEXT: flow.return
     flow.func @nothing {
     }
-    // CHECK: flow.func @both(%s: !flow.stream<f32>, %f: f32) -> (!flow.stream<f32>, f32) {
+    // CHECK-LABEL: flow.func @both(%s: !flow.stream<f32>, %f: f32) -> (!flow.stream<f32>, f32) {
     flow.func @both(%s: !flow.stream<f32>, %f: f32) -> (!flow.stream<f32>, f32) {
       // CHECK-NEXT: flow.return %s, %f : !flow.stream<f32>, f32
       flow.return %s, %f : !flow.stream<f32>, f32
     }
-    // CHECK: flow.task local @step id 9 active blocked {
+    // CHECK-LABEL: flow.task local @step id 9 active blocked {
     flow.task local @step id 9 active blocked {
       flow.return
     }
-    // CHECK: flow.task data @receive id 2 on @in blocked (%low: i16, %high: f16) {
+    // CHECK-LABEL: flow.task data @receive id 2 on @in blocked (%low: i16, %high: f16) {
     flow.task data @receive id 2 on @in blocked (%low: i16, %high: f16) {
       flow.return
     }
-    // CHECK: flow.task data @second id 2 on @other (%value: bf16) attributes {note = "kept"} {
+    // CHECK-LABEL: flow.task data @second id 2 on @other (%value: bf16) attributes {note = "kept"} {
     flow.task data @second id 2 on @other (%value: bf16) attributes {note = "kept"} {
       flow.return
     }
-    // CHECK: flow.task control @end id 5 {
+    // CHECK-LABEL: flow.task control @end id 5 {
     flow.task control @end id 5 {
       flow.return
     }
   }
-  // CHECK: flow.units @right on [1, :] + [2, 0] words 0 {
+  // CHECK-LABEL: flow.units @right on [1, :] + [2, 0] words 0 {
   flow.units @right on [1, :] + [2, 0] words 0 {
   }
 }

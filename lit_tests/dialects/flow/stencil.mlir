@@ -1,7 +1,7 @@
 // RUN: loom-opt %s | loom-opt | filecheck %s
 // A one-dimensional stencil: every construct of a fabric, printed as it was written.
 
-// CHECK: flow.fabric @stencil target "wse3" grid 4 by 3 {
+// CHECK-LABEL: flow.fabric @stencil target "wse3" grid 4 by 3 {
 flow.fabric @stencil target "wse3" grid 4 by 3 {
   // CHECK-NEXT: flow.color @east0 = 0
   flow.color @east0 = 0
@@ -11,7 +11,7 @@ flow.fabric @stencil target "wse3" grid 4 by 3 {
   flow.route @east0 on [1::2, :] from [west] to [ramp]
   flow.route @east1 on [1::2, :] from [ramp] to [east]
   flow.route @east1 on [::2, :] from [west] to [ramp]
-  // CHECK: flow.units @cell on [:, :] words 384 {
+  // CHECK-LABEL: flow.units @cell on [:, :] words 384 {
   flow.units @cell on [:, :] words 384 {
     // CHECK-NEXT: flow.buffer @u at 0 : memref<64xf32> = dense<1.000000e+00>
     flow.buffer @u at 0 : memref<64xf32> = dense<1.0>
@@ -25,7 +25,7 @@ flow.fabric @stencil target "wse3" grid 4 by 3 {
     // CHECK: flow.queue input @from_west id 2 colors [@east0 on [1::2, :], @east1 on [::2, :]]
     flow.queue input @from_west id 2 colors [@east0 on [1::2, :], @east1 on [::2, :]]
     flow.queue output @to_east id 2 colors [@east0 on [::2, :], @east1 on [1::2, :]]
-    // CHECK: flow.func @main(%n: i16) {
+    // CHECK-LABEL: flow.func @main(%n: i16) {
     flow.func @main(%n: i16) {
       %x = flow.coordinate x : i16
       %zero = arith.constant 0 : i16
@@ -48,7 +48,7 @@ flow.fabric @stencil target "wse3" grid 4 by 3 {
       }
       flow.return
     }
-    // CHECK: flow.task local @received id 8 blocked {
+    // CHECK-LABEL: flow.task local @received id 8 blocked {
     flow.task local @received id 8 blocked {
       %c = flow.get_param @c : f32
       %halo = flow.stream @halo at 0 strides [1] extents [64] : !flow.stream<f32>

@@ -5,7 +5,7 @@ wse.program @p target "wse3" rectangle 2 x 1 {
   wse.color @c loc("a.csl":1:1)
   wse.pe @cell on [:, :] {
     wse.input_queue @in color @c
-    // CHECK: wse.func @main(%n: i16 loc("a.csl":2:9), %m: f32 loc(unknown)) {
+    // CHECK-LABEL: wse.func @main(%n: i16 loc("a.csl":2:9), %m: f32 loc(unknown)) {
     wse.func @main(%n: i16 loc("a.csl":2:9), %m: f32) {
       // CHECK-NEXT: wse.return loc("a.csl":3:5)
       wse.return loc("a.csl":3:5)

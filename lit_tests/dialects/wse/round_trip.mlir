@@ -2,7 +2,7 @@
 // RUN: loom-opt %s --print-op-generic | loom-opt | filecheck %s
 // Every operation of wse, in its own and in generic form, prints as it was written.
 
-// CHECK: wse.program @stencil target "wse3" rectangle 3 x 2 {
+// CHECK-LABEL: wse.program @stencil target "wse3" rectangle 3 x 2 {
 wse.program @stencil target "wse3" rectangle 3 x 2 {
   // CHECK-NEXT: wse.color @east0
   wse.color @east0
@@ -96,29 +96,29 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       wse.return
     }
     // A body may end without wse.return.
-    // CHECK: wse.func @nothing() {
+    // CHECK-LABEL: wse.func @nothing() {
     // CHECK-NEXT: wse.return
     wse.func @nothing() {
     }
-    // CHECK: wse.func @square(%x{{.*}}: f32) -> f32 {
+    // CHECK-LABEL: wse.func @square(%x{{.*}}: f32) -> f32 {
     wse.func @square(%x: f32) -> f32 {
       %y = arith.mulf %x, %x : f32
       // CHECK: wse.return %y{{.*}} : f32
       wse.return %y : f32
     }
-    // CHECK: wse.task @step local id 9 active blocked {
+    // CHECK-LABEL: wse.task @step local id 9 active blocked {
     wse.task @step local id 9 active blocked {
       wse.return
     }
-    // CHECK: wse.task @receive data @from_west (%value: f32) {
+    // CHECK-LABEL: wse.task @receive data @from_west (%value: f32) {
     wse.task @receive data @from_west (%value: f32) {
       wse.return
     }
-    // CHECK: wse.task @receive_pair data @from_west blocked (%low: i16, %high: f16) {
+    // CHECK-LABEL: wse.task @receive_pair data @from_west blocked (%low: i16, %high: f16) {
     wse.task @receive_pair data @from_west blocked (%low: i16, %high: f16) {
       wse.return
     }
-    // CHECK: wse.task @end control id 5 {
+    // CHECK-LABEL: wse.task @end control id 5 {
     wse.task @end control id 5 {
       wse.return
     }

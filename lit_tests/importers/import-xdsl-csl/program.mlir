@@ -43,8 +43,8 @@
   }
 }) {sym_name = "add_program"} : () -> ()
 
-// WSE2:       wse.program @add_layout target "wse2" rectangle 3 x 2 {
-// CHECK:      wse.program @add_layout target "wse3" rectangle 3 x 2 {
+// WSE2-LABEL: wse.program @add_layout target "wse2" rectangle 3 x 2 {
+// CHECK-LABEL: wse.program @add_layout target "wse3" rectangle 3 x 2 {
 // CHECK-NEXT:   wse.pe @add_program on
 // CHECK:          wse.buffer @y : memref<8xi16>
 // CHECK:          wse.param @[[SUM:.*]] : i16 over 3 x 2 = dense<{{\[\[}}0, 1, 2], [1, 2, 3]]>
@@ -57,4 +57,4 @@
 // CHECK:            %[[MANY:.*]] = arith.cmpi sgt, %[[N]], %{{.*}} : i16
 // CHECK-NEXT:       scf.if %[[MANY]] {
 // CHECK-NEXT:         wse.activate @again
-// CHECK:          wse.task @again local id 12 {
+// CHECK-LABEL:    wse.task @again local id 12 {

@@ -3,13 +3,13 @@
 
 // CHECK:      flow.channel @arrived from @vector to @cube depth 1 period 1 lanes 2 seed 0
 // CHECK-NEXT: flow.channel @all_here from @cube to @vector depth 1 period 1 lanes 2 seed 0
-// CHECK:      flow.func @c
+// CHECK-LABEL: flow.func @c
 // CHECK-NEXT:   flow.wait @arrived : i64
 // CHECK-NEXT:   flow.release @arrived
 // CHECK-NEXT:   flow.acquire @all_here : i64
 // CHECK-NEXT:   flow.commit @all_here
 // CHECK-NEXT:   flow.return
-// CHECK:      flow.func @v
+// CHECK-LABEL: flow.func @v
 // CHECK-NEXT:   flow.acquire @arrived : i64
 // CHECK-NEXT:   flow.commit @arrived
 // CHECK-NEXT:   flow.wait @all_here : i64

@@ -5,7 +5,7 @@
 !vec = !pto.tile_buf<vec, 16x16xf16>
 !scales = !pto.tile_buf<scaling, 1x16xui64>
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        flow.space @fixpipe 1024
 // CHECK:        %[[ROW:.*]] = flow.tile @scaling[%{{.*}}] extents [1, 16] strides [32, 2] : !flow.tile<f32>
 // CHECK-NEXT:   %[[SCALED:.*]] = flow.tile @fixpipe[%{{.*}}] extents [16, 16] strides [16, 1] : !flow.tile<f32>
@@ -14,7 +14,7 @@
 // CHECK-NEXT:   %[[SLOT:.*]] = flow.tile @gm[%slots] slot @c2v_0[%{{.*}}] of 2 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f16>
 // CHECK-NEXT:   flow.tile_apply "copy" %[[SLOT]](%[[SCALED]]) {relu, saturate}
 // CHECK-NEXT:   flow.commit @c2v_0
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        flow.tile @gm[%slots] slot @c2v_0[%{{.*}}] of 2 by 1024 as read extents [16, 16] strides [16, 1] : !flow.tile<f16>
 module attributes {pto.target_arch = "a3"} {
   func.func @c(%slots: !pto.ptr<f16>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {

@@ -10,7 +10,7 @@
 
 // TWO:        grid 3 by 1
 // TWO:        flow.channel @c2v_0 {{.*}} lanes 1
-// TWO:        flow.units @vector
+// TWO-LABEL:  flow.units @vector
 // TWO:          %[[FIRST:.*]] = arith.cmpi eq, %[[LANE:[0-9]+]], %{{.*}} : i64
 // TWO-NEXT:     %[[I:.*]] = scf.if %[[FIRST]] -> (i64) {
 // TWO-NEXT:       %[[TAKEN:.*]] = flow.wait @c2v_0 : i64

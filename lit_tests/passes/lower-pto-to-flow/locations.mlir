@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-pto-to-flow --print-debuginfo %s | filecheck %s
 // New operations stand where the old ones stood, those in place of a call where they stood in what is called.
 
-// CHECK: flow.func @k
+// CHECK-LABEL: flow.func @k
 // CHECK: flow.tile @vec[{{.*}} loc("{{.*}}locations.mlir":[[# @LINE + 3]]:3)
 func.func @k(%x: f32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %at = arith.constant 0 : i64

@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-pto-to-flow{protocol=a5} --split-input-file %s | filecheck %s
 // A push writes into the consumer's memory, for each vector core its part; a pop is the slot itself.
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        %[[I:.*]] = flow.acquire @c2v_0 : i64
 // CHECK-NEXT:   %[[UP:.*]] = flow.tile @acc[%[[ZERO:[0-9]+]]] extents [8, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:   %[[TO_UP:.*]] = flow.tile @vec[%[[BUFFER:[0-9]+]]] of @vector lane %[[ZERO]] slot @c2v_0[%[[I]]] of 8 by 1024 as written extents [8, 16] strides [16, 1] : !flow.tile<f32>
@@ -10,7 +10,7 @@
 // CHECK-NEXT:   %[[TO_DOWN:.*]] = flow.tile @vec[%[[BUFFER]]] of @vector lane %[[ONE:[0-9]+]] slot @c2v_0[%[[I]]] of 8 by 1024 as written extents [8, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:   flow.tile_apply "copy" %[[TO_DOWN]](%[[DOWN]])
 // CHECK-NEXT:   flow.commit @c2v_0
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        %[[I:.*]] = flow.wait @c2v_0 : i64
 // CHECK-NEXT:   %tile = flow.tile @vec[%{{.*}}] slot @c2v_0[%[[I]]] of 8 by 1024 as read extents [8, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:   flow.tile_print "tile" %tile
@@ -37,10 +37,10 @@ func.func @rows_up_and_down_v() attributes {pto.kernel_kind = #pto.kernel_kind<v
 
 // Columns, to the cube core: each vector core writes its part of the one tile there.
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        %[[I:.*]] = flow.wait @v2c_0 : i64
 // CHECK-NEXT:   %tile = flow.tile @mat[%{{.*}}] slot @v2c_0[%[[I]]] of 2 by 2048 as read extents [16, 32] strides [32, 1] : !flow.tile<f32>
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        %[[COLUMN:.*]] = flow.coordinate x : index
 // CHECK:        %[[LANE:.*]] = arith.index_cast %{{.*}} : index to i64
 // CHECK:        %[[I:.*]] = flow.acquire @v2c_0 : i64

@@ -5,7 +5,7 @@
 // On a2a3 the pop gives the slot back at once, and the free does nothing; ideally the free does.
 // The second ring, of tiles to the cube core, lies behind the first.
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        %[[I:.*]] = flow.acquire @c2v_3 : i64
 // CHECK-NEXT:   %[[SLOT:.*]] = flow.tile @gm[%slots] slot @c2v_3[%[[I]]] of 4 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:   flow.tile_apply "copy" %[[SLOT]](%acc)
@@ -18,7 +18,7 @@
 // CHECK-NEXT:   flow.release @v2c_3
 // CHECK-NEXT:   flow.drain @c2v_3
 // CHECK-NEXT:   flow.return
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        %[[LANE:.*]] = arith.index_cast %{{.*}} : index to i64
 // CHECK:        flow.wait @c2v_3 : i64
 // CHECK-NEXT:   %[[ROWS:.*]] = arith.muli %[[LANE]], %{{.*}} : i64
@@ -32,11 +32,11 @@
 // CHECK-NEXT:   flow.drain @v2c_3
 // CHECK-NEXT:   flow.return
 
-// IDEAL:      flow.units @cube
+// IDEAL-LABEL: flow.units @cube
 // IDEAL:        flow.wait @v2c_3 : i64
 // IDEAL:        flow.release @v2c_3
 // IDEAL-NEXT:   flow.return
-// IDEAL:      flow.units @vector
+// IDEAL-LABEL: flow.units @vector
 // IDEAL:        flow.commit @v2c_3
 // IDEAL-NEXT:   flow.release @c2v_3
 // IDEAL-NEXT:   flow.return
@@ -67,7 +67,7 @@ func.func @both_v(%slots: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kern
 
 // Columns: each part has the stride of the whole.
 
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        flow.tile @gm[%{{.*}}] slot @c2v_0[%{{.*}}] of 2 by 1024 as read extents [16, 8] strides [16, 1] : !flow.tile<f32>
 // CHECK:        flow.tile @gm[%{{.*}}] slot @v2c_2[%{{.*}}] of 2 by 1024 as written extents [16, 8] strides [16, 1] : !flow.tile<f32>
 func.func @columns_c(%slots: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
@@ -93,7 +93,7 @@ func.func @columns_v(%slots: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.k
 // The second of two unequal parts begins behind the first, which has one column more: the stride of the whole is twice
 // the columns and the number of the core, less one. The number of the core may be given.
 
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        flow.wait @c2v_0 : i64
 // CHECK-NEXT:   %[[SUM:.*]] = arith.addi %columns, %lane : i64
 // CHECK-NEXT:   %[[OFFSET:.*]] = arith.muli %lane, %[[SUM]] : i64

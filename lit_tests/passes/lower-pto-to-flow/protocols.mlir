@@ -3,20 +3,20 @@
 // RUN: loom-opt -p lower-pto-to-flow{protocol=a5} %s | filecheck %s --check-prefixes=CHECK,NEWER
 // The credits of a chip, or one for each slot; a2a3 and a5 wait at the end for those that are still to come.
 
-// IDEAL:  flow.fabric @kernels target "a5" grid 3 by 1
-// OLDER:  flow.fabric @kernels target "a2a3" grid 3 by 1
-// NEWER:  flow.fabric @kernels target "a5" grid 3 by 1
+// IDEAL-LABEL:  flow.fabric @kernels target "a5" grid 3 by 1
+// OLDER-LABEL:  flow.fabric @kernels target "a2a3" grid 3 by 1
+// NEWER-LABEL:  flow.fabric @kernels target "a5" grid 3 by 1
 // CHECK:  flow.space @gm 0
 // IDEAL:  flow.channel @c2v_0 from @cube to @vector depth 8 period 1 lanes 2 seed 0
 // OLDER:  flow.channel @c2v_0 from @cube to @vector depth 8 period 4 lanes 2 seed 0
 // NEWER:  flow.channel @c2v_0 from @cube to @vector depth 8 period 4 lanes 2 seed 4
-// CHECK:  flow.units @cube on [0, :]
+// CHECK-LABEL:  flow.units @cube on [0, :]
 // CHECK:  flow.commit @c2v_0
 // IDEAL-NEXT: flow.return
 // OLDER-NEXT: flow.drain @c2v_0
 // NEWER-NEXT: flow.drain @c2v_0
 // CHECK:  flow.export @cube_kernel as "cube"
-// CHECK:  flow.units @vector on [1:3, :]
+// CHECK-LABEL:  flow.units @vector on [1:3, :]
 // CHECK:  flow.export @rows as "rows"
 
 func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {

@@ -3,7 +3,7 @@
 // Entries that are tensors in global memory: what is stored there goes into the slot, and the push only commits it.
 // On the chips, the second ring begins where the first does.
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        %[[I:.*]] = flow.acquire @c2v_0 : i64
 // CHECK:        %[[PART:.*]] = flow.tile @gm[%{{.*}}] slot @c2v_0[%[[I]]] of 2 by 1024 as written extents [8, 16] strides [16, 1] : !flow.tile<f32>
 // CHECK-NEXT:   flow.tile_apply "copy" %[[PART]](%acc)

@@ -11,7 +11,7 @@ func.func @tiles(%p: !pto.ptr<f32>, %m: index, %n: index) attributes {pto.kernel
   %c512 = arith.constant 512 : index
   %a0 = arith.constant 0 : i64
   %a1 = arith.constant 4096 : i64
-  // CHECK: flow.func @tiles(%p: i64, %m: i64, %n: i64)
+  // CHECK-LABEL: flow.func @tiles(%p: i64, %m: i64, %n: i64)
 
   // CHECK: %rows = flow.tile @vec[%[[ZERO:.*]]] extents [16, 32] strides [32, 1] : !flow.tile<f32>
   %rows = pto.alloc_tile addr = %a0 : !pto.tile_buf<vec, 16x32xf32>

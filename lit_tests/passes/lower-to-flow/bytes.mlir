@@ -2,7 +2,7 @@
 
 // Elements of i8 take a byte each; buffers of more than a word begin at an even word; addresses count bytes.
 wse.program @p target "wse3" rectangle 1 x 1 {
-  // CHECK: flow.units @cell on [0, 0] words 10 {
+  // CHECK-LABEL: flow.units @cell on [0, 0] words 10 {
   wse.pe @cell on [0, 0] {
     // CHECK-NEXT: flow.buffer @flag at 0 : memref<i8>
     // CHECK-NEXT: flow.buffer @two at 1 : memref<2xi8>

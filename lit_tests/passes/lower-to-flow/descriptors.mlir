@@ -9,7 +9,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
     wse.input_queue @in color @c id 0
     wse.output_queue @out color @c id 0
 
-    // CHECK: flow.task local @memory
+    // CHECK-LABEL: flow.task local @memory
     wse.task @memory local {
       %A = wse.get_buffer @A : memref<8x16xf32>
       // CHECK-NEXT: flow.stream @A at 3 strides [-2] extents [5] : !flow.stream<f32>
@@ -29,7 +29,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @values(%start: i16, %by: i16, %n: i16) {
+    // CHECK-LABEL: flow.func @values(%start: i16, %by: i16, %n: i16) {
     wse.func @values(%start: i16, %by: i16, %n: i16) {
       %A = wse.get_buffer @A : memref<8x16xf32>
       // CHECK-NEXT: flow.stream @A at %start strides [%by] extents [%n] : !flow.stream<f32>
@@ -47,7 +47,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @fabric(%n: i16) {
+    // CHECK-LABEL: flow.func @fabric(%n: i16) {
     wse.func @fabric(%n: i16) {
       // CHECK-NEXT: flow.queue_stream @in extent 64 : !flow.stream<f16>
       %a = dsd.fabin @in extent 64 : !dsd.fabin<f16>
@@ -68,7 +68,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @derived(%n: i16) {
+    // CHECK-LABEL: flow.func @derived(%n: i16) {
     wse.func @derived(%n: i16) {
       %A = wse.get_buffer @A : memref<8x16xf32>
       %B = wse.get_buffer @B : memref<40xi16>
@@ -100,7 +100,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @carried(%n: index, %c: i1) {
+    // CHECK-LABEL: flow.func @carried(%n: index, %c: i1) {
     wse.func @carried(%n: index, %c: i1) {
       %A = wse.get_buffer @A : memref<8x16xf32>
       %zero = arith.constant 0 : index
@@ -124,7 +124,7 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @walk(%d: !flow.stream<f32>) {
+    // CHECK-LABEL: flow.func @walk(%d: !flow.stream<f32>) {
     wse.func @walk(%d: !dsd.mem1d<f32>) {
       wse.return
     }

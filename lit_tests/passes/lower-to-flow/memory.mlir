@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-to-flow --split-input-file %s | filecheck %s
 // Buffers lie one after the other, in 16-bit words.
 
-// CHECK: flow.units @single on [:, :] words 52 {
+// CHECK-LABEL: flow.units @single on [:, :] words 52 {
 wse.program @alignment target "wse3" rectangle 1 x 1 {
   wse.pe @single on [:, :] {
     // CHECK-NEXT: @a at 0 :
@@ -22,7 +22,7 @@ wse.program @alignment target "wse3" rectangle 1 x 1 {
 // -----
 
 // A size that is a multiple of 128 32-bit words gets one more.
-// CHECK: flow.units @single on [:, :] words 258 {
+// CHECK-LABEL: flow.units @single on [:, :] words 258 {
 wse.program @period target "wse3" rectangle 1 x 1 {
   wse.pe @single on [:, :] {
     wse.buffer @a : memref<256xi16>
@@ -32,7 +32,7 @@ wse.program @period target "wse3" rectangle 1 x 1 {
 // -----
 
 // All 49,152 bytes can be used.
-// CHECK: flow.units @single on [:, :] words 24576 {
+// CHECK-LABEL: flow.units @single on [:, :] words 24576 {
 wse.program @full target "wse3" rectangle 1 x 1 {
   wse.pe @single on [:, :] {
     wse.buffer @a : memref<12288xf32>
@@ -41,7 +41,7 @@ wse.program @full target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// CHECK: flow.units @single on [:, :] words 0 {
+// CHECK-LABEL: flow.units @single on [:, :] words 0 {
 wse.program @empty target "wse3" rectangle 1 x 1 {
   wse.pe @single on [:, :] {
   }

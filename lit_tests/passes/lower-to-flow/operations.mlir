@@ -16,7 +16,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @descriptors(%f: f32) {
+    // CHECK-LABEL: flow.func @descriptors(%f: f32) {
     wse.func @descriptors(%f: f32) {
       %A = wse.get_buffer @A : memref<64xf32>
       // CHECK-NEXT: %[[A:.*]] = flow.stream @A
@@ -37,7 +37,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
-    // CHECK: flow.func @registers(%f: f32) {
+    // CHECK-LABEL: flow.func @registers(%f: f32) {
     wse.func @registers(%f: f32) {
       %A = wse.get_buffer @A : memref<64xf32>
       // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0 strides [1] extents [32]
@@ -62,7 +62,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
     }
 
     // A register may be loaded again with the same descriptor, or in the other branch.
-    // CHECK: flow.func @loaded_again(%c: i1) {
+    // CHECK-LABEL: flow.func @loaded_again(%c: i1) {
     wse.func @loaded_again(%c: i1) {
       %A = wse.get_buffer @A : memref<64xf32>
       // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0
@@ -87,7 +87,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
     }
 
     // A pointer to a scalar is written over and over, once for each element of the sources.
-    // CHECK: flow.func @pointers(%h: f16, %n: i16) {
+    // CHECK-LABEL: flow.func @pointers(%h: f16, %n: i16) {
     wse.func @pointers(%h: f16, %n: i16) {
       %H = wse.get_buffer @H : memref<64xf16>
       %s = wse.get_buffer @s : memref<f16>
@@ -104,7 +104,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
     }
 
     // An index moves the operands that ask for it, in 16-bit words.
-    // CHECK: flow.func @indexed(%n: i16) {
+    // CHECK-LABEL: flow.func @indexed(%n: i16) {
     wse.func @indexed(%n: i16) {
       %A = wse.get_buffer @A : memref<64xf32>
       // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0

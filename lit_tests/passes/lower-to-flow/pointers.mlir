@@ -17,7 +17,7 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
     // CHECK-NEXT: flow.export @p as "y" points_to memref<?xf32>
     wse.export @p as "y" points_to memref<?xf32>
 
-    // CHECK: flow.func @access(%i: index, %k: i16) {
+    // CHECK-LABEL: flow.func @access(%i: index, %k: i16) {
     wse.func @access(%i: index, %k: i16) {
       // CHECK-NEXT: %a = arith.constant 8 : i16
       %a = wse.address_of @u : i16
@@ -47,7 +47,7 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
     }
 
     // The walk is not known here, so it goes over memory from the buffer's address on.
-    // CHECK: flow.func @based(%d: !flow.stream<f32>) {
+    // CHECK-LABEL: flow.func @based(%d: !flow.stream<f32>) {
     wse.func @based(%d: !dsd.mem1d<f32>) {
       %u = wse.get_buffer @u : memref<8xf32>
       // CHECK-NEXT: %[[A:.*]] = arith.constant 8 : i16

@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-to-flow %s | filecheck %s
 // The shape of a program: colors, routes, classes of PEs and what they own.
 
-// CHECK: flow.fabric @layout target "wse3" grid 4 by 3 {
+// CHECK-LABEL: flow.fabric @layout target "wse3" grid 4 by 3 {
 wse.program @layout target "wse3" rectangle 4 x 3 {
   // A free color gets the lowest id that no other color has.
   // CHECK-NEXT: flow.color @first = 0
@@ -13,11 +13,11 @@ wse.program @layout target "wse3" rectangle 4 x 3 {
   // CHECK-NEXT: flow.route @first on [0, :] + [2:, :] from [north, ramp] to [south]
   wse.route @first on [0, :] + [2:, :] from [north, ramp] to [south]
 
-  // CHECK: flow.units @edge on [0, :] + [-1, :] + [0, 0] words 2 {
+  // CHECK-LABEL: flow.units @edge on [0, :] + [-1, :] + [0, 0] words 2 {
   wse.pe @edge on [0, :] + [-1, :] + [0, 0] {
     wse.buffer @v : memref<i16>
   }
-  // CHECK: flow.units @inner on [1:3, :] words {{[0-9]+}} {
+  // CHECK-LABEL: flow.units @inner on [1:3, :] words {{[0-9]+}} {
   wse.pe @inner on [1:3, :] {
     // CHECK-NEXT: flow.buffer @v at 0 : memref<3xi16> = dense<[1, 2, 3]>
     wse.buffer @v : memref<3xi16> = dense<[1, 2, 3]>

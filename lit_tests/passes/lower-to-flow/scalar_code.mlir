@@ -7,7 +7,7 @@ wse.program @scalars target "wse3" rectangle 2 x 2 {
     wse.buffer @n : memref<i16>
     wse.param @c : f32 = dense<0.5>
 
-    // CHECK: flow.func @square(%a: f32) -> (f32) {
+    // CHECK-LABEL: flow.func @square(%a: f32) -> (f32) {
     // CHECK-NEXT: %[[P:.*]] = arith.mulf %a, %a : f32
     // CHECK-NEXT: flow.return %[[P]] : f32
     wse.func @square(%a: f32) -> f32 {
@@ -15,7 +15,7 @@ wse.program @scalars target "wse3" rectangle 2 x 2 {
       wse.return %p : f32
     }
 
-    // CHECK: flow.task local @memory
+    // CHECK-LABEL: flow.task local @memory
     wse.task @memory local {
       %v = wse.get_buffer @v : memref<4x8xf32>
       %n = wse.get_buffer @n : memref<i16>
@@ -34,7 +34,7 @@ wse.program @scalars target "wse3" rectangle 2 x 2 {
       wse.return
     }
 
-    // CHECK: flow.task local @machine
+    // CHECK-LABEL: flow.task local @machine
     wse.task @machine local {
       // CHECK-NEXT: %[[X:.*]] = flow.coordinate x : i16
       %x = wse.coordinate x : i16
@@ -55,7 +55,7 @@ wse.program @scalars target "wse3" rectangle 2 x 2 {
       wse.return
     }
 
-    // CHECK: flow.task local @control
+    // CHECK-LABEL: flow.task local @control
     wse.task @control local {
       %low = arith.constant 0 : i16
       %high = arith.constant 9 : i16

@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-to-flow %s | filecheck %s
 // Switches stay as they are; a color that has one gets an id for which the machine has switches.
 
-// CHECK: flow.fabric @turns
+// CHECK-LABEL: flow.fabric @turns
 wse.program @turns target "wse3" rectangle 3 x 1 {
   wse.color @a = 0
   wse.color @b = 1

@@ -7,6 +7,8 @@
 
 // Nothing needs more than two; the buffer has as many. What is left out is left out where numbers are kept.
 module attributes {pto.target_arch = "a5"} {
+  // CHECK-LABEL: func.func @cube(
+  // KEEP-LABEL: func.func @cube(
   func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -21,6 +23,8 @@ module attributes {pto.target_arch = "a5"} {
     }
     return
   }
+  // CHECK-LABEL: func.func @vec(
+  // KEEP-LABEL: func.func @vec(
   func.func @vec() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -47,6 +51,8 @@ module attributes {pto.target_arch = "a5"} {
 // Three entries are taken out before the first is given back, through a pipe in global memory on a3: there a pop gives
 // the slot back, so that two are enough; on a5 it takes three.
 module attributes {pto.target_arch = "a3"} {
+  // CHECK-LABEL: func.func @cube(
+  // KEEP-LABEL: func.func @cube(
   func.func @cube(%gm: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %buf = pto.import_reserved_buffer {name = "fifo", peer_func = @vec} -> i32
     // CHECK: pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, slot_num = 2, local_slot_num = 2}
@@ -58,6 +64,7 @@ module attributes {pto.target_arch = "a3"} {
     pto.tpush_to_aiv(%acc : !acc) {split = 1}
     return
   }
+  // CHECK-LABEL: func.func @vec(
   func.func @vec(%gm: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     // CHECK: size = 2048
     %buf = pto.reserve_buffer {name = "fifo", size = 3072, location = #pto.address_space<vec>, auto = true} -> i32
@@ -78,6 +85,7 @@ module attributes {pto.target_arch = "a3"} {
 !acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 
 module attributes {pto.target_arch = "a5"} {
+  // CHECK-LABEL: func.func @cube(
   func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %buf = pto.import_reserved_buffer {name = "fifo", peer_func = @vec} -> i32
     // CHECK: pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, slot_num = 3}
@@ -110,6 +118,7 @@ module attributes {pto.target_arch = "a5"} {
 // One pipe for both directions: the cube core puts three entries in before it takes the first answer out, and the
 // vector cores answer each before they free it.
 module attributes {pto.target_arch = "a5"} {
+  // CHECK-LABEL: func.func @cube(
   func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %c2v = pto.import_reserved_buffer {name = "there", peer_func = @vec} -> i32
     // CHECK: pto.reserve_buffer {name = "back", size = 3072
@@ -128,6 +137,7 @@ module attributes {pto.target_arch = "a5"} {
     pto.tfree_from_aiv {split = 1}
     return
   }
+  // CHECK-LABEL: func.func @vec(
   func.func @vec() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     // CHECK: pto.reserve_buffer {name = "there", size = 3072
     %c2v = pto.reserve_buffer {name = "there", size = 4096, location = #pto.address_space<vec>, auto = true} -> i32

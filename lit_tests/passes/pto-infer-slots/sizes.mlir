@@ -7,6 +7,7 @@
 !mat = !pto.tile_buf<mat, 16x16xf32>
 
 module attributes {pto.target_arch = "a5"} {
+  // CHECK-LABEL: func.func @cube(
   func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %c2v = pto.import_reserved_buffer {name = "there", peer_func = @vec} -> i32
     // CHECK: pto.reserve_buffer {name = "back", size = 4096
@@ -21,6 +22,7 @@ module attributes {pto.target_arch = "a5"} {
     pto.tfree_from_aiv {id = 1, split = 1}
     return
   }
+  // CHECK-LABEL: func.func @vec(
   func.func @vec() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     // CHECK: pto.reserve_buffer {name = "there", size = 2048
     %c2v = pto.reserve_buffer {name = "there", size = 16384, location = #pto.address_space<vec>, auto = true} -> i32
