@@ -1,1 +1,1 @@
-"""What a host program sees: compile a program, put arrays in, launch functions, take arrays out."""
+"""Host interface: compile a program, write its arrays, launch functions, read arrays."""

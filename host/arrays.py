@@ -1,4 +1,4 @@
-"""Brings what a host program passes in to the type and shape the machine holds, or says why it does not fit."""
+"""Conversion of a host's values to the type and shape of a buffer, with errors that say why one does not fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..diagnostics.errors import LoomError
 
 
 def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
-    """`value` as an array of numbers; raises LoomError for anything else."""
+    """Return `value` as an array of numbers; raises LoomError for anything else."""
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -24,7 +24,7 @@ def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
 
 
 def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]:
-    """`value` with elements of `dtype`; raises LoomError if that would change more than the precision of floats."""
+    """Return `value` with elements of `dtype`. Raises LoomError if more than the precision of floats would change."""
     array = as_array(value, what)
     if array.dtype == dtype:
         return array
@@ -50,7 +50,7 @@ def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]
 def spread(
     array: NDArray[np.generic], shape: Sequence[int], rectangle: tuple[int, int], what: str
 ) -> NDArray[np.generic]:
-    """`array` as [height, width, *shape], a read-only view if it is the same for all PEs.
+    """Return `array` as [height, width, *shape], a read-only view if it is the same for all PEs.
 
     `shape` is the buffer's on one PE. Accepts the whole array, one PE's buffer, or one number.
     """

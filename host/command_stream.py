@@ -1,4 +1,4 @@
-"""When a launched function has completed: every PE that listens to the host has called unblock_cmd_stream() since.
+"""Completion of a launch: every PE that listens to the host has called unblock_cmd_stream() since.
 
 CSL programs say so; a program without <memcpy/memcpy> completes when nothing is left to do. Shared by all hosts.
 """
@@ -31,13 +31,13 @@ class CommandStream:
 
     @staticmethod
     def exists(machine: Machine) -> bool:
-        """Whether some PE listens to the host."""
+        """Return whether some PE listens to the host."""
         return COMMAND_STREAM in machine.exports
 
     def launch(
         self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None], *, defers: bool = False
     ) -> Deadlock | None:
-        """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
+        """Start a function on all PEs and run until every PE has called unblock_cmd_stream() since.
 
         `settle` runs the machine until it rests and returns who waits for what never comes. Raises Deadlock, which
         says which PEs never listen to the host again and what they wait for. With `defers` that is returned where
@@ -77,11 +77,11 @@ class CommandStream:
         raise error
 
     def _counts(self) -> NDArray[Any]:
-        """How often each PE has unblocked its command stream, [height, width], modulo 2**16."""
+        """Return how often each PE has unblocked its command stream, [height, width], modulo 2**16."""
         return self._machine.read_symbol(COMMAND_STREAM)
 
     def _silent(self, before: NDArray[Any]) -> NDArray[np.bool_]:
-        """PEs that have a command stream and have not unblocked it since, [height, width]."""
+        """Return Return the PEs that have a command stream and have not unblocked it since, [height, width]."""
         return self._listening() & (self._counts() == before)
 
     def _in_words(self, before: NDArray[Any]) -> str:
@@ -107,7 +107,7 @@ def positions(mask: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
 
 
 def places(mask: NDArray[np.bool_]) -> str:
-    """PEs in words: "PE (1, 0)", or the first few of many."""
+    """Return Return PEs in words: "PE (1, 0)", or the first few of many."""
     points = [f"({x}, {y})" for y, x in np.argwhere(mask).tolist()]
     if len(points) == 1:
         return f"PE {points[0]}"

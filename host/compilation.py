@@ -1,4 +1,4 @@
-"""From a program at any level to one that can run: `compile`, and the `Program` it returns.
+"""Compilation pipeline: `compile` lowers a program at any level to a `Program`, which can run.
 
 Knows which passes there are and in which order, and nothing of how they work or of how the result is run.
 """
@@ -120,7 +120,7 @@ def compile(
     import_paths: Sequence[str | Path] = (),
     notice: Callable[[str], None] | None = None,
 ) -> Program:
-    """Lowers a program, at whatever level it is, until it can run.
+    """Lower a program, at whatever level it is, until it can run.
 
     `source` is a file, IR text, or a module, which is changed in place. `target`, `rectangle` (width, height) and
     `defines` (a new value for each parameter named: one, or an array [height, width]) replace what the program says;
@@ -197,7 +197,7 @@ def _compile_csl(
     progress: Callable[[str], None] | None,
     notice: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
-    """The program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
+    """Return the program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
     from ..frontend import compile_layout
     from .garbage_collection import collector_paused
 
@@ -243,7 +243,7 @@ def _override(
     rectangle: tuple[int, int] | None,
     defines: Mapping[str, ArrayLike],
 ) -> bool:
-    """Changes what `compile` was told to; whether it changed anything."""
+    """Apply the overrides of `compile`; return whether they changed anything."""
     if target is not None:
         program.target = StringAttr(targets.get(target).name)
     if rectangle is not None:
@@ -342,7 +342,7 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
 
 
 def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
-    """The numpy type of an element; raises LoomError if memory and wavelets cannot hold it."""
+    """Return the numpy type of an element; raises LoomError if memory and wavelets cannot hold it."""
     choice: DTypeLike
     match type:
         case Float16Type():
@@ -361,7 +361,7 @@ def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
 
 
 def describe(symbols: Mapping[str, ExportedSymbol], kind: Literal["buffer", "function"]) -> str:
-    """The exported symbols of one kind, for an error message."""
+    """Return the exported symbols of one kind, for an error message."""
     names: Sequence[str] = sorted(
         symbol.name for symbol in symbols.values() if symbol.kind == kind and not symbol.name.startswith(_INTERNAL)
     )

@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector, out of the way while many objects are made that all stay."""
+"""Garbage collection, paused while many objects are made that all stay alive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """Pauses the collector: going over growing IR again and again takes a quarter of the time of making it."""
+    """Pause the cyclic collector. Going over growing IR again and again takes a quarter of the time of making it."""
     enabled = gc.isenabled()
     gc.disable()
     try:

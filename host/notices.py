@@ -1,4 +1,4 @@
-"""What people are told, on stderr, of a compilation or a run that takes long; see `loomir.runtime.watch`."""
+"""Notices of long compilations and runs, printed on stderr; `loomir.runtime.watch` decides when one is due."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def watch_on_stderr(hint: str) -> Watch:
-    """A watch that writes its notices to stderr, each with a hint how to end the run. Raises LoomError."""
-    from ..runtime.watch import Watch
+    """Return a watch that prints its notices on stderr, each with a hint how to end the run. Raises LoomError."""
+    from ..runtime.watch import Watch  # loads the engine, which a compilation does not need
 
     return Watch(lambda notice: print_notice(f"{notice}; {hint}"), first=environment.notice_after())
 
 
 def print_notice(notice: str) -> None:
-    """Writes a notice to stderr."""
+    """Print a notice on stderr."""
     print(shown(f"note: {notice}"), file=sys.stderr, flush=True)

@@ -32,7 +32,7 @@ def create_partial(folder: Path, mode: int = 0o666) -> tuple[IO[bytes], Path]:
 
 @contextmanager
 def uninterrupted() -> Generator[None]:
-    """Has signals that end the process wait until the block is left; for what is short and must not be done by half."""
+    """Delay signals that end the process until the block is left: for short work that must not be done by half."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

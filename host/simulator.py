@@ -1,4 +1,4 @@
-"""The Python API for running a compiled program: arrays in, launches, arrays out."""
+"""Simulator: the Python API that runs a compiled program (write arrays, launch, read arrays)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Simulator:
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each step, see `loomir.runtime.trace`. `watch` is told now and then of a run that takes long. Cycles are estimates
+    each step, see `loomir.runtime.trace`. `watch` reports runs that take long. Cycles are estimates
     of the target's cost model.
     """
 
@@ -45,7 +45,7 @@ class Simulator:
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:
-        """Writes buffer `name` on every PE that has it.
+        """Write buffer `name` on every PE that has it.
 
         `value` has shape [height, width, *buffer shape], or that of the buffer on one PE, or is one number, which
         then go to all PEs. Raises LoomError if the symbol, the shape or the type does not fit.
@@ -63,7 +63,7 @@ class Simulator:
         return self._machine.read_symbol(self.buffer(name).name)
 
     def launch(self, name: str, *arguments: float) -> None:
-        """Calls exported function `name` on every PE that has it and runs until nothing is left to do.
+        """Call exported function `name` on every PE that has it and run until nothing is left to do.
 
         In a CSL program every PE then has to have called unblock_cmd_stream(). Raises LoomError if the arguments do not
         fit or the launch never completes, Deadlock if something waits for ever.
@@ -77,7 +77,7 @@ class Simulator:
         self._run(f"launch of '{name}'")
 
     def _settle(self) -> Deadlock | None:
-        """Runs until nothing can happen; what still waits may wait for the next launch."""
+        """Run until nothing can happen; what still waits may wait for the next launch."""
         try:
             self._machine.run(self.step_limit, allow_pending=True)
         except Deadlock as error:
@@ -89,7 +89,7 @@ class Simulator:
         self._machine.warn_of_unread(when, at_end=True)
 
     def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
-        """The arguments as function `name` takes them; raises LoomError if they do not fit."""
+        """Return the arguments as function `name` takes them; raises LoomError if they do not fit."""
         symbol = self.function(name)
         if len(arguments) != len(symbol.arguments):
             count = len(symbol.arguments)
@@ -100,7 +100,7 @@ class Simulator:
         ]
 
     def run(self) -> None:
-        """Runs until nothing is left to do; raises Deadlock if something waits for ever."""
+        """Run until nothing is left to do; raises Deadlock if something waits for ever."""
         self._run("the program")
 
     def _run(self, awaited: str) -> None:
@@ -114,24 +114,24 @@ class Simulator:
 
     @property
     def log(self) -> list[tuple[int, int, int, str]]:
-        """What the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
+        """Return what the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
         return self._machine.log
 
     @property
     def cycles(self) -> int:
-        """The latest clock of any PE, in estimated cycles."""
+        """Return the latest clock of any PE, in estimated cycles."""
         return self._machine.cycles
 
     def stats(self) -> dict[str, Any]:
-        """What the run cost so far, in estimated cycles and in work of the engine."""
+        """Return what the run cost so far, in estimated cycles and in work of the engine."""
         return self._machine.statistics()
 
     def buffer(self, name: str) -> ExportedSymbol:
-        """The exported buffer `name`; raises LoomError naming those there are."""
+        """Return the exported buffer `name`; raises LoomError naming those there are."""
         return self._symbol(name, "buffer")
 
     def function(self, name: str) -> ExportedSymbol:
-        """The exported function `name`; raises LoomError naming those there are."""
+        """Return the exported function `name`; raises LoomError naming those there are."""
         return self._symbol(name, "function")
 
     def _symbol(self, name: str, kind: Any) -> ExportedSymbol:

@@ -1,4 +1,4 @@
-"""The engine that interprets `flow`: `Machine` loads a module, runs it and shows its memory to the host."""
+"""Interpreter of `flow`: `Machine` loads a module, runs it, and reads and writes its memory for the host."""
 
 from .deadlock import Deadlock
 from .machine import Machine

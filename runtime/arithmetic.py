@@ -1,4 +1,4 @@
-"""What the operations of the DSD table compute, as numpy over [rows, elements, columns].
+"""Kernels of the DSD operations, in numpy over [rows, elements, columns].
 
 Floating point rounds to nearest even after every operation: a multiply-add rounds its product before it adds.
 Integers wrap. A kernel writes its result into `out` and may not keep it. Conversions to integers round to nearest
@@ -30,7 +30,7 @@ class Scratch:
         self._arrays: dict[tuple[tuple[int, ...], Any], Array] = {}
 
     def get(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """An array whose contents may be anything; valid until the next call with the same shape and type."""
+        """Return an array whose contents may be anything; valid until the next call with the same shape and type."""
         array = self._arrays.get((shape, dtype))
         if array is None:
             if len(self._arrays) > 64:
@@ -40,7 +40,7 @@ class Scratch:
 
 
 def unavailable(row: DsdOperation) -> str | None:
-    """Why the engine cannot compute an operation, None if it can."""
+    """Return why the engine cannot compute an operation, None if it can."""
     if row.function in ("add_with_carry", "normalize"):
         return f"{row.name} is not provided by the engine yet; its documents do not define its result"
     return None
@@ -117,7 +117,7 @@ def _move(out: Array, source: Any) -> None:
 def negate(source: Any, out: Array) -> None:
     """Write `-source`, of the type of `out`, into it.
 
-    numpy's own negative (2.2 to 2.4) takes wrong elements where 32-bit ones lie 4 apart and those written do not lie
+    numpy's own negative (2.2 to 2.4) takes wrong elements where 32-bit ones are 4 apart and those written are not
     side by side; 64-bit ones likewise at 8 apart.
     """
     source = np.asarray(source, out.dtype)
@@ -133,7 +133,7 @@ def _negate(out: Array, source: Any) -> None:
 
 
 def _maximum(out: Array, first: Any, second: Any) -> None:
-    # fmax of numpy picks either of two zeros, or of two NaNs, depending on where they stand in a vector.
+    # fmax of numpy picks either of two zeros, or of two NaNs, depending on where they are in a vector.
     first, second = np.asarray(first, out.dtype), np.asarray(second, out.dtype)
     out[...] = np.where((second > first) | np.isnan(first), second, first)
 
@@ -169,7 +169,7 @@ def _count(function: str) -> Kernel:
 
 @cache
 def _count_tables() -> dict[str, Array]:
-    """The counts of all 65,536 words; made at first use, they would cost every start of the tools."""
+    """Return the population counts of all 65,536 words. Made at first use, to keep the start of tools quick."""
     values = np.arange(1 << 16, dtype=np.uint32)
     bits = (values[:, None] >> np.arange(16, dtype=np.uint32)) & 1
     nonzero = bits.any(axis=1)

@@ -1,4 +1,4 @@
-"""What is told of a channel whose credits do not keep its entries."""
+"""Findings about channels: overwritten slots, unbalanced pushes and pops, lost and leftover credits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def report_overwrite(
     channel: Channel, severity: str, group: Rows, lane: int, number: int, where: str | None, how: str = ""
 ) -> None:
-    """Tell of an entry whose slot is used again too early, or, as a warning, with nothing that keeps it from that."""
+    """Report an entry whose slot is reused too early; as a warning, if only this run was in time."""
     old = number - channel.depth
     slot = number % channel.depth
     if channel.depth % channel.period:
@@ -52,7 +52,7 @@ def report_overwrite(
 
 
 def report_imbalance(channel: Channel) -> None:
-    """Compare what is left at the end of a launch with what should be."""
+    """Report entries and credits that do not balance at the end of a launch."""
     add = channel.machine.findings.add
     for group in channel.groups:
         rows = blocks(group.rows)
@@ -92,12 +92,12 @@ def report_imbalance(channel: Channel) -> None:
 
 
 def by_lane(counts: Sequence[int]) -> str:
-    """How often the units of one side have done something, each if they differ."""
+    """Return the count of one side in words, for each lane if they differ."""
     if len(set(counts)) == 1:
         return str(counts[0])
     return " and ".join(f"{count} (lane {lane})" for lane, count in enumerate(counts))
 
 
 def blocks(rows: range) -> str:
-    """Rows of the grid, which are blocks of cores, in words."""
+    """Return blocks of cores, which are rows of the grid, in words."""
     return f"block {rows.start}" if len(rows) == 1 else f"blocks {rows.start} to {rows[-1]}"

@@ -1,4 +1,4 @@
-"""The state of a channel on rows of the grid that are in step: numbers, since they have done the same so far."""
+"""Counters of a channel, shared by the rows of the grid that are in step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Waiter(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Where the copy of an entry lies in the memory of one of its consumers: bytes from `start` to `end`."""
+    """Where the copy of an entry is in the memory of one of its consumers: bytes from `start` to `end`."""
 
     member: int
     number: int
@@ -70,19 +70,19 @@ class Rows:
         self.issued = [0] * lanes
         self.consumed = [0] * lanes
         self.granted: list[deque[int]] = [deque([0] * seed) for _ in range(lanes)]
-        """What each credit that is there guarantees to have been released."""
+        """How many entries each available credit guarantees to be released."""
         self.safe = [0] * lanes
-        """What the credits taken so far, and answers, guarantee to have been released."""
+        """How many entries the credits taken so far, and answers, guarantee to be released."""
         self.answers: list[deque[list[list[int]]]] = [deque() for _ in range(lanes)]
-        """What each entry that is there says of the channels it answers: entries released, by their lane."""
+        """For each available entry, how many entries its sender had released on the channels it answers, by lane."""
         self.copies: deque[Copy] = deque(maxlen=MAX_COPIES)
         """The consumers' copies of the latest entries."""
         self.waiters: list[Waiter] = []
         self.left = False
-        """Whether its rows have parted, and others hold their state."""
+        """Whether its rows have diverged: other `Rows` then hold their state."""
 
     def part(self, rows: range) -> Rows:
-        """The same state for some of the rows; who waits is left to the caller."""
+        """Return the same state for some of the rows, without the waiters."""
         copy = Rows.__new__(Rows)
         copy.rows = rows
         for name in ("acquired", "committed", "written", "waited", "released", "ready", "credits", "issued", "consumed",
@@ -96,7 +96,7 @@ class Rows:
         return copy
 
     def renew(self, seed: int, *, keep: bool) -> None:
-        """Start a new launch: entries are numbered from 0 again; flags `keep` what they hold, or are cleared."""
+        """Start a new launch: number entries from 0 again; clear the flags unless `keep`."""
         for counts in (
             self.acquired,
             self.committed,
@@ -119,7 +119,7 @@ class Rows:
 
 
 class Place(NamedTuple):
-    """Where units of a set stand in a channel: the rows' state, which producers or consumers they are, their lanes."""
+    """A set of units in a channel: the state of their rows, which producers or consumers they are, their lanes."""
 
     rows: Rows
     members: range
@@ -127,7 +127,7 @@ class Place(NamedTuple):
 
 
 def runs(rows: list[int]) -> list[range]:
-    """Sorted rows as few ranges."""
+    """Return sorted rows as few ranges."""
     found: list[range] = []
     for row in rows:
         if found and found[-1].stop == row:

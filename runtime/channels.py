@@ -1,4 +1,4 @@
-"""Channels between the units of a row: entries in order, kept by counted credits, and what the credits fail to keep.
+"""Channels between the units of a row: entries in order, flow control by credits, and hazards it does not prevent.
 
 Rows of the grid in step share one `Rows` of counters; rows that part ways part theirs. A producer that finds no credit,
 and a consumer that finds no entry, is suspended at its instruction and tries again when something has been given.
@@ -71,7 +71,7 @@ class Channel:
                 self.groups.append(self._fresh(block.rows))
         self.producing: dict[UnitSet, Place] = {}
         self.consuming: dict[UnitSet, Place] = {}
-        """Where units of each side stand; units of both have the same coordinates, each in their class."""
+        """The place of units of each side; units of both have the same coordinates, each in their class."""
         self.drained = False
         """Whether producers take back the credits at the end: flags then outlive a launch."""
 
@@ -80,10 +80,10 @@ class Channel:
         consumers = self.lanes if self.many_consume else 1
         return Rows(rows, producers, consumers, self.lanes, self.seed)
 
-    # Where units stand
+    # Places of units
 
     def place(self, warp: Warp, *, producing: bool) -> Place | None:
-        """Where the units of a warp stand; None if they do not all stand at one place."""
+        """Return the place of the units of a warp; None if they are not all at one place."""
         units = warp.units
         known = self.producing if producing else self.consuming
         found = known.get(units)
@@ -115,7 +115,7 @@ class Channel:
         return None
 
     def _split(self, group: Rows, rows: range) -> None:
-        """Rows of a group go their own way from now on."""
+        """Split rows off a group that diverge from it."""
         rest = [row for row in group.rows if row not in rows]
         self.groups.remove(group)
         group.left = True
@@ -132,14 +132,14 @@ class Channel:
                     part.waiters.append(Waiter(warp, waiter.action, waiter.members, waiter.where))
 
     def taking_part(self, units: UnitSet, *, producing: bool) -> UnitSet | None:
-        """Those of some units of one side that take part in its entries."""
+        """Return those of some units of one side that take part in its entries."""
         if not (self.many_produce if producing else self.many_consume):
             return units
         rows, _ = (self.producer if producing else self.consumer).shape
         return intersect(units, rectangle(range(rows), range(self.lanes)))
 
     def within(self, rows: range) -> list[Rows]:
-        """The state of the channel on some rows, which part from others."""
+        """Return the state of the channel on some rows, split from that of others."""
         for group in list(self.groups):
             if group.rows == rows:
                 return [group]
@@ -150,7 +150,7 @@ class Channel:
         return [group for group in self.groups if group.rows[0] in rows]
 
     def uneven(self, warp: Warp, *, producing: bool) -> bool:
-        """Whether the units of a warp, which stand at one place, are at different entries or not all can go on."""
+        """Return whether the units of a warp, all at one place, are at different entries or cannot all go on."""
         place = (self.producing if producing else self.consuming)[warp.units]
         group, members = place.rows, place.members
         if len(members) < 2:
@@ -160,7 +160,7 @@ class Channel:
         return len({counts[m] for m in members}) > 1 or len({there[lane] > 0 for lane in place.lanes}) > 1
 
     def apart(self, warp: Warp, here: int, *, producing: bool) -> int:
-        """Run an instruction for the units of a warp that stand at different places, place by place."""
+        """Run an instruction for the units of a warp place by place."""
         units = warp.units
         ways: list[tuple[int, UnitSet, int]] = []
         if type(units) is Rectangle:
@@ -183,7 +183,7 @@ class Channel:
     # What units do
 
     def acquire(self, warp: Warp, where: str | None) -> int | None:
-        """The number of the producer's next entry; None if the units have to part or to wait."""
+        """Return the number of the producer's next entry; None if the units have to part or to wait."""
         place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
@@ -218,8 +218,9 @@ class Channel:
 
     @cached_property
     def answered(self) -> list[Channel]:
-        """The channels the other way whose credits alone do not keep their entries: who pops here pushes there, and an
-        entry that comes back proves what its sender had released before."""
+        """Return the channels in the other direction whose credits alone do not protect their entries.
+
+        Consumers of this channel are producers there, so an entry here proves what its sender had released there."""
         return [
             other
             for other in self.machine.channels.values()
@@ -229,7 +230,7 @@ class Channel:
         ]
 
     def record_answers(self, group: Rows, lanes: range) -> None:
-        """Note with an entry what its sender has released of the channels it answers."""
+        """Record with an entry what its sender has released on the channels it answers."""
         answers: list[list[int]] = []
         for other in self.answered:
             there = [rows.released for rows in other.groups if any(row in group.rows for row in rows.rows)]
@@ -238,7 +239,7 @@ class Channel:
             group.answers[lane].append(answers)
 
     def apply_answers(self, group: Rows, lanes: range) -> None:
-        """Take down what an entry proves to have been released."""
+        """Apply what an entry proves to have been released."""
         for lane in lanes:
             if not group.answers[lane]:
                 continue
@@ -250,7 +251,7 @@ class Channel:
                     rows.safe[lane] = max(rows.safe[lane], count)
 
     def check_slot(self, group: Rows, lanes: range, number: int, where: str | None) -> None:
-        """Whether the entry whose slot is used again has been released, and is sure to have been."""
+        """Report an entry whose slot is reused before it is released, or is not sure to be."""
         old = number - self.depth
         for lane in lanes:
             if group.safe[lane] > old:
@@ -264,7 +265,7 @@ class Channel:
                 report_overwrite(self, "error", group, lane, number, where, "before its consumer has had it")
 
     def commit(self, warp: Warp, where: str | None) -> Rows | None:
-        """The producer's entry is complete; None if the units have to part."""
+        """Complete the producer's entry and return its rows; None if the units have to part."""
         place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
@@ -285,7 +286,7 @@ class Channel:
         return group
 
     def wait(self, warp: Warp, where: str | None) -> int | None:
-        """The number of the consumer's next entry; None if the units have to part or to wait."""
+        """Return the number of the consumer's next entry; None if the units have to part or to wait."""
         place = self.consuming.get(warp.units) or self.place(warp, producing=False)
         if place is None:
             return None
@@ -313,14 +314,14 @@ class Channel:
         return number
 
     def complete(self, group: Rows, lanes: range, number: int) -> bool:
-        """Whether the producers of some lanes have committed an entry."""
+        """Return whether the producers of some lanes have committed an entry."""
         committed = group.committed
         if not self.many_produce:
             return committed[0] > number
         return all(committed[lane] > number for lane in lanes)
 
     def release(self, warp: Warp, where: str | None) -> Rows | None:
-        """The consumer is done with an entry; None if the units have to part."""
+        """Release the consumer's entry and return its rows; None if the units have to part."""
         place = self.consuming.get(warp.units) or self.place(warp, producing=False)
         if place is None:
             return None
@@ -332,7 +333,7 @@ class Channel:
         return group
 
     def give(self, group: Rows, members: range, lanes: range, where: str | None) -> None:
-        """Some consumers, which have waited for equally many entries, are done with one."""
+        """Release an entry for some consumers, which have waited for equally many."""
         waited, released = group.waited[members.start], group.released
         for member in members:
             released[member] += 1
@@ -358,11 +359,11 @@ class Channel:
                 )  # fmt: skip
 
     def still_to_come(self, group: Rows, lane: int, pushes: int) -> int:
-        """Credits that are given for so many entries and that no push has taken."""
+        """Return the credits given for so many entries that no push has taken."""
         return self.seed if self.seed else pushes // self.period - group.consumed[lane]
 
     def drain(self, warp: Warp) -> bool | None:
-        """Take the credits that are still to come: whether they were all there; None if the units have to part."""
+        """Take the outstanding credits; return whether all were there, None if the units have to part."""
         place = self.producing.get(warp.units) or self.place(warp, producing=True)
         if place is None:
             return None
@@ -381,21 +382,21 @@ class Channel:
     # Waiting
 
     def suspend(self, warp: Warp, here: int, action: str, where: str | None, group: Rows, members: range) -> int:
-        """The units of a warp, which stand at one place, wait at an instruction, which they try again."""
+        """Suspend the units of a warp, all at one place, at an instruction, which they try again."""
         warp.pc, warp.stop = here, -1
         self.machine.scheduler.suspend(warp)
         group.waiters.append(Waiter(warp, action, members, where))
         return SUSPENDED
 
     def let_others(self, warp: Warp, following: int) -> int:
-        """The units of a warp go on at an instruction when nobody else can."""
+        """Suspend the units of a warp until nobody else can go on."""
         warp.pc, warp.stop = following, -1
         self.machine.scheduler.suspend(warp)
         self.machine.scheduler.paused.append(warp)
         return SUSPENDED
 
     def wake(self, group: Rows) -> bool:
-        """Resume who waits and can go on; whether anybody does."""
+        """Resume the waiters that can go on; return whether there are any."""
         if not group.waiters:
             return False
         still: list[Waiter] = []
@@ -428,7 +429,7 @@ class Channel:
     # Who waits here
 
     def waits(self) -> Iterator[Wait]:
-        """Who waits for entries or credits that never come."""
+        """Yield who waits for entries or credits that never come."""
         for group in self.groups:
             for waiter in group.waiters:
                 warp = waiter.warp
@@ -438,7 +439,7 @@ class Channel:
                 )  # fmt: skip
 
     def _lacks(self, group: Rows, waiter: Waiter) -> str:
-        """What units wait for, in words."""
+        """Return in words what units wait for."""
         member = waiter.members.start
         name, where = waiter.warp.code.name, f" ({waiter.where})" if waiter.where else ""
         pushed, popped, freed = (by_lane(counts) for counts in (group.committed, group.waited, group.released))
@@ -466,13 +467,13 @@ class Channel:
                 return f"@{name} waits at its end for the last credits of channel @{self.name}{where}: {credits}"
 
     def _lost(self, group: Rows) -> int:
-        """Credits that belong to the entries released and have not been given."""
+        """Return the credits due for the entries released that have not been given."""
         released = [group.released[lane if self.many_consume else 0] for lane in range(self.lanes)]
         due = [count // self.period for count in released]
         return max(0, *(count - given for count, given in zip(due, group.issued, strict=True)))
 
     def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit, str]]:
-        """Each unit with those of its row on the other side that have not done their part, and the channel."""
+        """Yield each unit with those of its row on the other side that have not done their part, and the channel."""
         pops = wait.cls is self.consumer
         other = self.producer if pops else self.consumer
         rows, columns = wait.units.cells()
@@ -484,19 +485,19 @@ class Channel:
                     yield wait.cls.grid_position(row, column), other.grid_position(row, across), self.name
 
     def remedy(self, *, held: bool) -> str:
-        """What to do about units that wait for each other's entries or credits."""
+        """Return what to do about units that wait for each other's entries or credits."""
         if any(self._lost(group) for group in self.groups):
             return "free each entry before the next is popped: a free that comes later may give no credit"
         return "let one of them push before it pops, or give the channel more slots"
 
     def explanation(self, wait: Wait) -> str | None:
-        """Nothing: the wait itself says how often who has done what."""
+        """Return None: the wait itself says how often each unit has pushed, popped and freed."""
         return None
 
     # The end of a launch
 
     def finish(self) -> None:
-        """Compare what is left at the end of a launch with what should be, and make ready for the next."""
+        """Report what does not balance at the end of a launch, and reset for the next."""
         report_imbalance(self)
         for group in self.groups:
             group.renew(self.seed, keep=self.drained)

@@ -1,8 +1,8 @@
-"""Python source for runs of scalar code, for units that run alone.
+"""Code generation: Python source for runs of scalar code, for units that run alone.
 
 A warp pays for numpy at every instruction; a single unit should not. A run of operations that only compute on
 scalars, load and store is written out as one Python function over local variables and a flat view of the memory,
-and gives the same values, cycles and steps as the instructions it stands for. The source holds identifiers made
+and gives the same values, cycles and steps as the instructions it replaces. The source holds identifiers made
 here and numbers, never text from the program.
 """
 
@@ -58,22 +58,22 @@ _OWN_VALUES: tuple[type[Operation], ...] = (
 
 
 MAX_INLINE_SIZE = 256
-"""Operations, with those of the functions it calls, of the largest function whose code stands where it is called."""
+"""Operations, with those of the functions it calls, of the largest function that is inlined."""
 
 
 CALL_SIZE = 8
-"""What a call adds to that, so that inlined calls do not stand deep inside one another."""
+"""What a call adds to that, so that inlined calls are not nested deeply."""
 
 
 MAX_LOOPS = 20
-"""Loops within each other in one function of Python, which its compiler takes no more of."""
+"""Nested loops in one function of Python, whose compiler accepts no more."""
 
 MAX_LEVELS = 90
 """Levels of indentation in one function of Python; it knows 100."""
 
 
 class Functions:
-    """The functions of a class of units, and which of them are small enough to stand where they are called."""
+    """The functions of a class of units, and which of them are small enough to be inlined."""
 
     def __init__(self, functions: Mapping[str, flow.FuncOp], owner: str):
         self._functions = functions
@@ -84,19 +84,19 @@ class Functions:
         self._answers: dict[tuple[Operation, bool], bool] = {}
 
     def called(self, op: flow.CallOp) -> flow.FuncOp:
-        """The function a call names. Raises LoomError if there is none."""
+        """Return the function a call names. Raises LoomError if there is none."""
         callee = self._named(op)
         if callee.sym_name.data not in self._sizes:
             self._measure(op)
         return callee
 
     def is_flat(self, op: Operation) -> bool:
-        """Whether Python can nest an operation's code as deeply as the operation nests its own."""
+        """Return whether Python can nest an operation's code as deeply as the operation nests its own."""
         loops, levels = self._depth(op)
         return loops <= MAX_LOOPS and levels <= MAX_LEVELS
 
     def _depth(self, op: Operation) -> tuple[int, int]:
-        """How many loops stand within each other in an operation, and how many levels of indentation they need."""
+        """Return the depth of nested loops in an operation, and how many levels of indentation they need."""
         found = self._nesting.get(op)
         if found is None:
             kind = type(op)
@@ -112,13 +112,13 @@ class Functions:
             ]
             loops, levels = (max(depths, default=0) for depths in zip(*inside, strict=True)) if inside else (0, 0)
             own = kind in _STRUCTURED
-            # What tests a loop's end stands a level deeper.
+            # The test of a loop's end is a level deeper.
             found = loops + (own and kind is not scf.IfOp), max(levels, 1) + 1 if own else levels
             self._nesting[op] = found
         return found
 
     def can_generate(self, op: Operation, *, memory: bool) -> bool:
-        """What `can_generate` says of an operation, which is found once."""
+        """Return the answer of `can_generate` for an operation, computed once."""
         key = op, memory
         found = self._answers.get(key)
         if found is None:
@@ -126,12 +126,12 @@ class Functions:
         return found
 
     def is_recursive(self, op: flow.CallOp) -> bool:
-        """Whether a call leads back to a function that has not returned yet: these cannot be run."""
+        """Return whether a call leads back to a function that has not returned yet: these cannot be run."""
         self.called(op)
         return op in self._recursive
 
     def is_inlined(self, op: flow.CallOp) -> bool:
-        """Whether the code of the function stands at the call."""
+        """Return whether the function is inlined at the call."""
         return self._sizes[self.called(op).sym_name.data] <= MAX_INLINE_SIZE
 
     def _named(self, op: flow.CallOp) -> flow.FuncOp:
@@ -142,7 +142,7 @@ class Functions:
         return callee
 
     def _measure(self, op: flow.CallOp) -> None:
-        """Find the size of a function, which calls may follow one another in any depth."""
+        """Compute the size of a function, whose calls may be nested to any depth."""
         active: dict[str, tuple[list[flow.CallOp], Iterator[flow.CallOp], int]] = {}
 
         def enter(call: flow.CallOp) -> None:
@@ -169,7 +169,7 @@ class Functions:
             del active[name]
 
     def reachable(self, block: Block) -> list[flow.FuncOp]:
-        """Every function that code may call, once."""
+        """Return every function that code may call, once."""
         found: dict[str, flow.FuncOp] = {}
         pending = [block]
         while pending:
@@ -182,14 +182,14 @@ class Functions:
 
 @dataclass
 class Inlined:
-    """The slots of a function's values where its code stands, and those of the calls inside it."""
+    """An inlined function: the slots of its values, and those of the calls inside it."""
 
     slots: dict[SSAValue, int]
     calls: dict[flow.CallOp, Inlined]
 
 
 def can_generate(op: Operation, functions: Functions, *, memory: bool = True) -> bool:
-    """Whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores.
+    """Return whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores.
 
     What nests more deeply than Python can is left to instructions too, as far as it does.
     """
@@ -224,7 +224,7 @@ def _can_generate(op: Operation, functions: Functions, *, memory: bool) -> bool:
 
 
 def worth_generating(ops: Sequence[Operation]) -> bool:
-    """Whether a run is more than a few cheap operations."""
+    """Return whether a run is more than a few cheap operations."""
     work = [op for op in ops if type(op) not in _OWN_VALUES]
     return len(work) > 2 or any(type(op) in (scf.ForOp, scf.WhileOp, flow.CallOp) for op in ops)
 
@@ -238,7 +238,7 @@ def generate(
     functions: Functions,
     calls: dict[flow.CallOp, Inlined],
 ) -> Generated:
-    """The function of a run of operations whose values, and those of the calls among them, have the given slots."""
+    """Return the function of a run of operations, given the slots of their values and of those of inlined calls."""
     return _Writer(slots, template, known, cls, functions, calls).write(ops)
 
 
@@ -300,7 +300,7 @@ class _Writer:
         self.lines.append("    " * self.depth + text)
 
     def bind(self, prefix: str, value: Any) -> str:
-        """A name for an object the function needs."""
+        """Return a name for an object the function needs."""
         for key, other in self.bound.items():
             if other is value:
                 return key
@@ -363,12 +363,12 @@ class _Writer:
         self.line(f"{target} = {text}")
 
     def number(self, value: SSAValue) -> Any:
-        """The number a value is known to be, else None."""
+        """Return the number a value is known to be, else None."""
         slot = self.slots[value]
         return self.template[slot] if slot in self.known else None
 
     def expression(self, op: Operation, kind: str, operands: list[str]) -> str | None:
-        """The expression of a common operation, None for one that is left to its function."""
+        """Return the expression of a common operation, None for one that is left to its function."""
         name = op.name
         if kind in _INTEGERS:
             return self.integer(op, kind, operands)
@@ -407,7 +407,7 @@ class _Writer:
         return None
 
     def integer(self, op: Operation, kind: str, operands: list[str]) -> str | None:
-        """The expression of a common operation on integers; the operands lie in the signed range of their kind."""
+        """Return the expression of a common operation on integers, with operands in the signed range of their kind."""
         name = op.name
         source = str(kind_of(op.operands[0].type))
         if name in _SIMPLE:
@@ -451,16 +451,16 @@ class _Writer:
         self.line(f"if not {condition}: raise {self.bind('e', assertion(op))}(w, {condition})")
 
     def element(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> str:
-        """An element as an expression that can also be assigned to; its address is tested before."""
+        """Return an element as an expression that can also be assigned to; its address is tested before."""
         index = self.pointed(op, op.address, kind) if op.address is not None else self.address(op)
         return f"{self.view(kind)}[{index}]"
 
     def may_be_odd(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> bool:
-        """Whether the element may have 32 bits and be at an odd word; `a` is its byte address then."""
+        """Return whether the element may have 32 bits and be at an odd word; `a` is its byte address then."""
         return op.address is not None and kind in WIDE
 
     def view(self, kind: str) -> str:
-        """The name of the flat memory as numbers of a kind."""
+        """Return the name of the flat memory as numbers of a kind."""
         self.memory = True
         views = self.cls.scalar_views
         if kind not in views:
@@ -469,7 +469,7 @@ class _Writer:
         return self.bind("m", views[kind])
 
     def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> str:
-        """The index of an element behind a pointer, in the view of its kind."""
+        """Return the index of an element behind a pointer, in the view of its kind."""
         size = DTYPES[kind].itemsize
         text = self.use(pointer)
         if op.indices:
@@ -482,7 +482,7 @@ class _Writer:
         return word if size == 4 else f"2 * ({word}) + (a >> 1 & 1)" if size == 2 else f"4 * ({word}) + (a & 3)"
 
     def address(self, op: flow.LoadOp | flow.StoreOp) -> str:
-        """The index of an element of a buffer, in the view of its kind."""
+        """Return the index of an element of a buffer, in the view of its kind."""
         assert op.buffer is not None
         buffer = self.cls.buffers[op.buffer.root_reference.data]
         size = buffer.element_bytes
@@ -577,7 +577,7 @@ class _Writer:
             self.line(f"{', '.join(targets)} = {', '.join(sources)}")
 
     def call(self, op: flow.CallOp) -> None:
-        """A call stands as the function's code, on the slots it has here."""
+        """Write a call as the inlined code of its function, on the slots it has here."""
         body = self.functions.called(op).body.block
         sources = [self.use(value) for value in op.arguments]
         inlined = self.calls[op]
@@ -593,7 +593,7 @@ class _Writer:
             self.copies(values, [self.define(result) for result in op.results])
 
     def step(self, op: Operation, count: str = "1") -> None:
-        """Trips of a loop."""
+        """Count a trip of a loop."""
         overrun, where = self.bind("o", self.machine.scheduler.overrun), self.bind("p", location_of(op))
         self.line(f"n += {count}")
         self.line("if n > budget:")
@@ -688,7 +688,7 @@ def _mask(kind: str) -> int:
 
 
 def _wrapped(text: str, kind: str) -> str:
-    """An integer expression wrapped into the signed range of a kind."""
+    """Return an integer expression wrapped into the signed range of a kind."""
     half = 1 << (bits_of_kind(kind) - 1)
     return f"(({text}) + {half} & {_mask(kind)}) - {half}"
 
@@ -748,7 +748,7 @@ _REVERSED = {"ugt": "<=", "uge": "<", "ult": ">=", "ule": ">"}
 
 
 def division_by_zero(op: Operation) -> Callable[[Warp, Any], LoomError]:
-    """What makes the error of a division from the warp and its divisor, which is 0."""
+    """Return a function that makes the error of a division by 0 from the warp and the divisor."""
     where = location_of(op)
 
     def failed(warp: Warp, divisor: Any) -> LoomError:
@@ -759,7 +759,7 @@ def division_by_zero(op: Operation) -> Callable[[Warp, Any], LoomError]:
 
 
 def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:
-    """The ancestor of an operation that stands in the block of `ops`."""
+    """Return the ancestor of an operation that is in the block of `ops`."""
     block = ops[0].parent
     current = op
     while current.parent is not block:
@@ -771,12 +771,12 @@ def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:
 
 
 def _rounding_cell(machine: Machine) -> Any:
-    """One float32 cell: writing a Python number to it and reading it back rounds to nearest even."""
+    """Return one float32 cell: writing a Python number to it and reading it back rounds to nearest even."""
     return machine.rounding_cell
 
 
 def assertion(op: flow.AssertOp) -> Callable[[Warp, Any], LoomError]:
-    """What makes the error of an assertion from the warp and its condition, which does not hold."""
+    """Return a function that makes the error of a failed assertion from the warp and its condition."""
     where, message = location_of(op), op.message.data
 
     def failed(warp: Warp, condition: Any) -> LoomError:
@@ -787,7 +787,7 @@ def assertion(op: flow.AssertOp) -> Callable[[Warp, Any], LoomError]:
 
 
 def recursion(op: flow.CallOp) -> Callable[[Warp], LoomError]:
-    """What makes the error of a call that leads back to a function that has not returned yet."""
+    """Return a function that makes the error of a recursive call."""
     where, name = location_of(op), op.callee.root_reference.data
 
     def failed(warp: Warp) -> LoomError:
@@ -813,12 +813,12 @@ def _stray(op: Operation, kind: str) -> Callable[[Warp, int], LoomError]:
 
 
 def accesses(op: flow.LoadOp | flow.StoreOp) -> str:
-    """What an operation does to memory, as the beginning of a sentence."""
+    """Return in words what an operation does to memory, as the beginning of a sentence."""
     return "this load reads" if isinstance(op, flow.LoadOp) else "this store writes"
 
 
 def _odd_load(op: flow.LoadOp, kind: str) -> Callable[[Warp, int], Any]:
-    """What loads 32 bits at an odd word address."""
+    """Return a function that loads 32 bits at an odd word address."""
     what, where = accesses(op), location_of(op)
 
     def load(warp: Warp, address: int) -> Any:
@@ -829,7 +829,7 @@ def _odd_load(op: flow.LoadOp, kind: str) -> Callable[[Warp, int], Any]:
 
 
 def _odd_store(op: flow.StoreOp, kind: str) -> Callable[[Warp, int, Any], None]:
-    """What stores 32 bits at an odd word address."""
+    """Return a function that stores 32 bits at an odd word address."""
     what, where = accesses(op), location_of(op)
 
     def store(warp: Warp, address: int, value: Any) -> None:
@@ -840,7 +840,7 @@ def _odd_store(op: flow.StoreOp, kind: str) -> Callable[[Warp, int, Any], None]:
 
 
 def addressing(buffer: Buffer) -> tuple[int, list[int]]:
-    """The address of the first element of a buffer and the step of each index, in words, of i8 in bytes."""
+    """Return the address of the first element of a buffer and the step of each index, in words, of i8 in bytes."""
     unit = min(buffer.element_bytes, 2)
     step = buffer.element_bytes // unit
     return 2 * buffer.address // unit, [
@@ -851,7 +851,7 @@ def addressing(buffer: Buffer) -> tuple[int, list[int]]:
 def leaving(
     cls: UnitClass, op: flow.LoadOp | flow.StoreOp, buffer: Buffer
 ) -> Callable[[Warp, Sequence[Any], Any], None]:
-    """What judges an access of which an index is outside its buffer: from the warp, the indices and the address.
+    """Return a function that checks an access out of bounds, given the warp, the indices and the address.
 
     While the element is in memory in use that is a warning, once for each place, else LoomError.
     """

@@ -1,4 +1,4 @@
-"""Reachability in bodies: which queues and channels a unit may still use once what it waits for has come.
+"""Reachability: the queues and channels that a unit may still use once what it waits for has come.
 
 It reads the IR of a class of units and errs on the side of too many: a branch counts as taken, a loop as repeated.
 """
@@ -44,7 +44,7 @@ class Continuations:
         return self._closure(op for name in tasks if name in self._bodies for op in self._bodies[name].ops)
 
     def _following(self, op: Operation) -> Iterator[Operation]:
-        """The operations that may run after one: behind it, around in its loops, and behind calls of its function."""
+        """Yield the operations that may run after one: behind it, in its loops, behind calls of its function."""
         pending, seen = [op], {op}
         while pending:
             here = pending.pop()
@@ -67,7 +67,7 @@ class Continuations:
                     pending.append(caller)
 
     def _closure(self, first: Iterable[Operation]) -> frozenset[str]:
-        """The symbols that operations name, with the bodies they call and start and what their operands are made of."""
+        """Return the symbols that operations name, with those of bodies they call or start and of their operands."""
         names: set[str] = set()
         pending = list(first)
         seen: set[Operation] = set()
@@ -89,7 +89,7 @@ class Continuations:
 
 
 def _symbols(op: Operation) -> Iterator[str]:
-    """The symbols that an operation names."""
+    """Yield the symbols that an operation names."""
     for attribute in (*op.properties.values(), *op.attributes.values()):
         yield from _references(attribute)
 
@@ -100,7 +100,7 @@ def _references(attribute: Attribute) -> Iterator[str]:
 
 
 def _owners(value: SSAValue) -> Iterator[Operation]:
-    """What a value is made by; of the argument of a body, the operation that has the body."""
+    """Yield what a value is made by; of the argument of a body, the operation that has the body."""
     if isinstance(value.owner, Operation):
         yield value.owner
         return

@@ -1,4 +1,4 @@
-"""Why a program that came to rest has not come to its end: who waits for what."""
+"""Deadlock report of a machine at rest: who waits for what, the circular wait if there is one, unread wavelets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_LINES = 20
 """Lines of a report about PEs that wait; the rest are counted."""
 
 MAX_WAITS = 3
-"""Waits of a PE in its line."""
+"""Waits of a PE listed in its line."""
 
 MAX_UNREAD = 5
 
@@ -49,7 +49,7 @@ class Waiting:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """(x, y) of each unit: of a PE its column and row, of a core its number (0 is the cube) and block."""
+        """Return (x, y) of each unit: of a PE its column and row, of a core its number (0 is the cube) and block."""
         return tuple(self._wait.places())
 
 
@@ -67,7 +67,7 @@ class Starved(NamedTuple):
 
 @dataclass(frozen=True)
 class Hang:
-    """What is known of a machine that hangs."""
+    """The state of a machine that hangs."""
 
     waits: tuple[Waiting, ...] = ()
     circle: tuple[Unit, ...] = ()
@@ -87,7 +87,7 @@ class Hang:
 
 
 class Deadlock(LoomError):
-    """The program waits for what never comes; the message is the report.
+    """A deadlock: the program waits for what never comes. The message is the report.
 
     `waits` lists who waits for what, `circle` the units that wait for each other, `unread` the wavelets that nothing
     has read, `silent` the PEs the host waits for, `starved` those that wait for wavelets of the host, `statistics` what
@@ -128,7 +128,7 @@ class Deadlock(LoomError):
 
 
 def _waits(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
-    """Everything that waits for what never comes and is missed; with `allow_pending` only what holds a task.
+    """Yield the waits that never end and whose end would start something; with `allow_pending` only those of tasks.
 
     With `all_of_them` also microthreads whose end starts nothing.
     """
@@ -147,7 +147,7 @@ def _waits(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) 
 
 
 def _blocked_tasks(cls: UnitClass) -> list[Wait]:
-    """Tasks that could run but for being blocked."""
+    """Return the waits of tasks that could run if they were not blocked."""
     found: list[Wait] = []
     for task in cls.task_list:
         if task.unblocked is None:
@@ -163,7 +163,7 @@ def _blocked_tasks(cls: UnitClass) -> list[Wait]:
 
 
 def _grouped(waits: Sequence[Wait]) -> list[Wait]:
-    """Return waits with units that wait for the same as one, whatever warps they came in."""
+    """Return waits with those for the same thing joined, of whatever warps."""
     groups: dict[tuple[int, str], list[Wait]] = {}
     for wait in waits:
         groups.setdefault((id(wait.cls), wait.text), []).append(wait)
@@ -214,7 +214,7 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
 
 
 def unexplained(machine: Machine) -> Hang:
-    """Return what is known of a machine at rest in which nothing waits that should not."""
+    """Return the state of a machine at rest that has no deadlock of its own."""
     return Hang(unread=tuple(unread(machine)), starved=starved(machine), statistics=machine.statistics())
 
 
@@ -244,7 +244,7 @@ def _waiting(machine: Machine, wait: Wait) -> Waiting:
 
 
 def _by_unit(waits: Sequence[Wait]) -> list[str]:
-    """Return a line for each set of units that wait for the same, every unit in one line with all it waits for."""
+    """Return a line for each set of units that wait for the same things; each unit is in one line."""
     kinds: list[tuple[int, ...]] = [()]
     classes = list({id(wait.cls): wait.cls for wait in waits}.values())
     lines: list[tuple[tuple[int, ...], UnitClass, UnitSet]] = []

@@ -1,4 +1,4 @@
-"""Executes DSD operations: on memory at once, to and from the fabric as messages arrive.
+"""Execution of DSD operations: on memory at once, to and from the fabric as messages arrive.
 
 A send needs nothing but its operands, so it is done when it is issued: its wavelets go straight into the
 operations that wait for them, else into the receivers' queues. An operation that reads the fabric waits as a
@@ -69,7 +69,7 @@ class Executor:
         sources: list[Any],
         moving: Sequence[Held] = (),
     ) -> int | None:
-        """Run or start an operation for the units of a warp; `moving` are its registers that move on."""
+        """Run or start an operation for the units of a warp; `moving` are its registers that advance."""
         count = self.count(warp.units, destination, sources)
         inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
@@ -84,8 +84,10 @@ class Executor:
         return self._send(warp, application, destination, sources, count)
 
     def count(self, units: UnitSet, destination: Any, sources: list[Any]) -> int:
-        """Iterations: the shortest of the streams that have a length; a sending queue counts only if there is no
-        other (AMB-01), and a FIFO only if its length is set (AMB-16)."""
+        """Return the iterations: the length of the shortest stream that has one.
+
+        A sending queue counts only if there is no other (AMB-01), and a FIFO only if its length is set (AMB-16).
+        """
         streams = [stream for stream in (destination, *sources) if type(stream) in (MemoryStream, QueueStream)]
         fifos = [
             stream.fifo.writing if stream is destination else stream.fifo.reading
@@ -118,7 +120,7 @@ class Executor:
         high: int,
         payloads: dict[int, Array],
     ) -> Array | None:
-        """Elements `low`..`high` of an operation; returns the raw result if the destination is a queue.
+        """Return elements `low`..`high` of an operation; return the raw result if the destination is a queue.
 
         `payloads` holds, by source position, the raw wavelets [rows, high - low, columns] of queue operands.
         """
@@ -163,7 +165,7 @@ class Executor:
     def check(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
     ) -> None:
-        """Warn of a walk that leaves the stream's buffer (DSD-171); the machine goes on into what lies beside it.
+        """Warn of a walk that leaves the stream's buffer (DSD-171); the machine goes on into what is next to it.
 
         Raise LoomError where it leaves the memory in use.
         """
@@ -280,7 +282,7 @@ class Executor:
             self._sent(send, part)
 
     def _sent(self, send: Send, units: UnitSet) -> None:
-        """A send has ended on some units."""
+        """Resume what waits for a send that has ended on some units."""
         application, cls = send.application, send.queue.cls
         done = send.ends(units)
         send.queue.resource.release(units, done)
@@ -292,7 +294,7 @@ class Executor:
             self._signal(cls, application, units, done)
 
     def taken(self, message: Message, position: int, time: Any) -> None:
-        """A receiver takes wavelet `position` of a message that a sender waits for."""
+        """Let the sender know that a receiver takes wavelet `position` of a message."""
         send, delivery = message.send, message.delivery
         if send is None or delivery is None or position != message.threshold:
             return
@@ -321,7 +323,7 @@ class Executor:
     ) -> None:
         """Send `payload` of `units` out of a queue; wavelet k leaves at `first + k * rate`.
 
-        `last` tells that the operation sends no more. `send` is told when the receivers have made room for the
+        `last` means that the operation sends no more. `send` is notified when the receivers have made room for the
         wavelets; those of a color with switches wait in its routers, and hold no sender back.
         """
         queue = stream.queue
@@ -369,7 +371,7 @@ class Executor:
         owned: bool,
         send: Send | None,
     ) -> list[tuple[InputQueue, Message]]:
-        """Where wavelets arrive that the tables of a queue deliver."""
+        """Return where wavelets arrive that the tables of a queue deliver."""
         queue = stream.queue
         assert isinstance(queue, OutputQueue)
         outgoing: list[tuple[InputQueue, Message]] = []
@@ -435,13 +437,13 @@ class Executor:
         self.admit(queue, message)
 
     def admit(self, queue: InputQueue, message: Message) -> None:
-        """`arrive`, once nothing earlier can come from another sender."""
+        """Call `arrive` once nothing earlier can come from another sender."""
         self.arriving.append((queue, message))
         if not self.at_work:
             self._then_deliver(_nothing)
 
     def _then_deliver(self, act: Callable[[], ResultT]) -> ResultT:
-        """Act, and then hand over what that has sent: so chains of operations need no recursion."""
+        """Act, and then hand over what that has sent, so that chains of operations need no recursion."""
         if self.at_work:
             return act()
         self.at_work = True
@@ -484,14 +486,14 @@ class Executor:
             queue.cls.touch(message.units, task)
 
     def _recount(self, queues: Sequence[InputQueue], units: UnitSet) -> None:
-        """An operation has taken wavelets that might have started a data task: see what is left for it."""
+        """Update the data task of a queue after an operation has taken wavelets from it."""
         for queue in queues:
             if queue.task is not None:
                 queue.task.active[units.index] = queue.head_times(units, NEVER)
                 queue.cls.touch(units, queue.task)
 
     def _serve(self, queue: InputQueue, message: Message) -> list[Message]:
-        """Hand a message to the waiting operations that read this queue alone; gives what is left."""
+        """Hand a message to the waiting operations that read this queue alone; return what is left."""
         rest: list[Message] = [message]
         waiting = queue.waiting
         index = 0
@@ -614,7 +616,7 @@ class Executor:
         return self._then_deliver(lambda: self._receive_now(warp, transfer))
 
     def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
-        """A synchronous read: goes on at once if every unit has its wavelets, else suspends the warp."""
+        """Run a synchronous read: go on at once if every unit has its wavelets, else suspend the warp."""
         if transfer.polled:
             return self._poll(warp, transfer)
         if transfer.count == 0:
@@ -641,7 +643,7 @@ class Executor:
         return SUSPENDED
 
     def _poll(self, warp: Warp, transfer: Transfer) -> int | None:
-        """A synchronous operation that ends where a FIFO has nothing for it: mostly it is known at once where."""
+        """Run a synchronous operation that ends where a FIFO has nothing for it; mostly that is known at once."""
         ended, waiting = self._proceed(transfer)
         if not waiting:
             for part in ended:
@@ -661,7 +663,7 @@ class Executor:
         return SUSPENDED
 
     def _take(self, transfer: Transfer) -> tuple[list[Message], UnitSet | None]:
-        """The next message of every input, cut to some units that have one on all of them; no units if none has."""
+        """Return the next message of every input, cut to units that have one on all of them, possibly none."""
         pending: list[UnitSet] = [transfer.units]
         while pending:
             part = pending.pop()
@@ -696,7 +698,7 @@ class Executor:
                 queue.waiting.append(transfer)
 
     def _proceed(self, transfer: Transfer) -> tuple[list[Transfer], list[Transfer]]:
-        """Let a transfer consume what is queued; gives the parts of it that have ended, and those that have to wait."""
+        """Let a transfer consume what is queued; return the parts that have ended, and those that have to wait."""
         open_: list[Transfer] = [transfer]
         ended: list[Transfer] = []
         waiting: list[Transfer] = []
@@ -734,8 +736,10 @@ class Executor:
     # FIFOs that end operations
 
     def _look_for_elements(self, transfer: Transfer, ended: list[Transfer], waiting: list[Transfer]) -> None:
-        """No unit of a transfer has all its messages: where it is a FIFO that lacks them the transfer ends there, as
-        soon as nothing can come in time."""
+        """End a transfer of which no unit has all its messages, where a FIFO lacks them.
+
+        It ends as soon as nothing can come in time.
+        """
         units = transfer.units
         begin = np.broadcast_to(np.asarray(transfer.time), units.shape)
         left = np.ones(units.shape, np.bool_)
@@ -766,8 +770,10 @@ class Executor:
     def _in_time(
         self, transfer: Transfer, messages: list[Message], ended: list[Transfer]
     ) -> list[tuple[Transfer, list[Message], int]]:
-        """The parts of a transfer for whose first element every FIFO has something in time, with their messages and
-        how many elements that holds for; the others have ended."""
+        """Return the parts of a transfer for whose first element every FIFO has something in time.
+
+        Each comes with its messages and the number of elements for which that holds; the other parts have ended.
+        """
         left = [(transfer, messages)]
         for position, side in enumerate(transfer.polled):
             if side is None:
@@ -807,7 +813,7 @@ class Executor:
         return found
 
     def _stop(self, transfer: Transfer, side: Side, time: Any) -> Transfer:
-        """An operation looks at a FIFO at a time when that has nothing for it, and ends (DSD-127 to DSD-133)."""
+        """End an operation that looks at a FIFO at a time when that has nothing for it (DSD-127 to DSD-133)."""
         application, units, cls = transfer.application, transfer.units, side.cls
         if side.action == "fault":
             place, _ = cls.describe_first(units, np.ones(units.shape, np.bool_), 0)
@@ -837,7 +843,7 @@ class Executor:
         return transfer
 
     def give_up(self, transfer: Transfer, horizon: int) -> None:
-        """Nothing can come any more for the units of an operation that looked at a FIFO up to `horizon`: it ends."""
+        """End an operation on the units for which nothing can come any more up to `horizon`."""
         side, times = self.machine.scheduler.polls[transfer]
         self._leave(transfer)
         units = transfer.units
@@ -852,7 +858,7 @@ class Executor:
             self._then_deliver(lambda part=part: self.complete(part))
 
     def _leave(self, transfer: Transfer) -> None:
-        """A transfer no longer waits."""
+        """Remove a transfer from those that wait."""
         for queue in transfer.queues:
             queue.waiting.remove(transfer)
         self.machine.scheduler.polls.pop(transfer, None)
@@ -923,7 +929,7 @@ class Executor:
             scheduler.latest = max(scheduler.latest, int(np.max(transfer.time)))
 
     def _end_by_control(self, transfer: Transfer, messages: list[Message]) -> None:
-        """A control wavelet ends an operation before its time (DSD-199 to DSD-201); it is taken and not stored."""
+        """End an operation early by a control wavelet, which is taken and not stored (DSD-199 to DSD-201)."""
         for message in messages:
             if message.control:
                 transfer.time = np.maximum(transfer.time, message.head_time) + transfer.rate
@@ -938,7 +944,7 @@ class Executor:
         self.admit(side.queue, message)
 
     def _wake_fifo_tasks(self, transfer: Transfer, messages: list[Message], count: int) -> None:
-        """A push or pop lets an operation go on that had found a FIFO empty or full (DSD-144, DSD-147)."""
+        """Start the tasks of a FIFO whose operation a push or pop lets go on (DSD-144, DSD-147)."""
         polled = transfer.polled or [None] * len(messages)
         received: list[Any] = [source for source in transfer.sources if type(source) in RECEIVED]
         sides = [source.fifo.reading if type(source) is FifoStream else None for source in received]
@@ -955,7 +961,7 @@ class Executor:
         return cls.memory.view(application.row.destination, units, stream.address, stream.walk, low, high, raw=True)
 
     def complete(self, transfer: Transfer) -> None:
-        """The last element of an operation has arrived: go on with its task, or tell its completion task."""
+        """Complete an operation whose last element has arrived: resume its task, or start its completion task."""
         application, units = transfer.application, transfer.units
         cls = transfer.queues[0].cls
         self._close(transfer)
@@ -970,7 +976,7 @@ class Executor:
         self._signal(cls, application, units, transfer.time, by_control=transfer.by_control)
 
     def _close(self, transfer: Transfer) -> None:
-        """An operation has ended, and uses nothing any more."""
+        """Release what an operation that has ended used."""
         for resource in transfer.resources:
             resource.release(transfer.units, transfer.time)
 
@@ -989,7 +995,7 @@ class Executor:
 
 
 def _for_engines(units: UnitSet, payload: Array, first: Any, rate: int) -> list[tuple[UnitSet, Array, Any]]:
-    """Control wavelets without those whose first command keeps them from the compute engine."""
+    """Return control wavelets without those that an ignore bit keeps from the compute engine."""
     ignored = is_ignored(payload)
     if not some(ignored):
         return [(units, payload, first)]
@@ -1001,7 +1007,7 @@ def _for_engines(units: UnitSet, payload: Array, first: Any, rate: int) -> list[
 
 
 def _begin(transfer: Transfer, messages: list[Message]) -> tuple[Any, int]:
-    """When an operation looks at its FIFOs for its next element, and the cycles until it does for the one after."""
+    """Return when an operation looks at its FIFOs for its next element, and the cycles to the look after that."""
     begin, rate = transfer.time, transfer.rate
     for message, side in zip(messages, transfer.polled, strict=True):
         if side is None:
@@ -1011,7 +1017,7 @@ def _begin(transfer: Transfer, messages: list[Message]) -> tuple[Any, int]:
 
 
 def _lanes(transfer: Transfer) -> int:
-    """How many values the wavelets that an operation takes carry."""
+    """Return how many values each wavelet carries that an operation takes."""
     lanes = {
         stream.lanes if type(stream) is QueueStream else 1 for stream in transfer.sources if type(stream) in RECEIVED
     }
@@ -1026,7 +1032,7 @@ def _lanes(transfer: Transfer) -> int:
 
 
 def _pack(raw: Array) -> Array:
-    """Values of 16 bits, two a wavelet, the first in the low half; a zero fills the last."""
+    """Pack values of 16 bits two to a wavelet, the first in the low half; a zero fills the last."""
     if raw.shape[1] % 2:
         raw = np.concatenate([raw, np.zeros_like(raw[:, :1])], axis=1)
     halves = raw.astype(np.uint32)
@@ -1034,7 +1040,7 @@ def _pack(raw: Array) -> Array:
 
 
 def _unpack(raw: Array) -> Array:
-    """The reverse of `_pack`."""
+    """Unpack what `_pack` packs."""
     wide = raw.astype(np.uint32)
     return (
         np.stack([wide & 0xFFFF, wide >> 16], axis=2)
@@ -1044,12 +1050,12 @@ def _unpack(raw: Array) -> Array:
 
 
 def _repeats(stream: Any) -> bool:
-    """Whether a stream is a scalar, which serves as many elements as there are."""
+    """Return whether a stream is a scalar, which serves as many elements as there are."""
     return type(stream) is MemoryStream and stream.extents == (POINTER_EXTENT,)
 
 
 def decode(raw: Array, kind: str) -> Array:
-    """Raw wavelet payloads as numbers of a kind: 16-bit kinds take the low half, 32-bit ones all of it."""
+    """Return raw wavelet payloads as numbers of a kind: 16-bit kinds take the low half, 32-bit ones all of it."""
     if kind in WIDE:
         if raw.dtype != np.uint32:
             raw = raw.astype(np.uint32)
@@ -1072,19 +1078,19 @@ def _copy(view: Array, raw: Array) -> None:
 
 
 def _strides(operands: list[Any]) -> tuple[int, ...]:
-    """Innermost stride of every memory operand."""
+    """Return the innermost stride of every memory operand."""
     return tuple(operand.strides[0] for operand in operands if type(operand) is MemoryStream)
 
 
 def _span(stream: MemoryStream) -> tuple[Any, Any]:
-    """The words that a walk lies in: the first, and the one after the last; arrays where the units differ."""
+    """Return the words a walk is in: the first, and the one after the last; arrays where the units differ."""
     width = 2 if stream.kind in WIDE else 1
     address, steps = stream.address, stream.walk
     return address + steps.low * width, address + (steps.high + 1) * width
 
 
 def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
-    """Whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
+    """Return whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
     # Buffers may lie over one another, so addresses decide.
     (to, to_end), (at, at_end) = _span(destination), _span(source)
     if np.all((to_end <= at) | (at_end <= to)):

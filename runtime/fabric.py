@@ -28,7 +28,7 @@ MAX_DISPLACEMENTS = 16
 
 
 def port_mask(ports: Iterable[str]) -> int:
-    """The bit mask of some ports."""
+    """Return the bit mask of some ports."""
     return sum(1 << PORTS.index(port) for port in set(ports))
 
 
@@ -43,7 +43,7 @@ class Color:
     where: str | None = None
     """Source location of the color."""
     label: str = ""
-    """What messages call it: 'red', as the user's program does, or @red as the IR."""
+    """Its name in messages: 'red', as in the user's program, or @red as in the IR."""
     _routes: list[tuple[list[tuple[range, range]], str | None]] = field(
         default_factory=list[tuple[list[tuple[range, range]], "str | None"]]
     )
@@ -74,7 +74,7 @@ class Color:
 
 @dataclass
 class Paths:
-    """Where wavelets of a color go: one entry per (sender, receiver) pair, in grid coordinates."""
+    """Where wavelets of a color go: one element per (sender, receiver) pair, in grid coordinates."""
 
     source: Array
     """[pairs, 2] row and column of the sender."""
@@ -162,7 +162,7 @@ class Delivery:
     """Wavelets of the units `source` of one class arrive at one input queue of one class.
 
     `shift`: every unit's go to the unit `offset` (rows, columns) away. `spread`: every unit's go to a line of units,
-    along `axis` (0 rows, 1 columns) over `line`. `pairs`: entry k of `senders` reaches entry k of `receivers`.
+    along `axis` (0 rows, 1 columns) over `line`. `pairs`: element k of `senders` reaches element k of `receivers`.
     Coordinates are class coordinates of the sending and of the receiving class. `latency` is a number, or for a
     spread one per unit of the line, or one per pair.
     """
@@ -191,7 +191,7 @@ def _masked(shape: tuple[int, int], points: Array) -> list[UnitSet]:
 
 
 def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any) -> list[Delivery]:
-    """Pairs of (sender, receiver) in class coordinates as few deliveries; `shape` is the sending class's."""
+    """Return pairs (sender, receiver) in class coordinates as few deliveries; `shape` is the sending class's."""
     if not len(source):
         return []
     groups = _displacements(source, target, latency)
@@ -217,7 +217,7 @@ def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int
 
 
 def _displacements(source: Array, target: Array, latency: Array) -> list[tuple[int, Array]] | None:
-    """Pairs grouped by displacement and latency: the first of each group and a mask; None if there are many."""
+    """Group pairs by displacement and latency: the first of each group and a mask; None if there are many."""
     rest = np.ones(len(source), np.bool_)
     step = target - source
     groups: list[tuple[int, Array]] = []
@@ -238,7 +238,7 @@ def _offset(source: Array, target: Array, pair: int) -> tuple[int, int]:
 def _spreads(
     source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any, axis: int
 ) -> list[Delivery] | None:
-    """Multicasts along `axis` only, a group for every line of senders; None if the pairs are not of that kind."""
+    """Group multicasts along `axis`, one group for every line of senders; None if the pairs are not of that kind."""
     other = 1 - axis
     if not bool((source[:, other] == target[:, other]).all()):
         return None
@@ -270,7 +270,7 @@ wavelets that arrive in one cycle the smallest comes first."""
 
 
 def arrivals(delivery: Delivery, senders: UnitSet, payload: Array, time: Any) -> list[Arrival]:
-    """Where and when the wavelets of `senders` arrive.
+    """Return where and when the wavelets of `senders` arrive.
 
     `senders` is a subset of the delivery's source; `payload` and `time` belong to it. Receivers of one arrival are
     distinct; where several senders reach one unit there are several arrivals.
@@ -332,7 +332,7 @@ def _arrivals_by_pairs(delivery: Delivery, senders: UnitSet, payload: Array, tim
 
 
 def _pairs(delivery: Delivery) -> tuple[Array, Array, Array, Array, Array]:
-    """Sender's row and column, receiver's row and column and latency of every pair of a delivery by pairs or lines."""
+    """Return row and column of sender and receiver and the latency of every pair of a delivery by pairs or lines."""
     if delivery.kind == "pairs":
         assert delivery.senders is not None and delivery.receivers is not None
         return (*delivery.senders, *delivery.receivers, delivery.latency)
@@ -350,7 +350,7 @@ def _pairs(delivery: Delivery) -> tuple[Array, Array, Array, Array, Array]:
 
 
 def senders_of(delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[Array, Array, Array]:
-    """Row, column and latency of the sender of every receiver of an arrival, flat; not for shifts."""
+    """Return row, column and latency of the sender of every receiver of an arrival, flat; not for shifts."""
     if delivery.kind == "pairs":
         pair_rows, pair_columns, _, _, latency = _pairs(delivery)
         pair = np.broadcast_to(np.asarray(origin), receivers.shape).ravel() - (delivery.rank << 32)
@@ -365,7 +365,7 @@ def senders_of(delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[Arr
 
 
 def reach(delivery: Delivery, receivers: UnitSet) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """(sender, receiver) pairs of a delivery that end in `receivers`, in class coordinates."""
+    """Return the (sender, receiver) pairs of a delivery that end in `receivers`, in class coordinates."""
     if delivery.kind == "shift":
         dy, dx = delivery.offset
         rows, columns = (v.ravel() for v in delivery.source.cells())

@@ -35,7 +35,7 @@ class Side:
         self.fifo = fifo
         self.name = name
         self.lacks = "empty" if name == "read" else "full"
-        """What the FIFO is when this side finds nothing."""
+        """The state of the FIFO when this side finds nothing."""
         self.action = action
         """What an operation does then."""
         self.task = task
@@ -53,13 +53,13 @@ class Side:
         """When an operation stopped because it found nothing, NEVER where none did since the task was started."""
 
     def waits(self, *, is_async: bool) -> bool:
-        """Whether an operation waits for what it does not find, or else ends."""
+        """Return whether an operation that finds nothing waits; otherwise it ends."""
         return self.action == "suspend" or (self.action == "test_or_suspend" and is_async)
 
     # Lengths
 
     def lengths(self, units: UnitSet) -> Any:
-        """How many elements the next operation of some units moves: a number, or [rows, columns] where they differ.
+        """Return how many elements the next operation of some units moves; [rows, columns] where they differ.
 
         0 is a length that is not set.
         """
@@ -73,7 +73,7 @@ class Side:
         return first if every(found == first) else found
 
     def set_length(self, units: UnitSet, length: Any) -> None:
-        """The program sets the length, a number or [rows, columns]; it counts until it is set again."""
+        """Set the length, a number or [rows, columns], of the operations that follow."""
         if self.set_lengths is None:
             self.set_lengths = np.zeros(self.cls.shape, np.int64)
         self.set_lengths[units.index] = length
@@ -81,14 +81,14 @@ class Side:
             self.outstanding[units.index] = 0
 
     def done(self, units: UnitSet) -> None:
-        """An operation has moved all its elements."""
+        """Note that an operation has moved all its elements."""
         if self.outstanding is not None:
             self.outstanding[units.index] = 0
 
     # Tasks
 
     def stopped(self, units: UnitSet, time: Any, lacking: int) -> None:
-        """An operation found nothing at a time, and ends without the last `lacking` elements."""
+        """Note that an operation found nothing at a time and ends without the last `lacking` elements."""
         if self.outstanding is None:
             self.outstanding = np.zeros(self.cls.shape, np.int64)
         self.outstanding[units.index] = lacking
@@ -103,7 +103,7 @@ class Side:
             self._start(units, heads)
 
     def arrived(self, message: Message) -> None:
-        """The other side leaves something to take."""
+        """Start the task of this side when the other side leaves something to take."""
         if self.missed is not None:
             self._start(message.units, np.broadcast_to(np.asarray(message.head_time), message.units.shape))
 
@@ -153,11 +153,11 @@ class Fifo:
         return any(side.task is not None for side in self.sides)
 
     def other(self, side: Side) -> Side:
-        """The side that leaves what a side takes."""
+        """Return the side that leaves what a side takes."""
         return self.writing if side is self.reading else self.reading
 
     def places(self, units: UnitSet, count: int, first: Any, rate: int) -> Message:
-        """`count` places that become free, one by one."""
+        """Return `count` places that become free, one by one."""
         return Message(units, _nothing(units.shape[0], count, units.shape[1]), first, rate, 0, False, owned=True)
 
     def store(self, units: UnitSet, values: Array) -> None:
@@ -194,7 +194,7 @@ class Fifo:
         return True
 
     def waits(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
-        """Who waits for elements or places that never come. Only operations of the same unit could give them."""
+        """Yield who waits for elements or places that never come. Only operations of the same unit could give them."""
         for side in self.sides:
             for transfer in side.queue.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
                 application, missing = transfer.application, transfer.count - transfer.position
@@ -213,14 +213,14 @@ class Fifo:
 
 @lru_cache(maxsize=1024)
 def _nothing(rows: int, count: int, columns: int) -> Array:
-    """What places hold that mean nothing, [rows, count, columns]."""
+    """Return the payload of free places, which means nothing, [rows, count, columns]."""
     return np.broadcast_to(np.zeros(1, np.uint16), (rows, count, columns))
 
 
 def empty_fifo(
     units: UnitClass, name: str, buffer: Buffer, actions: tuple[str, str], tasks: tuple[Task | None, Task | None]
 ) -> Fifo:
-    """A FIFO on a buffer of all units of a class.
+    """Return a FIFO on a buffer of all units of a class.
 
     `actions` are for operations that find it empty and full, `tasks` what a push and a pop start.
     """
@@ -244,10 +244,10 @@ class FifoStream:
         self.fifo = fifo
         self.kind = kind
         self.register = register
-        """The register it was taken from by code that does not say that it holds a FIFO."""
+        """The register it was read from, if the code does not say that it holds a FIFO."""
 
     def plainly_in(self, register: str) -> FifoStream:
-        """The same as what a register holds."""
+        """Return the stream as what a register holds."""
         return FifoStream(self.fifo, self.kind, register)
 
     @staticmethod

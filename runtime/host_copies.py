@@ -47,18 +47,18 @@ class _Part:
 
     @property
     def count(self) -> int:
-        """Units of the class in the rectangle."""
+        """Return the number of units of the class in the rectangle."""
         if self.member is not None:
             return int(np.count_nonzero(self.member))
         return (self.rows.stop - self.rows.start) * (self.columns.stop - self.columns.start)
 
     def of_host(self, values: Array) -> Array:
-        """Its units' share of the host's array [h, w, elements], as a view [rows, columns, elements]."""
+        """Return its units' share of the host's array [h, w, elements], as a view [rows, columns, elements]."""
         part = values[self.down, self.across]
         return part.swapaxes(0, 1) if self.place.cls.placement.transposed else part
 
     def address(self) -> Any:
-        """The byte address of the symbol: a number, or [rows, columns] where the pointers differ."""
+        """Return the byte address of the symbol: a number, or [rows, columns] where the pointers differ."""
         buffer = self.place.buffer
         if not self.place.is_pointer:
             return 2 * buffer.address
@@ -68,7 +68,7 @@ class _Part:
         memory.read_block(self.rows, self.columns, 2 * buffer.address, pointers)
         addresses = pointers[:, :, 0].astype(np.int64)
         if self.member is not None:
-            # What stands between the units is nobody's memory.
+            # What is between the units is nobody's memory.
             addresses = np.where(self.member, addresses, addresses[self.member][0])
         first = int(addresses[0, 0])
         return first if bool((addresses == first).all()) else addresses
@@ -110,7 +110,7 @@ def read(parts: Sequence[_Part], name: str, raw: Array) -> None:
 
 
 def _read_part(part: _Part, address: Any, target: Array) -> None:
-    """Read what memory there is; beyond what the program uses stays zero."""
+    """Read the memory in use; what is beyond stays zero."""
     memory = part.place.cls.memory
     count = target.shape[2]
     available = np.clip((2 * memory.words - address) // target.dtype.itemsize, 0, count)
@@ -125,12 +125,12 @@ def _read_part(part: _Part, address: Any, target: Array) -> None:
 
 
 def _bytes(raw: Array) -> int:
-    """Bytes of memory that a copy takes on a unit."""
+    """Return the bytes of memory that a copy takes on a unit."""
     return raw.shape[2] * raw.dtype.itemsize
 
 
 def whole_shape(exported: Exported) -> tuple[int, ...]:
-    """The shape of a symbol on one PE. Raises LoomError if its extent is open."""
+    """Return the shape of a symbol on one PE. Raises LoomError if its extent is open."""
     if any(extent < 0 for extent in exported.shape):
         raise LoomError(
             f"'{exported.name}' points to an array whose length is not known; copy a region with a count of elements"
@@ -139,12 +139,12 @@ def whole_shape(exported: Exported) -> tuple[int, ...]:
 
 
 def parts_of(exported: Exported, region: tuple[int, int, int, int]) -> list[_Part]:
-    """The shares of the classes in a region (x, y, w, h) of the grid."""
+    """Return the shares of the classes in a region (x, y, w, h) of the grid."""
     return list(_shares(exported.places, region))
 
 
 def all_parts_of(machine: Machine, exported: Exported, region: tuple[int, int, int, int]) -> list[_Part]:
-    """`parts_of`. Raises LoomError if the region leaves the grid, or the symbol is not on all of it."""
+    """Return `parts_of` the region. Raises LoomError if it leaves the grid, or the symbol is not on all of it."""
     x, y, w, h = region
     name = exported.name
     if x < 0 or y < 0 or w < 1 or h < 1 or x + w > machine.width or y + h > machine.height:
@@ -184,7 +184,7 @@ def _shares(places: Sequence[Place], region: tuple[int, int, int, int]) -> Itera
 
 
 def _cut(indices: range, start: int, count: int) -> tuple[slice, slice]:
-    """Which of `start`..`start + count` are in `indices`: as a slice of those, and of the indices."""
+    """Return which of `start`..`start + count` are in `indices`: as a slice of those, and of the indices."""
     first = max(0, -((indices.start - start) // indices.step)) if start > indices.start else 0
     last = max(first, min(len(indices), -((indices.start - start - count) // indices.step)))
     if first >= last:
@@ -194,7 +194,7 @@ def _cut(indices: range, start: int, count: int) -> tuple[slice, slice]:
 
 
 def _first(part: _Part, wrong: Any) -> str:
-    """The first PE where something is wrong, in words."""
+    """Return the first PE where something is wrong, in words."""
     shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
     row, column = np.argwhere(np.broadcast_to(wrong, shape))[0].tolist()
     x, y = part.place.cls.grid_position(part.rows.start + row, part.columns.start + column)

@@ -1,4 +1,4 @@
-"""Streams between the host and the units: where words that the host sends go in, and where words come out to it.
+"""Host streams: colors by which the host sends words to units, and units send words to the host.
 
 A stream in is a color whose wavelets the host sends to the input queues of single units, one a cycle and in order. A
 stream out ends in a queue of the host for each class of units. Both hold runs of wavelets, never one by one.
@@ -27,7 +27,7 @@ class MissingWavelets(LoomError):
 class HostInput:
     """The host's end of a stream in.
 
-    `color` is what messages call it; `connected` tells where it leads, bool [grid rows, grid columns], `free` when each
+    `color` is its name in messages; `connected` is where it leads, bool [grid rows, grid columns], `free` when each
     unit can take the next wavelet, and `sent` how many it has been sent. `readers` holds the queues that serve the
     color, each with the units where it does, bool [rows, columns].
     """
@@ -39,7 +39,7 @@ class HostInput:
     readers: list[tuple[InputQueue, Array]] = field(default_factory=list[tuple[InputQueue, Array]])
 
     def messages(self, area: Rectangle, words: Array, now: int) -> list[tuple[InputQueue, Message]]:
-        """What the host sends to an area of the grid, words [rows, columns, n], from cycle `now` on.
+        """Return what the host sends to an area of the grid, words [rows, columns, n], from cycle `now` on.
 
         Raises LoomError if the stream does not lead to one of its units, or that has no queue for the color.
         """
@@ -76,7 +76,7 @@ class HostInput:
         return sent
 
     def backlog(self) -> tuple[Array, Array]:
-        """Words of each unit that have been sent and not read, and what its queue holds of them, [grid rows, columns].
+        """Return the words sent to each unit and not read, and how many its queue holds, [grid rows, columns].
 
         A host is held back by what neither the queue nor anything on the way takes; here it never is, which changes
         neither what units compute nor when.
@@ -103,7 +103,7 @@ class HostOutput:
     sinks: list[InputQueue] = field(default_factory=list[InputQueue])
 
     def available(self) -> Array:
-        """Wavelets of each unit that have come out and have not been taken, [grid rows, grid columns]."""
+        """Return how many wavelets of each unit have come out and have not been taken, [grid rows, grid columns]."""
         found = np.zeros(self.connected.shape, np.int64)
         for sink in self.sinks:
             mine = sink.cls.placement.from_grid(found)
@@ -112,7 +112,7 @@ class HostOutput:
         return found
 
     def take(self, area: Rectangle, count: int) -> Array:
-        """The next `count` wavelets of each unit of an area of the grid, uint32 [rows, columns, count].
+        """Return the next `count` wavelets of each unit of an area of the grid, uint32 [rows, columns, count].
 
         Raises MissingWavelets, and takes nothing, if there are fewer.
         """

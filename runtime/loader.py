@@ -1,4 +1,4 @@
-"""Loads a `flow.fabric` into a machine: classes, buffers, queues, tasks, exports, and the routes between them.
+"""Loader of a `flow.fabric`: classes, buffers, queues, tasks, exports, and the routes between them.
 
 Runs once for a program; its cost grows with the grid only by whole-array operations.
 """
@@ -313,7 +313,7 @@ class Loader:
             queue.task = task
 
     def _load_listener(self, cls: UnitClass, op: flow.QueueOp, changed: set[str]) -> None:
-        """What control wavelets of a queue without data task start: a task that stands for all control tasks."""
+        """Make the task that control wavelets of a queue without data task start, for all control tasks."""
         name = op.sym_name.data
         queue = cls.inputs[name]
         if queue.task is not None or (op.unblocked is None and name not in changed):
@@ -352,7 +352,7 @@ class Loader:
             raise LoomError(f"@{name} is exported but is no buffer and no function", location_of(op))
 
     def _connect(self) -> None:
-        """Trace every color and hang the result on the output queues."""
+        """Trace every color and attach the result to the output queues."""
         readers: dict[int, list[InputQueue]] = {}
         for cls in self.machine.classes:
             for queue in cls.inputs.values():
@@ -426,7 +426,7 @@ class Loader:
         readers: list[InputQueue],
         counts: dict[InputQueue, Array],
     ) -> None:
-        """Hang a color with switches on the queues that send it, and the queues that read it on the color."""
+        """Attach a color with switches to the queues that send it, and the queues that read it to the color."""
         for queue, mask in outputs:
             color.add_sender(mask)
             queue.switched.append((color, queue.cls.placement.from_grid(mask)))
@@ -439,8 +439,10 @@ class Loader:
         color.join()
 
     def _to_fabric(self, queue: OutputQueue, color: Color, senders: Array) -> Array:
-        """Of the units that send a color by a queue those whose routers have a route; of the others the host may be
-        the receiver."""
+        """Return the units among `senders` whose routers have a route; the others send to the host.
+
+        Those of a stream to the host are connected with its queue.
+        """
         output = self.machine.host_outputs.get(color.name)
         if output is None:
             return senders
@@ -461,7 +463,7 @@ class Loader:
         return senders & ~to_host
 
     def _from_host(self, color: Color, readers: list[InputQueue], number: int, counts: dict[InputQueue, Array]) -> None:
-        """Hang the queues that a stream from the host ends in on the stream."""
+        """Attach the queues in which a stream from the host ends to the stream."""
         host = self.machine.host_inputs.get(color.name)
         if host is None:
             return
@@ -475,7 +477,7 @@ class Loader:
                 tally += mine.ravel()
 
     def _note_unrouted(self, color: Color, readers: list[InputQueue], number: int) -> None:
-        """Mark the units that read a color which nothing brings to their ramps; tell of data tasks that never start."""
+        """Mark the units that read a color no route brings to their ramps; warn of data tasks that never start."""
         if color.name in self.machine.switched:
             return
         arrives = (color.transmit & port_mask(["ramp"])) != 0
@@ -527,7 +529,7 @@ class Loader:
 
 
 def _changed_by(op: Operation) -> list[SymbolRefAttr]:
-    """The tasks and queues that an operation may block or unblock."""
+    """Return the tasks and queues that an operation may block or unblock."""
     match op:
         case flow.BlockOp() | flow.UnblockOp():
             return [op.symbol]
@@ -546,12 +548,12 @@ def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[rang
 
 
 def _everywhere(cls: UnitClass) -> tuple[slice, slice]:
-    """All rows and columns of a class."""
+    """Return all rows and columns of a class."""
     return slice(0, cls.shape[0]), slice(0, cls.shape[1])
 
 
 def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:
-    """The elements of a dense attribute, of its shape (a splat is repeated)."""
+    """Return the elements of a dense attribute, of its shape (a splat is repeated)."""
     shape = tuple(attribute.get_shape())
     values = np.asarray(list(attribute.get_values()))
     count = int(np.prod(shape, dtype=np.int64))

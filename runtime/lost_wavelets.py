@@ -1,4 +1,4 @@
-"""Why wavelets of a static route reach no queue: which router ends their way, and for which cause."""
+"""Lost wavelets of static routes: at which router they end, and why."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int
 
 
 def _arriving(color: Color, at: tuple[int, int]) -> Iterator[int]:
-    """The ports of a router to which its neighbors send the color."""
+    """Yield the ports of a router to which its neighbors send the color."""
     for port, (dy, dx) in STEP.items():
         y, x = at[0] + dy, at[1] + dx
         inside = 0 <= y < color.transmit.shape[0] and 0 <= x < color.transmit.shape[1]

@@ -1,4 +1,4 @@
-"""The machine: a `flow.fabric` loaded and run, and what a host sees of it."""
+"""Machine: a `flow.fabric` loaded and run, and its interface to a host."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class Machine:
         self.rounding_cell = array("f", [0.0])
         """Generated code rounds to float32 through it."""
         self.watch: Watch | None = None
-        """Whom a run that takes long tells of it."""
+        """Reports runs that take long; None if nothing does."""
         self.warned: set[str | None] = set()
-        """The places in the program that a warning has been given of."""
+        """The places in the program that a warning has named."""
         self.unread_reported: dict[tuple[str, tuple[int, int], str | None], tuple[Any, ...]] = {}
-        """Unread wavelets that the user has been told of."""
+        """Unread wavelets that have been reported to the user."""
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.switched: dict[str, SwitchedColor] = {}
@@ -95,25 +95,25 @@ class Machine:
             Loader(self).load()
 
     def _engines(self) -> tuple[Scheduler, Executor]:
-        """What runs the program; a subclass may watch it at work."""
+        """Return the scheduler and the executor; a subclass may replace them."""
         return Scheduler(self), Executor(self)
 
     def warn(self, where: str | None, message: str) -> None:
-        """Tell the user of what the program does at a place and the machine lets pass, once for each place."""
+        """Warn of something that the machine permits, once for each place in the program."""
         if where is None or where not in self.warned:
             self.warned.add(where)
             print(shown(f"{where}: warning: {message}" if where else f"warning: {message}"), file=sys.stderr)
 
     def color_name(self, number: int) -> str:
-        """The name of the color at a position of the color table."""
+        """Return the name of the color at a position of the color table."""
         return list(self.colors)[number] if 0 <= number < len(self.colors) else "unknown"
 
     def color_label(self, number: int) -> str:
-        """What messages call the color at a position of the color table."""
+        """Return the label, for messages, of the color at a position of the color table."""
         return list(self.colors.values())[number].label if 0 <= number < len(self.colors) else "none"
 
     def symbol(self, name: str, kind: str) -> Exported:
-        """An exported symbol. Raises LoomError if there is none of that name and kind."""
+        """Return an exported symbol. Raises LoomError if there is none of that name and kind."""
         exported = self.exports.get(name)
         if exported is None or exported.kind != kind:
             known = ", ".join(sorted(n for n, e in self.exports.items() if e.kind == kind)) or "none"
@@ -212,7 +212,7 @@ class Machine:
         """Send words to the PEs of a region whose first PE is (x, y), [h, w, n], on a stream from the host.
 
         Integers and floats of 32 bits go as they are, n wavelets to each PE; they arrive in the order of the calls,
-        while the machine runs. Raises LoomError for a color that is no stream from the host, a region off the grid,
+        while the machine runs. Raises LoomError for a color that is not a stream from the host, a region off the grid,
         values of another shape or width, and PEs that do not read the color.
         """
         stream = self._host_stream(color, self.host_inputs, "from the host")
@@ -230,27 +230,27 @@ class Machine:
                 self.executor.arrive(queue, message)
 
     def backlog(self, color: str) -> tuple[Array, Array]:
-        """What the host has sent on a stream and each PE has not read yet, and what the PE's queue holds of it.
+        """Return what the host has sent on a stream and each PE has not read yet, and what the PE's queue holds of it.
 
-        Both [height, width], in words. Raises LoomError for a color that is no stream from the host.
+        Both [height, width], in words. Raises LoomError for a color that is not a stream from the host.
         """
         return self._host_stream(color, self.host_inputs, "from the host").backlog()
 
     def receive(self, color: str, x: int, y: int, w: int, h: int, n: int) -> Array:
-        """The next n words that each PE of a region has sent on a stream to the host, uint32 [h, w, n].
+        """Return the next n words that each PE of a region has sent on a stream to the host, uint32 [h, w, n].
 
-        Raises LoomError for a color that is no stream to the host or a region off the grid, and MissingWavelets, which
-        says how many each PE still lacks, if there are not that many yet.
+        Raises LoomError for a color that is not a stream to the host or a region off the grid. Raises MissingWavelets,
+        which says how many each PE still lacks, if there are not that many yet.
         """
         stream = self._host_stream(color, self.host_outputs, "to the host")
         return stream.take(self._area(x, y, w, h), n)
 
     def received(self, color: str) -> Array:
-        """How many words of each PE wait to be received on a stream to the host, [height, width]."""
+        """Return how many words of each PE wait to be received on a stream to the host, [height, width]."""
         return self._host_stream(color, self.host_outputs, "to the host").available()
 
     def unread(self) -> list[Unread]:
-        """Wavelets that have been sent and that nothing has read so far, by color and PE; `str` puts one in words."""
+        """Return the wavelets sent that nothing has read so far, by color and PE; `str` puts one in words."""
         return unread(self)
 
     def warn_of_unread(self, when: str, *, at_end: bool) -> None:
@@ -271,7 +271,7 @@ class Machine:
             self.warn(None, sentence)
 
     def note_reported(self, found: Iterable[Unread]) -> None:
-        """Note that the user has been told of some unread wavelets."""
+        """Note that some unread wavelets have been reported to the user."""
         self.unread_reported |= {(left.label, left.place, left.queue): left[:3] for left in found}
 
     def _host_stream(self, color: str, streams: Mapping[str, StreamT], way: str) -> StreamT:
@@ -290,16 +290,16 @@ class Machine:
 
     @property
     def log(self) -> list[tuple[int, int, int, str]]:
-        """What the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
+        """Return what the program has printed: (cycle, x, y, text), ordered by cycle, then by row and column."""
         return sorted(self.print_log, key=lambda entry: (entry[0], entry[2], entry[1]))
 
     @property
     def cycles(self) -> int:
-        """When the last task and the last operation ended: an estimate."""
+        """Return when the last task and the last operation ended: an estimate."""
         return max([int(cls.clock.max()) for cls in self.classes] + [self.scheduler.latest])
 
     def statistics(self) -> dict[str, Any]:
-        """What the run has done so far."""
+        """Return what the run has done so far."""
         units = sum(cls.units.count for cls in self.classes)
         return {
             "target": self.target.name,
@@ -343,7 +343,7 @@ class Machine:
             channel.finish()
 
     def unit_name(self, x: int, y: int) -> str:
-        """What a unit at a place of the grid is called in messages."""
+        """Return the name, for messages, of the unit at a place of the grid."""
         if self.is_chip:
             return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"
         return f"PE ({x}, {y})"
@@ -357,14 +357,14 @@ def _only_fabric(module: ModuleOp) -> flow.FabricOp:
 
 
 def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Whether an array of `shape` can stand for one of the `wanted` shape."""
+    """Return whether an array of `shape` broadcasts to the `wanted` shape."""
     return len(shape) <= len(wanted) and all(
         have in (1, want) for have, want in zip(reversed(shape), reversed(wanted), strict=False)
     )
 
 
 def _unsigned(values: Array) -> Array:
-    """The bits of an array, as a view."""
+    """Return the bits of an array, as a view."""
     return values.view(f"u{values.dtype.itemsize}")
 
 

@@ -1,8 +1,8 @@
-"""The memory of a class of units, and walks over it.
+"""Memory of a class of units, and strided walks over it.
 
 One array holds the memory of all units of a class, laid out [grid row, 32-bit word, grid column]: one element of
 a vector is then a contiguous run of columns, which is what makes arithmetic over many units fast. Walks and elements
-of 16 and 32 bits are addressed by 16-bit words; an element of 32 bits at an odd word lies in two 32-bit words and is
+of 16 and 32 bits are addressed by 16-bit words; an element of 32 bits at an odd word is in two 32-bit words and is
 copied slowly. Elements of 8 bits, and blocks, are addressed by bytes, the low byte of a word first. Rows of columns
 are padded where a power of two would make every element of a vector fall into the same cache sets.
 """
@@ -69,7 +69,7 @@ class Walk:
 
 @lru_cache(maxsize=4096)
 def walk(strides: tuple[int, ...], extents: tuple[int, ...]) -> Walk:
-    """The walk of a descriptor. All strides and extents are known; an extent of 0 gives no element (DSD-022)."""
+    """Return the walk of a descriptor. All strides and extents are known; an extent of 0 gives no element (DSD-022)."""
     if prod(extents) > MAX_WALK:
         raise LoomError(
             f"a stream of extents {list(extents)} has {prod(extents):,} elements, far beyond the memory of a unit; "
@@ -112,18 +112,18 @@ class Memory:
                 self.typed[kind], self.raw[kind] = self.bytes.view(dtype), self.bytes
 
     def base(self, units: UnitSet) -> int:
-        """Index of the first 32-bit word of a single unit in the flat memory; words are `stride` apart."""
+        """Return the index of the first 32-bit word of a single unit in the flat memory; words are `stride` apart."""
         return int(units.rows[0]) * self.wide * self.stride + int(units.columns[0])
 
     def scalars(self, kind: str) -> Any:
-        """The memory as a flat sequence of Python numbers of a kind; None if Python has no such view."""
+        """Return the memory as a flat sequence of Python numbers of a kind; None if Python has no such view."""
         code = _FORMATS.get(kind)
         return None if code is None else self.flat.reshape(-1).data.cast("B").cast(code)
 
     def view(
         self, kind: str, units: UnitSet, address: Any, steps: Walk, low: int, high: int, *, raw: bool = False
     ) -> Array | None:
-        """Elements `low`..`high` of a walk as a writable view [rows, elements, columns], None if there is none."""
+        """Return elements `low`..`high` of a walk as a writable view [rows, elements, columns], or None."""
         stride = steps.stride
         if type(address) is not int or not isinstance(units, Rectangle) or (kind in WIDE and address & 1):
             return None
@@ -145,7 +145,7 @@ class Memory:
     def gather(
         self, kind: str, units: UnitSet, address: Any, steps: Walk, low: int, high: int, *, raw: bool = False
     ) -> Array:
-        """Elements `low`..`high` of a walk, [rows, elements, columns]; a view where there is one, else a copy."""
+        """Return elements `low`..`high` of a walk, [rows, elements, columns]: a view if possible, else a copy."""
         found = self.view(kind, units, address, steps, low, high, raw=raw)
         if found is not None:
             return found
@@ -191,7 +191,7 @@ class Memory:
         return (rows, words >> 1, columns) if kind in WIDE else (rows, words >> 1, columns, words & 1)
 
     def load(self, kind: str, units: UnitSet, address: Any) -> Array:
-        """One element of every unit, [rows, columns], at a uniform or per-unit address in words, of i8 in bytes."""
+        """Return one element of every unit, [rows, columns], at word addresses (i8: bytes), uniform or per unit."""
         if kind in WIDE and is_odd(address):
             both = (self.raw["i16"][self._element("i16", units, address + half)] for half in (0, 1))
             return _joined(*both).view(DTYPES[kind])
@@ -228,7 +228,7 @@ class Memory:
     def _blocks(
         self, rows: slice, columns: slice, address: Any, values: Array
     ) -> Iterator[tuple[Array, int, tuple[Any, ...], Array]]:
-        """The pieces of a block: an array of one row's memory, the row, the index of a piece, and its values."""
+        """Yield the pieces of a block: an array of one row's memory, the row, the index of a piece, and its values."""
         count, size = values.shape[2], values.dtype.itemsize
         parts = 4 // size
         array = {4: self.flat, 2: self.raw["i16"], 1: self.bytes}[size]
@@ -262,12 +262,12 @@ class Memory:
 
 
 def is_odd(address: Any) -> bool:
-    """Whether an address, or any of several, is odd."""
+    """Return whether an address, or any of several, is odd."""
     return address & 1 == 1 if type(address) is int else bool(np.any(np.asarray(address) & 1))
 
 
 def _halves(table: Array) -> tuple[Array, Array]:
-    """The offsets in words of the low and the high half of 32-bit elements."""
+    """Return the offsets in words of the low and the high half of 32-bit elements."""
     return 2 * table, 2 * table + 1
 
 
@@ -276,20 +276,20 @@ def _joined(low: Array, high: Array) -> Array:
 
 
 def _split(values: Array) -> tuple[Array, Array]:
-    """The low and the high halves of elements of 32 bits."""
+    """Return the low and the high halves of elements of 32 bits."""
     bits = np.ascontiguousarray(values).view(np.uint32).reshape(np.shape(values))
     return bits.astype(np.uint16), (bits >> 16).astype(np.uint16)
 
 
 def _whole_bytes(size: int, address: Any) -> int:
-    """Bytes of the largest elements, of up to `size` bytes, that begin at a multiple of their size."""
+    """Return the size in bytes, up to `size`, of the largest elements that begin at a multiple of it."""
     while np.any(np.asarray(address) % size):
         size //= 2
     return size
 
 
 def _aligned(values: Array, address: Any) -> Array:
-    """Elements cut into smaller ones where their address asks for it."""
+    """Return elements cut into smaller ones where their address asks for it."""
     size = _whole_bytes(values.dtype.itemsize, address)
     return values if size == values.dtype.itemsize else np.ascontiguousarray(values).view(f"u{size}")
 

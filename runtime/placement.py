@@ -1,4 +1,4 @@
-"""Where the units of a class stand: between grid coordinates and the class's own.
+"""Placement of the units of a class: grid coordinates and the class's own coordinates.
 
 A class covers ranges of grid columns and rows. Its own coordinates are dense, and transposed where the class is tall
 and narrow: vectors of units run along class columns, and a column one or two units wide would leave numpy loops of
@@ -68,12 +68,12 @@ class Placement:
             self.units = cells(inside[:, 0], inside[:, 1])
 
     def from_grid(self, values: Array) -> Array:
-        """The class's share, [rows, columns, ...], of values [grid rows, grid columns, ...]; a view."""
+        """Return the class's share, [rows, columns, ...], of values [grid rows, grid columns, ...]; a view."""
         part = values[self._index]
         return part.swapaxes(0, 1) if self.transposed else part
 
     def on_grid(self, member: Array) -> Array:
-        """A mask [rows, columns] of the class as one of the grid, false outside the class's units."""
+        """Return a mask [rows, columns] of the class as one of the grid, false outside the class's units."""
         here = np.zeros(self.shape, np.bool_)
         here[self.units.index] = True
         mask = np.zeros((self.height, self.width), np.bool_)
@@ -82,14 +82,14 @@ class Placement:
         return mask
 
     def local(self, points: Array) -> Array:
-        """Grid points [n, 2] (row, column) in class coordinates."""
+        """Return grid points [n, 2] (row, column) in class coordinates."""
         down = (points[:, 0] - self.down.start) // self.down.step
         across = (points[:, 1] - self.across.start) // self.across.step
         return np.stack([across, down] if self.transposed else [down, across], 1)
 
     def to_grid(self, units: UnitSet, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
-        """Units of the class, their wavelets [rows, count, columns] and a number or an array [rows, columns], as they
-        are on the grid."""
+        """Return units of the class in grid coordinates, with their wavelets [rows, count, columns] and a number or an
+        array [rows, columns]."""
         if isinstance(units, Rectangle):
             rows, columns = (units.columns, units.rows) if self.transposed else (units.rows, units.columns)
             places = rectangle(_compose(self.down, rows), _compose(self.across, columns))
@@ -100,7 +100,7 @@ class Placement:
         )
 
     def to_class(self, places: UnitSet, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
-        """The inverse of `to_grid`, for places of units of the class."""
+        """Return the inverse of `to_grid`, for places of units of the class."""
         if isinstance(places, Rectangle):
             rows, columns = _positions(self.down, places.rows), _positions(self.across, places.columns)
             units = rectangle(columns, rows) if self.transposed else rectangle(rows, columns)
@@ -119,7 +119,7 @@ class Placement:
         return payload.transpose(2, 1, 0), np.transpose(first) if type(first) is np.ndarray else first
 
     def _sorted(self, rows: Array, columns: Array, payload: Array, first: Any) -> tuple[UnitSet, Array, Any]:
-        """Values of cells in the order of cells."""
+        """Return values of cells in the order of cells."""
         if not self.transposed:
             return Cells(rows, columns), payload, first
         order = np.lexsort((columns, rows))
@@ -127,24 +127,24 @@ class Placement:
         return Cells(rows[order], columns[order]), payload[order], when
 
     def position(self, row: int, column: int) -> tuple[int, int]:
-        """(x, y) in the grid of a unit of the class."""
+        """Return (x, y) in the grid of a unit of the class."""
         if self.transposed:
             row, column = column, row
         return self.across[column], self.down[row]
 
     def coordinates(self, axis: str, dtype: np.dtype[Any]) -> Array:
-        """Grid column (`x`) or row (`y`) of every unit, [rows, columns]."""
+        """Return the grid column (`x`) or row (`y`) of every unit, [rows, columns]."""
         values = np.asarray(self.across if axis == "x" else self.down, dtype)
         along_columns = (axis == "x") != self.transposed
         return np.broadcast_to(values[None, :] if along_columns else values[:, None], self.shape)
 
 
 def _compose(outer: range, inner: range) -> range:
-    """The members of `outer` at the positions `inner`."""
+    """Return the members of `outer` at the positions `inner`."""
     return outer[inner.start : inner[-1] + 1 : inner.step]
 
 
 def _positions(outer: range, inner: range) -> range:
-    """The positions in `outer` of its members `inner`."""
+    """Return the positions in `outer` of its members `inner`."""
     first, last = outer.index(inner[0]), outer.index(inner[-1])
     return range(first, last + 1, (last - first) // (len(inner) - 1) if len(inner) > 1 else 1)

@@ -1,4 +1,4 @@
-"""Compiles the tasks and functions of a `flow.units` into closures over value slots.
+"""Compiler from the tasks and functions of a `flow.units` to closures over value slots.
 
 One pass over the operations; afterwards nothing walks IR. Constants and streams of known shape become initial
 slots, calls are inlined (recursive ones cannot be run), structured control flow becomes jumps with a known join. The
@@ -76,7 +76,7 @@ class Settings:
 
 @dataclass(eq=False)
 class _Subroutine:
-    """A function that stands once in a code: where it begins, and the slots it communicates through."""
+    """A function that a code has once and jumps to: where it begins, and the slots of its arguments and results."""
 
     function: flow.FuncOp
     slots: dict[SSAValue, int]
@@ -100,11 +100,11 @@ class Application:
     text: str
     settings: Settings
     result: int | None = None
-    """The slot that says whether it came to its end."""
+    """The slot that says if it has completed."""
     op: flow.ApplyOp | None = None
-    """What it was compiled from."""
+    """The operation of IR it was compiled from."""
     variants: dict[Settings, Application] = field(default_factory=dict["Settings", "Application"])
-    """The same operation as registers that were loaded with other settings make it."""
+    """The same operation with the settings of registers that it reads."""
 
     def __post_init__(self) -> None:
         settings = self.settings
@@ -115,7 +115,7 @@ class Application:
         self.control_activate, self.control_unblock = settings.control_activate, settings.control_unblock
 
     def variant(self, settings: Settings) -> Application:
-        """The operation with other settings."""
+        """Return the operation with other settings."""
         found = self.variants.get(settings)
         if found is None:
             found = Application(self.row, self.kernel, self.where, self.task, self.text, settings, self.result, self.op)
@@ -143,7 +143,7 @@ class Compiler:
         self.functions = Functions(cls.functions, cls.name)
 
     def compile(self, name: str, block: Block) -> Code:
-        """The code of a task or function body. Raises LoomError for an operation the engine does not know."""
+        """Return the code of a task or function body. Raises LoomError for an operation the engine does not know."""
         return Body(self, name, block).compile(block)
 
 
@@ -165,9 +165,9 @@ class Body:
         self.pending = 0
         self.functions = compiler.functions
         self.calls: dict[flow.CallOp, Inlined] = {}
-        """The calls whose functions stand in this code, for the code being compiled now."""
+        """The inlined calls of the code being compiled."""
         self.own: dict[SSAValue, int] = {}
-        """What a unit knows of itself."""
+        """Values that are constant for a unit: coordinates and parameters."""
         self.subroutines: dict[str, _Subroutine] = {}
         self.inside_generated = False
         self.retry_at: int | None = None
@@ -204,7 +204,7 @@ class Body:
         return len(self.code.instructions)
 
     def charge(self) -> int:
-        """Cycles of the instructions since the last charge."""
+        """Return the cycles of the instructions since the last charge."""
         cost, self.pending = self.pending, 0
         return cost
 
@@ -265,13 +265,13 @@ class Body:
         self.sequence(ops)
 
     def own_values(self, block: Block) -> None:
-        """What a unit knows of itself never changes, so it is read first: runs of scalar code stay whole."""
+        """Read what is constant for a unit first, so that runs of scalar code are not interrupted."""
         for op in block.walk():
             if isinstance(op, flow.CoordinateOp | flow.GetParamOp):
                 self.operation(op)
 
     def sequence(self, ops: Sequence[Operation]) -> None:
-        """Operations of a block; runs of them that touch nothing but scalars also become generated code."""
+        """Compile the operations of a block; runs of scalar operations also become generated code."""
         position = 0
         while position < len(ops):
             end = position
@@ -292,7 +292,7 @@ class Body:
                         position += 1
 
     def generated(self, ops: Sequence[Operation]) -> None:
-        """A run of scalar operations, as generated code for single units and as instructions for the rest."""
+        """Compile a run of scalar operations: generated code for single units, instructions for the rest."""
         cost = self.charge()
         place = self.emit(_nothing)
         if self.inside_generated or all(can_generate(op, self.functions, memory=False) for op in ops):
@@ -382,13 +382,13 @@ class Body:
             self.emit(several)
 
     def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
-        """Whether an operation can be computed now; a division by 0 waits until it is reached."""
+        """Return whether an operation can be computed now; a division by 0 waits until it is reached."""
         return all(slot in self.known for slot in operands) and not (
             op.name in integers.DIVISIONS and not self.code.template[operands[1]]
         )
 
     def divisor(self, op: Operation, slot: int) -> None:
-        """Raise LoomError where a divisor is 0, when the division is reached."""
+        """Emit the check of a divisor, which raises LoomError for 0 when the division is reached."""
         if slot in self.known and self.code.template[slot]:
             return
         failed = division_by_zero(op)
@@ -401,7 +401,7 @@ class Body:
         self.emit(check)
 
     def copies(self, sources: Sequence[int], targets: Sequence[int]) -> Callable[[Warp], None]:
-        """A parallel copy between slots."""
+        """Return a parallel copy between slots."""
         if not sources:
             return _nothing
         if len(sources) == 1:
@@ -572,10 +572,10 @@ class Body:
         loop.exit = self.here
 
     def skip(self, op: Operation) -> None:
-        """Terminators of structured regions are handled by their parents."""
+        """Skip a terminator of a structured region, which its parent handles."""
 
     def call(self, op: flow.CallOp) -> None:
-        """A small function stands where it is called; a large one stands once, and is jumped to."""
+        """Compile a call: a small function is inlined, a large one is emitted once and jumped to."""
         function = self.functions.called(op)
         if self.functions.is_recursive(op):
             self.refuse(op)
@@ -596,7 +596,7 @@ class Body:
         self.slots, self.calls = outer, calls
 
     def refuse(self, op: flow.CallOp) -> None:
-        """A call of a function that has not returned yet: an error, if it is reached."""
+        """Compile a recursive call: an error, if it is reached."""
         failed = recursion(op)
         for result in op.results_:
             self.define(result)
@@ -642,7 +642,7 @@ class Body:
         self.emit(self.copies(subroutine.results, [self.define(result) for result in op.results_]))
 
     def write_subroutines(self) -> None:
-        """The functions that are jumped to, behind the body; they may ask for more of them."""
+        """Emit the functions that are jumped to, behind the body; they may add more of them."""
         written: set[str] = set()
         while missing := [name for name in self.subroutines if name not in written]:
             subroutine = self.subroutines[missing[0]]
@@ -702,7 +702,7 @@ class Body:
         self.emit(load)
 
     def buffer(self, op: flow.LoadOp | flow.StoreOp | flow.StreamOp) -> Buffer:
-        """The buffer an operation names, or all of memory if it names an address."""
+        """Return the buffer an operation names, or all of memory if it names an address."""
         if op.buffer is None:
             return self.cls.whole_memory
         name = op.buffer.root_reference.data
@@ -712,14 +712,14 @@ class Body:
         return buffer
 
     def place(self, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tuple[str, Callable[[Warp], Any]]:
-        """The kind of an element and what returns its address as memory takes it: in words, of i8 in bytes."""
+        """Return the kind of an element and a function that returns its address: in words, of i8 in bytes."""
         if op.address is not None:
             kind = str(kind_of(type))
             return kind, self.pointed(op, op.address, kind)
         return self.buffer(op).kind, self.element(op)
 
     def pointed(self, op: flow.LoadOp | flow.StoreOp, pointer: SSAValue, kind: str) -> Callable[[Warp], Any]:
-        """The address of an element behind a pointer; raises LoomError where none can be."""
+        """Return the address of an element behind a pointer; raises LoomError where none can be."""
         base = self.use(pointer)
         index = self.use(op.indices[0]) if op.indices else None
         size = DTYPES[kind].itemsize
@@ -751,7 +751,7 @@ class Body:
         return address
 
     def element(self, op: flow.LoadOp | flow.StoreOp) -> Callable[[Warp], Any]:
-        """The address of an element of a buffer.
+        """Return the address of an element of a buffer.
 
         An index outside the buffer is a warning while the element is in memory in use, else LoomError.
         """
@@ -880,7 +880,7 @@ class Body:
     # Tasks
 
     def target_task(self, op: Operation, name: str) -> Task | None:
-        """The task of a name, or what the wavelets of the input queue of that name start; None if that is nothing."""
+        """Return the task of a name, or the one that wavelets of the input queue of that name start, if any."""
         task, queue = self.cls.tasks.get(name), self.cls.inputs.get(name)
         if task is None and queue is None:
             raise LoomError(f"@{name} is no task of {self.cls.name}, and no input queue", location_of(op))
@@ -971,7 +971,7 @@ class Body:
         self.emit(make)
 
     def first_word(self, units: UnitSet, address: Any, where: str | None) -> Any:
-        """The word at a byte address, uniform or one for each unit. Raises LoomError if it is in the middle of one."""
+        """Return the word at a byte address, uniform or one for each unit. Raises LoomError for an odd address."""
         address = whole(address) & 0xFFFF
         if is_odd(address):
             raise self.cls.stray(units, address, "i16", where)
@@ -1105,7 +1105,7 @@ class Body:
         self.emit(part)
 
     def as_kind(self, slot: int, value: SSAValue, kind: str) -> int:
-        """The slot of a scalar operand as the operation reads it: the bits of any type of the right width."""
+        """Return the slot of a scalar operand as the operation reads it: the bits of any type of the right width."""
         own = str(kind_of(value.type))
         if own == kind or DTYPES[own].itemsize != DTYPES[kind].itemsize:
             return slot
@@ -1173,7 +1173,7 @@ class Body:
     def apply_to_registers(
         self, application: Application, destination: int, sources: Sequence[int], cost: int, place: int
     ) -> Instruction:
-        """An operation some operands of which are registers: they say how it runs, and may move on."""
+        """Compile an operation with registers among its operands, which say how it runs and may advance."""
         executor = self.machine.executor
 
         def apply(warp: Warp) -> int | None:
@@ -1219,7 +1219,7 @@ class Body:
         return apply
 
     def fifo_sides(self, op: flow.ApplyOp) -> list[Side]:
-        """The sides of FIFOs that an operation uses itself, not by a register."""
+        """Return the sides of FIFOs that an operation uses itself, not by a register."""
         sides: list[Side] = []
         for value in op.operands:
             if isinstance(value.owner, flow.FifoStreamOp):
@@ -1239,7 +1239,7 @@ class Body:
         self.emit(set_length)
 
     def settings(self, op: flow.AsynchronousOp) -> Settings:
-        """How an operation runs, with the tasks that its end starts."""
+        """Return how an operation runs, with the tasks that its end starts."""
         early = None if op.on_control is None else op.on_control.data
         tasks = [
             None if symbol is None else self.target_task(op, symbol.root_reference.data)
@@ -1314,7 +1314,7 @@ def part_ways(warp: Warp, sets: Sequence[UnitSet], start: int, fix: Callable[[Wa
 
 
 def by_value(units: UnitSet, values: Array) -> list[UnitSet]:
-    """Some units by their values, [rows, columns]."""
+    """Return some units grouped by their values, [rows, columns]."""
     return [part for value in np.unique(values) for part in from_mask(units, values == value)]
 
 
@@ -1329,12 +1329,12 @@ def _nothing(warp: Warp) -> None:
 
 
 def whole(value: Any) -> Any:
-    """An integer of any width, or an array of them, to compute addresses with."""
+    """Return an integer of any width, or an array of them, to compute addresses with."""
     return value.astype(np.int64) if type(value) is np.ndarray else value
 
 
 def _cannot_execute(op: Operation) -> str:
-    """Why the engine does not know an operation: a type it does not compute with, or the operation itself."""
+    """Return why the engine does not know an operation: a type it does not compute with, or the operation itself."""
     for type in (*op.operand_types, *op.result_types):
         if kind_of(type) is None:
             return f"the engine cannot execute {op.name} on {type}; compute with {', '.join(DTYPES)} instead"
@@ -1342,7 +1342,7 @@ def _cannot_execute(op: Operation) -> str:
 
 
 def _fabric_uses(op: Operation) -> tuple[bool, bool]:
-    """Whether an operation, or one inside it, posts a receive, and whether one sends."""
+    """Return whether an operation, or one inside it, posts a receive, and whether one sends."""
     receives = sends = False
     for inner in op.walk():
         if isinstance(inner, flow.ApplyOp):
@@ -1353,13 +1353,13 @@ def _fabric_uses(op: Operation) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=4096)
 def element_cycles(timing: Timing, row: DsdOperation, strides: tuple[int, ...]) -> Fraction:
-    """Estimated cycles for one element of an operation."""
+    """Return the estimated cycles for one element of an operation."""
     return timing.element_cycles(row.function, row.operand_bits, strides)
 
 
 @lru_cache(maxsize=4096)
 def cycles(timing: Timing, row: DsdOperation, strides: tuple[int, ...], count: int) -> int:
-    """Estimated cycles for `count` elements, without the setup."""
+    """Return the estimated cycles for `count` elements, without the setup."""
     return ceil(count * element_cycles(timing, row, strides))
 
 

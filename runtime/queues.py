@@ -35,7 +35,8 @@ class Message:
 
     `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` means that the
     payload is the message's own and not a view of a sender's memory. `origin` numbers the sender, for messages that
-    arrive in one cycle. Where the sender may have to wait for room, `send` is told when wavelet `threshold` is taken.
+    arrive in one cycle. Where the sender may have to wait for room, `send` is notified when wavelet `threshold` is
+    taken.
     """
 
     __slots__ = (
@@ -74,11 +75,11 @@ class Message:
 
     @property
     def head_time(self) -> Any:
-        """When the next wavelet is there."""
+        """Return when the next wavelet is available."""
         return self.first + self.position * self.rate
 
     def part(self, units: UnitSet) -> Message:
-        """The same wavelets for a subset of the units."""
+        """Return the same wavelets for a subset of the units."""
         if units is self.units:
             return self
         part = Message(
@@ -89,7 +90,7 @@ class Message:
         return part
 
     def keep(self) -> Message:
-        """A message that outlives the sender's memory."""
+        """Return a message that outlives the sender's memory."""
         if not self.owned:
             self.payload = self.payload[:, self.position :, :].copy()
             self.first = self.head_time
@@ -101,7 +102,7 @@ class Message:
 
 
 def in_time(messages: list[Message]) -> list[Message]:
-    """Messages of several senders for one queue, cut up so that every unit gets its earliest first."""
+    """Return messages of several senders for one queue, split so that every unit gets its earliest first."""
     pending = sorted(messages, key=lambda message: int(np.min(message.head_time)))
     ordered: list[Message] = []
     while pending:
@@ -187,7 +188,7 @@ class Transfer:
 
     @property
     def resources(self) -> list[Resource]:
-        """What no other operation may use meanwhile: its queues and, if asynchronous, its microthread."""
+        """Return the resources it holds: its queues and, if asynchronous, its microthread."""
         found = [queue.resource for queue in self.queues]
         if isinstance(self.destination, QueueStream):
             found.append(self.destination.queue.resource)
@@ -196,7 +197,7 @@ class Transfer:
         return found
 
     def part(self, units: UnitSet) -> Transfer:
-        """The same operation for a subset of the units."""
+        """Return the same operation for a subset of the units."""
         if units is self.units:
             return self
         outer = self.units
@@ -224,7 +225,7 @@ class InputQueue:
     cls: UnitClass
     name: str
     label: str
-    """What messages call it."""
+    """Its name in messages."""
     number: int
     colors: Array
     resource: Resource
@@ -240,11 +241,11 @@ class InputQueue:
     colorless: bool = False
     """Whether the queue has no color on some units."""
     unrouted: Array | None = None
-    """Units to whose ramps nothing brings the color, [rows, columns]; None if there are none."""
+    """Units to whose ramps no route brings the color, [rows, columns]; None if there are none."""
     waits_for_all: bool = False
 
     def first(self, units: UnitSet) -> UnitSet | None:
-        """Those of some units that the first message for any of them is for."""
+        """Return those of some units that the first message for any of them is for."""
         for message in self.messages:
             common = intersect(message.units, units)
             if common is not None:
@@ -252,7 +253,7 @@ class InputQueue:
         return None
 
     def take(self, units: UnitSet) -> Message:
-        """The first message for some units, cut to them; it leaves the queue. `first` has found it for all."""
+        """Return the first message for some units, cut to them; it leaves the queue. `first` has found it for all."""
         for index, message in enumerate(self.messages):
             common = intersect(message.units, units)
             if common is not None:
@@ -262,11 +263,11 @@ class InputQueue:
         raise AssertionError("no message for these units")
 
     def put_back(self, message: Message) -> None:
-        """Return the unconsumed rest of a message that was taken: it stays in front."""
+        """Put back the unconsumed rest of a message, in front."""
         self.messages.insert(0, message.keep())
 
     def head_times(self, units: UnitSet, absent: int, *, to_read: bool = False) -> Array:
-        """When the next wavelet of each unit is there, `absent` where none is queued.
+        """Return when the next wavelet of each unit is there, `absent` where none is queued.
 
         One that could start no task counts only if an operation is `to_read` it.
         """
@@ -290,7 +291,7 @@ class InputQueue:
     # Who waits here
 
     def stuck(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Transfer]:
-        """Operations that lack wavelets here and tell of their end, or with `allow_pending` hold a task."""
+        """Yield operations that lack wavelets here and signal their end, or with `allow_pending` hold a task."""
         for transfer in self.waiting:
             signals_end = transfer.application.has_completion and not allow_pending
             counts = all_of_them or signals_end or transfer.warp is not None
@@ -299,7 +300,7 @@ class InputQueue:
                 yield transfer
 
     def waits(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
-        """Who waits for wavelets that never come."""
+        """Yield who waits for wavelets that never come."""
         for transfer in self.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
             application, missing = transfer.application, transfer.count - transfer.position
             held = transfer.warp is not None
@@ -325,17 +326,17 @@ class InputQueue:
         ]
 
     def pairs(self, wait: Wait) -> Iterator[tuple[Unit, Unit, str]]:
-        """Each receiver with a unit that sends to it, and the queue it sends by."""
+        """Yield each receiver with a unit that sends to it, and the queue it sends by."""
         for cls, queue, delivery in self._senders():
             for sender, receiver in reach(delivery, wait.units):
                 yield self.cls.grid_position(*receiver), cls.grid_position(*sender), queue.name
 
     def remedy(self, *, held: bool) -> str:
-        """What to do about units that wait for each other's wavelets."""
+        """Return what to do about units that wait for each other's wavelets."""
         return _SEND_FIRST[held]
 
     def explanation(self, wait: Wait) -> str | None:
-        """Why nobody sends; nothing if wavelets may wait at routers or the host sends them, which is told of them."""
+        """Return why nobody sends; None if wavelets may wait at routers or come from the host, reported elsewhere."""
         if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
             return None
         if any(reader is self for stream in self.cls.machine.host_inputs.values() for reader, _ in stream.readers):
@@ -362,7 +363,7 @@ class OutputQueue:
     cls: UnitClass
     name: str
     label: str
-    """What messages call it."""
+    """Its name in messages."""
     number: int
     colors: Array
     resource: Resource
@@ -380,7 +381,7 @@ class OutputQueue:
     """Units some of whose wavelets are lost, [rows, columns]; None if none are."""
     lost_at: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict[tuple[int, int], tuple[int, int]])
     unread_from: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """Units that also send to a PE without a queue for the color, one entry for each such PE..."""
+    """Units that also send to a PE without a queue for the color, one element for each such PE..."""
     unread_at: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """... and that PE, row and column of the grid."""
     unread_count: Array | None = None
@@ -390,7 +391,7 @@ class OutputQueue:
     # Who waits here
 
     def waits(self, send: Send) -> Iterator[Wait]:
-        """Units of a send whose receivers make no room."""
+        """Yield the units of a send whose receivers make no room."""
         application = send.application
         full = sorted({delivery.receiver.label for delivery in self.deliveries})
         held = send.warp is not None
@@ -407,18 +408,18 @@ class OutputQueue:
             )  # fmt: skip
 
     def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
-        """Each sender with a unit that it sends to, and the queue that this one reads."""
+        """Yield each sender with a unit that it sends to, and the queue that this one reads."""
         for delivery in self.deliveries:
             receivers: InputQueue = delivery.receiver
             for sender, receiver in reach(delivery, receivers.cls.units):
                 yield self.cls.grid_position(*sender), receivers.cls.grid_position(*receiver), receivers.name
 
     def remedy(self, *, held: bool) -> str:
-        """What to do about units that wait for room at each other."""
+        """Return what to do about units that wait for room at each other."""
         return _SEND_FIRST[held]
 
     def explanation(self, wait: Wait) -> str | None:
-        """Nothing: the wait itself says who does not read."""
+        """Return None: the wait itself says who does not read."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""Registers that keep a stream from one task to the next.
+"""Data structure registers (DSRs): each keeps a stream from one task to the next.
 
 What a register holds may differ from unit to unit, so it is kept by sets of units. An operation takes the stream as
 it is when the operation starts; with `save_address` it leaves the register behind what it covers.
@@ -35,7 +35,7 @@ class Held:
 
     @staticmethod
     def merge(units: UnitSet, parts: Parts) -> Any:
-        """The stream of a joined warp: one where only addresses differ."""
+        """Return the stream of a joined warp: one where only addresses differ."""
         first = parts[0][1]
         alike = all(
             type(part) is Held
@@ -71,7 +71,7 @@ class Register:
         self._parts = [*kept, (units, held)]
 
     def read(self, units: UnitSet, where: str | None) -> Any:
-        """What the register of some units holds. Raises LoomError if nothing was ever loaded into one (DSR-003)."""
+        """Return what the register of some units holds. Raises LoomError if one was never loaded (DSR-003)."""
         found: Parts = []
         missing: list[UnitSet] = [units]
         for others, value in self._parts:
@@ -93,7 +93,7 @@ def _without(units: UnitSet, others: UnitSet) -> list[UnitSet]:
 
 
 def behind(stream: MemoryStream, count: int) -> MemoryStream:
-    """The walk from where an operation on `count` elements leaves it: the step of the slowest dimension (DSR-067)."""
+    """Return a walk advanced behind `count` elements, by steps of the slowest dimension (DSR-067)."""
     if count == 0:
         return stream
     elements = int(stream.walk.table[count - 1]) + stream.strides[-1]

@@ -1,4 +1,4 @@
-"""What only one asynchronous operation of a unit may use at a time: a queue, a microthread.
+"""Resources that one asynchronous operation of a unit uses at a time: queues and microthreads.
 
 Two operations that use one at the same time are the programmer's mistake (DSD-208, DSD-209). Whether they do is a
 question of times: when the second starts, the first must have completed. The engine may learn of the second start
@@ -39,7 +39,7 @@ class Resource:
         """Uses that started while an earlier one was open: units, start, the later and the earlier operation."""
 
     def use(self, units: UnitSet, application: Application, start: Any, end: Any) -> None:
-        """An operation uses the resource from `start` to `end`. Raises LoomError if another one still does."""
+        """Use the resource from `start` to `end` for an operation. Raises LoomError if another one still uses it."""
         if self._ends is None:
             self._ends = np.zeros(self.cls.shape, np.int64)
         last = self._ends[units.index]
@@ -54,11 +54,11 @@ class Resource:
         self._user = application
 
     def is_open(self, units: UnitSet) -> Array | bool:
-        """On which units a use is still going on, [rows, columns]."""
+        """Return on which units a use is still going on, [rows, columns]."""
         return False if self._ends is None else self._ends[units.index] == NEVER
 
     def release(self, units: UnitSet, end: Any) -> None:
-        """An open use has come to its end. Raises LoomError if another had started before."""
+        """End an open use. Raises LoomError if another had started before."""
         assert self._ends is not None
         if self._early:
             self._judge(units, end)
@@ -90,7 +90,7 @@ class Resource:
             self._ends[part.index] = select(units, part, end)
 
     def rest(self) -> None:
-        """Nothing can happen any more: what is open stays open. Raises LoomError if another use had started."""
+        """Check uses that are still open when the machine is at rest. Raises LoomError if another use had started."""
         for units, _, later, earlier in self._early:
             raise self._conflict(units, np.ones(units.shape, np.bool_), later, earlier)
 

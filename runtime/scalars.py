@@ -39,7 +39,7 @@ FLOATS = ("f32", "f16", "bf16")
 
 
 def kind_of(type: Attribute) -> str | None:
-    """The scalar kind of an IR type ("i16", "f32", "index", ...), None if it is not a scalar the engine computes."""
+    """Return the scalar kind of an IR type ("i16", "f32", "index", ...); None if the engine does not compute it."""
     if isinstance(type, IntegerType):
         return _INTEGER_KINDS.get(type.bitwidth)
     return _OTHER_KINDS.get(type.__class__)
@@ -55,7 +55,7 @@ _single = array("f", [0.0])
 
 
 def _round32(value: float) -> float:
-    """Half the price of float(np.float32(value))."""
+    """Round to float32, at half the price of float(np.float32(value))."""
     _single[0] = value
     return _single[0]
 
@@ -73,20 +73,20 @@ def bits_of_kind(kind: str) -> int:
 
 
 def _wrapper(kind: str) -> Callable[[int], int]:
-    """Wraps a Python integer into the signed range of a kind."""
+    """Wrap a Python integer into the signed range of a kind."""
     wrap = integers.wrapper(bits_of_kind(kind))
     return (lambda value: bool(wrap(value))) if kind == "i1" else wrap
 
 
 def normalize(kind: str, value: Any) -> Value:
-    """A host number as a uniform value of a kind."""
+    """Return a host number as a uniform value of a kind."""
     if kind in FLOATS:
         return _rounder(kind)(float(value))
     return _wrapper(kind)(int(value))
 
 
 def show(conversion: str, kind: str, value: Any) -> str:
-    """A uniform value as a conversion of a print operation writes it (`operations.print_format`)."""
+    """Return a uniform value as a conversion of a print operation writes it (`operations.print_format`)."""
     if conversion == "f":
         return f"{value:f}"
     number = int(value) if conversion == "d" and kind != "i1" else _unsigned(kind)[0](value)
@@ -102,12 +102,12 @@ def show(conversion: str, kind: str, value: Any) -> str:
 
 
 def show_index(value: int) -> str:
-    """An index in a message: types of IR have no sign, so a large unsigned one of 16 bits arrives as a negative one."""
+    """Return an index for a message. Types of IR have no sign: a large unsigned index of 16 bits is negative here."""
     return f"{value} ({value & 0xFFFF} if it is unsigned)" if -0x8000 <= value < 0 else str(value)
 
 
 def constant(attribute: Attribute) -> Value:
-    """The uniform value of a constant's attribute."""
+    """Return the uniform value of a constant's attribute."""
     if isinstance(attribute, IntegerAttr | FloatAttr):
         kind = kind_of(attribute.get_type())
         return normalize(kind, attribute.value.data) if kind else attribute.value.data
@@ -115,7 +115,7 @@ def constant(attribute: Attribute) -> Value:
 
 
 def _dual_unary(uniform: Unary, vector: Unary) -> Unary:
-    """A function that takes the path of numbers or the path of arrays by its argument."""
+    """Return a function that uses the path for numbers or for arrays, by its argument."""
     ndarray = np.ndarray
 
     def apply(a: Value) -> Value:
@@ -125,7 +125,7 @@ def _dual_unary(uniform: Unary, vector: Unary) -> Unary:
 
 
 def _dual(uniform: Binary, vector: Binary) -> Binary:
-    """A function that takes the path of numbers, or the path of arrays if one of its arguments is an array."""
+    """Return a function that uses the path for numbers, or for arrays if an argument is an array."""
     ndarray = np.ndarray
 
     def apply(a: Value, b: Value) -> Value:
@@ -135,7 +135,7 @@ def _dual(uniform: Binary, vector: Binary) -> Binary:
 
 
 def _unsigned(kind: str) -> tuple[Callable[[int], int], Unary]:
-    """Reads a signed value as unsigned: for Python numbers, and for arrays (or numbers beside arrays)."""
+    """Read a signed value as unsigned: for Python numbers, and for arrays (or numbers beside arrays)."""
     if kind == "i1":
         return int, lambda value: np.asarray(value).astype(np.uint8)
     bits = bits_of_kind(kind)
@@ -145,7 +145,7 @@ def _unsigned(kind: str) -> tuple[Callable[[int], int], Unary]:
 
 
 def _integer(kind: str, name: str, vector: Binary) -> Binary:
-    """An operation on integers: the table's on numbers, and `vector` with wrapped results on arrays."""
+    """Return an operation on integers: the table's on numbers, and `vector` with wrapped results on arrays."""
     compute = integers.function(name, bits_of_kind(kind))
     uniform: Binary = (lambda a, b: bool(compute(a, b))) if kind == "i1" else compute
     dtype = DTYPES[kind]
@@ -153,7 +153,7 @@ def _integer(kind: str, name: str, vector: Binary) -> Binary:
 
 
 def _floating(kind: str, uniform: Binary, vector: Binary) -> Binary:
-    """Rounds the results of both paths to a float kind."""
+    """Round the results of both paths to a float kind."""
     round_ = _rounder(kind)
     dtype = DTYPES[kind]
     return _dual(
@@ -213,7 +213,7 @@ def _compare_integers(kind: str, predicate: int) -> Binary:
 
 
 def _unordered(a: Value, b: Value) -> Value:
-    """Whether one of two floats is a NaN."""
+    """Return whether one of two floats is a NaN."""
     return (a != a) | (b != b)
 
 
@@ -264,7 +264,7 @@ def _shift(kind: str, name: str) -> Binary:
 
 
 def _convert(name: str, source: str, result: str) -> Unary:
-    """Conversions between numbers.
+    """Return the conversion between two kinds.
 
     A float becomes an integer by dropping its fraction; what does not fit becomes the limit it is beyond, a NaN 0.
     """
@@ -302,7 +302,7 @@ def _convert(name: str, source: str, result: str) -> Unary:
 
 
 def _saturate(result: str, signed: bool) -> Unary:
-    """Conversion of floats to an integer kind, read as signed or unsigned: beyond its limits it ends at them."""
+    """Return the conversion of floats to a signed or unsigned integer kind, saturating at its limits."""
     bits, wrap, dtype = bits_of_kind(result), _wrapper(result), DTYPES[result]
     lowest, highest = integers.limits(bits, is_signed=signed)
     bounds = wrap(lowest), wrap(highest)
@@ -329,7 +329,7 @@ def _itself(value: Value) -> Value:
 
 
 def bitcast(source: str, result: str) -> Unary:
-    """The bits of a value of one kind as a value of another kind of the same width."""
+    """Return the bits of a value of one kind as a value of another kind of the same width."""
     old, new = DTYPES[source], DTYPES[result]
 
     def vector(a: Value) -> Array:
@@ -390,7 +390,7 @@ _FLOAT_BINARY: dict[str, tuple[Binary, Binary]] = {
     "arith.divf": (_float_quotient, np.divide),
 }
 _FLOAT_CHOICES: dict[str, tuple[Binary, Callable[[Array, Array], Array]]] = {
-    # numpy's own choice between two zeros, or two NaNs, depends on where they stand in a vector.
+    # numpy's own choice between two zeros, or two NaNs, depends on where they are in a vector.
     "arith.maximumf": (
         lambda a, b: a + b if a == 0 == b else a if a > b or a != a else b,
         lambda a, b: np.where((a == 0) & (b == 0), a + b, np.where((a > b) | np.isnan(a), a, b)),
@@ -429,7 +429,7 @@ def _error_function(values: Array) -> Array:
 
 
 def _fused(first: Array, second: Array, third: Array) -> Array:
-    """first * second + third as float64 rounded to odd: rounding that once more to f32 or less is exact."""
+    """Return first * second + third as float64 rounded to odd: rounding that once more to f32 or less is exact."""
     product = first.astype(np.float64) * second.astype(np.float64)
     addend = third.astype(np.float64)
     total = product + addend
@@ -478,7 +478,7 @@ _CONVERSIONS = integers.CONVERSIONS | {
 
 
 def _through_numpy(kind: str, name: str, function: Callable[..., Array], operands: int) -> Function:
-    """One function of arrays for both paths: a uniform value takes it as an array of one element."""
+    """Return one function of arrays for both paths: a uniform value takes it as an array of one element."""
     dtype = DTYPES[kind]
     compute = np.dtype(np.float32) if kind == "bf16" else dtype
 
@@ -516,7 +516,7 @@ def _choice(kind: str, uniform: Binary, choose: Callable[[Array, Array], Array])
 
 
 def function_of(op: Operation) -> Function | None:
-    """The function of a scalar operation's operands, None if the engine does not know the operation."""
+    """Return the function of a scalar operation's operands, None if the engine does not know the operation."""
     kinds = tuple([kind_of(value.type) for value in (*op.operands, *op.results)])
     if not op.results or None in kinds:
         return None

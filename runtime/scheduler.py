@@ -1,4 +1,4 @@
-"""The scheduler: which task runs next on which units.
+"""Task scheduling: which task runs next on which units.
 
 It keeps a list of the blocks of units in which something changed and never scans the grid. In a block it runs, for
 every unit, the earliest of its ready tasks, all units that start the same task as one warp. A unit for which
@@ -39,7 +39,7 @@ BETWEEN_QUESTIONS = 16
 """Blocks visited before a run asks again whether it is to stop."""
 
 IN_A_ROW = 256
-"""Rounds of tasks that a block runs before the others get their turn."""
+"""Rounds of tasks that a block runs before other blocks run."""
 
 
 class Scheduler:
@@ -68,11 +68,11 @@ class Scheduler:
         """`steps` when the watch looked last."""
         self.wavelets = 0
         self.latest = 0
-        """End of the last asynchronous operation that tells nobody of it, or what one without an end has come to."""
+        """End of the last asynchronous operation that signals no task, or the progress of one without an end."""
         self.task_runs = 0
 
     def wake(self, cls: UnitClass, number: int) -> None:
-        """Something changed in a block."""
+        """Queue a block in which something changed."""
         key = (cls, number)
         if key not in self.queued:
             self.queued.add(key)
@@ -81,7 +81,7 @@ class Scheduler:
     def run(self, step_limit: int | None, until: Callable[[], bool] | None = None) -> bool:
         """Run until nothing can happen any more, or for `step_limit` steps. Raises LoomError at the limit.
 
-        Gives whether it stopped because `until` holds, which is asked now and then.
+        Returns whether it stopped because `until` holds, which is asked now and then.
         """
         self._limit = NEVER if step_limit is None else self.steps + step_limit
         self._looked = self.steps
@@ -145,13 +145,13 @@ class Scheduler:
         self.wake(cls, number)
 
     def _only(self, cls: UnitClass, task: Task, number: int) -> bool:
-        """Whether a data task is the only one that can become ready in a block for now."""
+        """Return whether a data task is the only one that can become ready in a block for now."""
         if task.kind != "data" or any(other.kind == "data" and other is not task for other in cls.task_list):
             return False
         return all(other is task or number not in other.hot for other in cls.task_list)
 
     def _ready(self, cls: UnitClass, block: UnitSet, number: int) -> list[tuple[Task, Array, bool]]:
-        """The tasks some unit of a block could run: from when on, and whether that holds for every unit."""
+        """Return the tasks some unit of a block could run: from when on, and whether that holds for every unit."""
         found: list[tuple[Task, Array, bool]] = []
         for task in cls.task_list:
             if number not in task.hot:
@@ -167,7 +167,7 @@ class Scheduler:
     def _choose(
         self, cls: UnitClass, block: UnitSet, number: int, ready: list[tuple[Task, Array, bool]], horizon: int | None
     ) -> list[tuple[Task, UnitSet, Array]]:
-        """For every unit the earliest of its ready tasks, as far as nothing earlier can come."""
+        """Return for every unit the earliest of its ready tasks, if nothing earlier can come."""
         certain = self._certain(cls, block, ready)
         if len(ready) == 1:
             task, best, all_ready = ready[0]
@@ -197,7 +197,7 @@ class Scheduler:
         return chosen
 
     def _certain(self, cls: UnitClass, block: UnitSet, ready: list[tuple[Task, Array, bool]]) -> Array | None:
-        """Units for which no task can become ready earlier than those that are; None if that holds for all."""
+        """Return the units for which no task can become ready earlier than those that are; None if all."""
         if cls.listening and not (len(cls.tasks) == 1 and len(ready) == 1):
             others = [task for task in cls.tasks.values() if task.kind == "data"]
             if len(ready) != 1 or others != [ready[0][0]]:
@@ -278,7 +278,7 @@ class Scheduler:
         self.start_task(cls, task, units, begin, arguments)
 
     def _start_control(self, cls: UnitClass, queue: InputQueue, units: UnitSet, raw: Array, begin: Any) -> None:
-        """Run the tasks that control wavelets name. Raises LoomError if one names none that there is."""
+        """Run the tasks that control wavelets name. Raises LoomError for an id without a control task."""
         ids = (raw.astype(np.uint32) >> ENTRY_SHIFT) & ENTRY_MASK
         for id in np.unique(ids).tolist():
             task = cls.control_tasks.get(id)
@@ -334,7 +334,7 @@ class Scheduler:
         message.position += count
 
     def _consume_alone(self, cls: UnitClass, code: Code, message: Message, unit: UnitSet, count: int) -> int:
-        """Wavelets of one unit, by the generated function of the whole task; gives when the last task started."""
+        """Consume wavelets of one unit by the generated function of the task; return when the last task started."""
         assert code.alone is not None
         function, cost = code.alone
         start, rate = self.timing.task_start, message.rate
@@ -359,17 +359,17 @@ class Scheduler:
     # What instructions and operations call
 
     def count_step(self, warp: Warp, where: str | None) -> None:
-        """Count a task start or a loop iteration, which stands at `where`. Raises LoomError at the step limit."""
+        """Count a task start or a loop iteration at `where`. Raises LoomError at the step limit."""
         self.steps += 1
         if self.steps > self.bound:
             self.overrun(warp, where)
 
     def budget(self) -> int:
-        """How many steps may be taken before `overrun` is asked."""
+        """Return how many steps may be taken before `overrun` is asked."""
         return self.bound - self.steps
 
     def overrun(self, warp: Warp, where: str | None, uncounted: int = 0) -> int:
-        """To be called when there is no budget for a step; gives the new budget.
+        """Return a new budget when there is none left for a step.
 
         `uncounted` are steps taken, this one included, that are not in `steps` yet; the budget is for them too. Raises
         LoomError for a program that runs past its step limit.
@@ -388,7 +388,7 @@ class Scheduler:
         return self.bound - self.steps
 
     def pause(self, warp: Warp) -> int | None:
-        """Before the first send of a task: let the next block post its receives first."""
+        """Pause a warp before the first send of its task, so that the next block posts its receives first."""
         if warp.stop >= 0:
             return None
         warp.pc = warp.code.instructions.index(self.pause) + 1
@@ -397,23 +397,23 @@ class Scheduler:
         return SUSPENDED
 
     def suspend(self, warp: Warp) -> None:
-        """A warp stops in the middle of its task."""
+        """Suspend a warp in the middle of its task."""
         warp.cls.hold(warp.units)
 
     def resume(self, warp: Warp, time: Any) -> None:
-        """A warp whose synchronous operation has completed at `time` can go on."""
+        """Resume a warp whose synchronous operation has completed at `time`."""
         warp.time, warp.elapsed = time, 0
         # Rows that share the state of a channel stay together; others would only have to part again.
         row = int(warp.units.rows[0]) if self.machine.channels else 0
         self.resumed.setdefault((warp.cls, warp.code, warp.pc, row), []).append(warp)
 
     def finish(self, warp: Warp) -> None:
-        """A warp has come to the end of its task."""
+        """End the task of a warp."""
         warp.cls.clock[warp.units.index] = warp.now
         self.release(warp)
 
     def release(self, warp: Warp) -> None:
-        """Units that were held in the middle of a task are free again."""
+        """Free units that were held in the middle of a task."""
         cls, units = warp.cls, warp.units
         held = cls.busy[units.index]
         if some(held):
@@ -427,7 +427,7 @@ class Scheduler:
         self.held.append((queue, message))
 
     def _advance_time(self) -> bool:
-        """Nothing is certain any more: let the earliest go, as far ahead as a wavelet takes to arrive."""
+        """Let the earliest tasks go, as far ahead as a wavelet takes to arrive, when nothing is certain any more."""
         starts: list[tuple[int, tuple[UnitClass, int]]] = []
         for key in self.stalled:
             first = self._earliest(*key)
@@ -485,7 +485,7 @@ class Scheduler:
 
 
 def _arguments(code: Code, raw: Array) -> list[Array]:
-    """Arguments of a data task from raw wavelets of any shape: one of 16 or 32 bits, or two halves."""
+    """Return the arguments of a data task from raw wavelets of any shape: one of 16 or 32 bits, or two halves."""
     kinds = code.argument_kinds
     if len(kinds) == 1:
         return [decode(raw, kinds[0])]

@@ -1,4 +1,4 @@
-"""Sends that receivers hold back.
+"""Back-pressure: sends that full receiving queues hold back.
 
 A queue holds a few wavelets; a sender whose wavelets find no room waits until the receiver has taken some. So a send
 of `n` wavelets ends no earlier than every receiver, with room for `c`, has taken the first `n - c` of them. Wavelets
@@ -39,10 +39,10 @@ class Send:
         self.warp: Warp | None = None
         """The warp that waits for a synchronous send."""
         self.settled = False
-        """Whether the executor has looked at what is left to wait for; from then on ends are told to it."""
+        """Whether the executor has seen what is left to wait for; from then on it is notified of ends."""
 
     def expect(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> None:
-        """The senders of some receivers have to wait for them."""
+        """Make the senders of some receivers wait for them."""
         if delivery.kind == "shift":
             self.waiting[locate(self.units, _before(delivery, receivers))] += 1
         else:
@@ -50,7 +50,7 @@ class Send:
             np.add.at(self.waiting, place, 1)
 
     def accept(self, delivery: Delivery, receivers: UnitSet, origin: Any, time: Any) -> list[UnitSet]:
-        """Receivers have made room at given times; gives the senders that wait for nobody any more."""
+        """Note that receivers have made room at given times; return the senders that wait for no other."""
         if delivery.kind == "shift":
             senders = _before(delivery, receivers)
             index = locate(self.units, senders)
@@ -67,7 +67,7 @@ class Send:
         return from_mask(self.units, ended & (self.waiting == 0))
 
     def _places(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[tuple[Array, Array], Array]:
-        """Index of the sender of every receiver, and its latency, flat."""
+        """Return the index of the sender of every receiver, and its latency, flat."""
         rows, columns, latency = senders_of(delivery, receivers, origin)
         units = self.units
         if isinstance(units, Rectangle):
@@ -80,15 +80,15 @@ class Send:
         return (position, np.zeros_like(position)), latency
 
     def ends(self, units: UnitSet) -> Any:
-        """When the send of a subset ends."""
+        """Return when the send of a subset ends."""
         return select(self.units, units, self.done)
 
     def waits(self, *, allow_pending: bool) -> Iterator[Wait]:
-        """Who waits for room, if the send tells of its end, or with `allow_pending` if it holds a task."""
+        """Yield who waits for room, if the send signals its end, or with `allow_pending` if it holds a task."""
         if self.warp is not None or (self.application.has_completion and not allow_pending):
             yield from self.queue.waits(self)
 
 
 def _before(delivery: Delivery, receivers: UnitSet) -> UnitSet:
-    """The senders of the receivers of a shift."""
+    """Return the senders of the receivers of a shift."""
     return shift(receivers, -delivery.offset[0], -delivery.offset[1])

@@ -1,4 +1,4 @@
-"""Where the slots of channels lie in a memory that all units share, and which of them lie over one another.
+"""Rings of slots of channels in a shared memory, and which of them overlap.
 
 Two channels whose slots overlap destroy each other's entries, and so do two rows of the grid that use one place.
 Neither is seen from the credits: each ring for itself is in order.
@@ -31,7 +31,7 @@ class SlotRings:
     known: set[tuple[str, int, int]] = field(default_factory=set[tuple[str, int, int]])
 
     def use(self, channel: Channel, space: Space, units: UnitSet, base: Any, size: int, where: str | None) -> None:
-        """Units use the slots of a channel that begin at `base`, a byte address or one for each unit."""
+        """Add the slots of a channel that some units use from `base` on, a byte address or one for each unit."""
         if type(units) is not Rectangle:
             return
         # Units of one row share their ring: some begin further on, at their part of a slot.

@@ -1,4 +1,4 @@
-"""Stream values: what a descriptor has become when the program runs.
+"""Stream values: descriptors (DSDs) at run time.
 
 A stream is a value of a warp like any number. Its address may differ from unit to unit; its shape (strides and
 extents) is uniform, because a warp with unequal lengths has parted before it makes the stream.
@@ -42,12 +42,12 @@ class Buffer:
 
     @property
     def element_words(self) -> int:
-        """Words of an element that walks can visit."""
+        """Return the words of an element that walks can visit."""
         return 2 if self.kind in WIDE else 1
 
     @property
     def end(self) -> int:
-        """The first word after the buffer."""
+        """Return the first word after the buffer."""
         return self.address + (self.elements * self.element_bytes + 1) // 2
 
 
@@ -73,7 +73,7 @@ class MemoryStream:
         return self.walk.count
 
     def moved(self, words: Any) -> MemoryStream:
-        """The same walk `words` 16-bit words further."""
+        """Return the same walk `words` 16-bit words further."""
         return MemoryStream(self.buffer, self.kind, self.address + words, self.strides, self.extents)
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> MemoryStream:
@@ -83,7 +83,7 @@ class MemoryStream:
 
     @staticmethod
     def merge(units: UnitSet, parts: Parts) -> MemoryStream | Mixed:
-        """The stream of a joined warp: one stream where only addresses differ."""
+        """Return the stream of a joined warp: one stream where only addresses differ."""
         first = parts[0][1]
         if any(
             type(part) is not MemoryStream
@@ -101,7 +101,7 @@ class MemoryStream:
 class QueueStream:
     """A run of `count` wavelets of an input or output queue.
 
-    `control` marks them as control wavelets, `advance` tells to move the switch on behind them; `index` is what they
+    `control` marks them as control wavelets, `advance` moves the switch on behind them; `index` is what they
     carry in their high half, a number or an array [rows, columns], None for nothing. A wavelet carries `lanes` values,
     and `count` is that of the values.
     """
@@ -128,11 +128,11 @@ class QueueStream:
         self.advance = advance
 
     def resized(self, count: int) -> QueueStream:
-        """The same for another number of wavelets."""
+        """Return the same for another number of wavelets."""
         return self._with(count, self.index)
 
     def marked(self, index: Any) -> QueueStream:
-        """The same with what the wavelets carry in their high half."""
+        """Return the same with what the wavelets carry in their high half."""
         return self._with(self.count, index)
 
     def _with(self, count: int, index: Any) -> QueueStream:

@@ -1,4 +1,4 @@
-"""Colors whose routes change while the program runs: wavelets go from router to router.
+"""Fabric switches: colors whose routes change while the program runs; wavelets go from router to router.
 
 Wavelets of such a color cannot be delivered by a table made beforehand, for control wavelets move the switches of the
 routers that they pass. So runs of them travel hop by hop, for all routers at once that see the same: each router
@@ -6,9 +6,10 @@ takes them from one port at a time, the others wait until its switch moves. What
 the order of the wavelets on each link alone, not on when this is worked out; times follow from time stamps. Only where
 a router takes a color from several ports at once must time decide, and the scheduler says how far that is certain.
 
-A control wavelet is routed as the switch stands and then obeyed. It holds eight commands of three bits, a code and a
-bit that keeps it from the compute engine: the first in bits 22 to 24, the second from bit 25, and on through bits 28,
-29 and 0 to 15. A router that pops the first one moves the others forward, and an ignored no-operation comes in behind.
+A control wavelet is routed by the current position of the switch and then obeyed. It holds eight commands of three
+bits, a code and a bit that keeps it from the compute engine: the first in bits 22 to 24, the second from bit 25, and on
+through bits 28, 29 and 0 to 15. A router that pops the first one moves the others forward, and an ignored no-operation
+comes in behind.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _COUNT = np.array([mask.bit_count() for mask in range(32)], np.int8)
 
 
 def popped(words: Array) -> Array:
-    """Control wavelets without their first command."""
+    """Return control wavelets without their first command."""
     commands = ((words >> COMMANDS_SHIFT) & 0xFF) | ((words & 0xFFFF) << HIGH_COMMANDS)
     commands = (commands >> 3) | IGNORED_NOP
     kept = words & ~np.uint32((0xFF << COMMANDS_SHIFT) | 0xFFFF)
@@ -55,7 +56,7 @@ def popped(words: Array) -> Array:
 
 
 def is_ignored(words: Array) -> Array:
-    """Whether the first command of control wavelets keeps them from the compute engine."""
+    """Return whether the first command of control wavelets keeps them from the compute engine."""
     return (words.astype(np.uint32, copy=False) >> (COMMANDS_SHIFT + 2)) & 1 == 1
 
 
@@ -72,7 +73,7 @@ class Run:
     rate: int
     control: bool
     marker: bool = False
-    """Whether it is no wavelet, but tells the sender's router to move its switch on."""
+    """Whether it is not a wavelet but moves the switch of the sender's router on."""
     hops: int = 0
 
     @property
@@ -80,7 +81,7 @@ class Run:
         return self.payload.shape[1]
 
     def part(self, units: UnitSet) -> Run:
-        """The same for a subset of the routers."""
+        """Return the same for a subset of the routers."""
         if units is self.units:
             return self
         return self._with(
@@ -88,11 +89,11 @@ class Run:
         )
 
     def cut(self, low: int, high: int) -> Run:
-        """The wavelets `low` to `high`."""
+        """Return the wavelets `low` to `high`."""
         return self._with(self.units, self.payload[:, low:high, :], self.first + low * self.rate, self.rate)
 
     def at(self, first: Any, rate: int) -> Run:
-        """The same at another time."""
+        """Return the same at another time."""
         return self._with(self.units, self.payload, first, rate)
 
     def _with(self, units: UnitSet, payload: Array, first: Any, rate: int) -> Run:
@@ -161,11 +162,11 @@ class SwitchedColor:
             self.position[index] = 0 if switch is None else switch.current.data
 
     def add_sender(self, place: Array) -> None:
-        """Another output queue sends the color, from the PEs of a mask of the grid."""
+        """Add an output queue that sends the color, from the PEs of a mask of the grid."""
         self.senders += place
 
     def join(self) -> None:
-        """Work out, when all routes and senders are known, where several ports can bring wavelets at once."""
+        """Find where several ports can bring wavelets at once, when all routes and senders are known."""
         sends = np.bitwise_or.reduce(np.where(self.valid, self.transmit, 0), axis=0)
         self._live[self.senders > 0] |= 1 << RAMP
         for out in (NORTH, EAST, SOUTH, WEST):
@@ -205,7 +206,7 @@ class SwitchedColor:
             self._fresh.append((RAMP, Run(places, nothing, behind, 1, control=True, marker=True)))
 
     def settle(self) -> list[tuple[InputQueue, Message]]:
-        """Let wavelets go on until none can; gives those that have come down a ramp."""
+        """Let wavelets go on until none can; return those that have come down a ramp."""
         while self._stirred or self._fresh:
             if self._stirred:
                 self._release(self._stirred.pop())
@@ -223,12 +224,12 @@ class SwitchedColor:
         return delivered
 
     def _current(self, table: Array, units: UnitSet) -> Array:
-        """What a table of positions says for routers as their switches stand."""
+        """Return the values of a table of positions for the current positions of some routers."""
         rows, columns = units.index
         return np.choose(self.position[units.index], table[:, rows, columns])
 
     def _held(self, port: int, units: UnitSet) -> Array:
-        """Routers that do not take wavelets from a port now, or that time must decide for."""
+        """Return the routers that do not take wavelets from a port now, or that time must decide for."""
         held = (self._current(self.receive, units) >> port) & 1 == 0
         if self._crowded is not None:
             held = held | self._current(self._crowded, units)
@@ -262,7 +263,7 @@ class SwitchedColor:
                     self.backlog[port][part.index] -= 1
                     rest = self._go(port, run.part(part), stop=True)
                     if run.control:
-                        # The switch may stand elsewhere now: look again.
+                        # The switch may have moved: look again.
                         active[locate(units, part)] = False
                         self._stirred.append(part)
                     if rest is not None:
@@ -286,12 +287,13 @@ class SwitchedColor:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether some router takes wavelets from several ports at once."""
+        """Return whether some router takes wavelets from several ports at once."""
         return self._crowded is not None
 
     def _heads(self) -> Array | None:
-        """When the first wavelet came to each port of each router for which time decides, NEVER where there is none;
-        None if there is none at all."""
+        """Return when the first wavelet came to each port of each router for which time decides, NEVER where none did.
+
+        None if there are no such wavelets."""
         found: Array | None = None
         for port, runs in enumerate(self.waiting if self._crowded is not None else ()):
             for run in runs:
@@ -309,13 +311,15 @@ class SwitchedColor:
         return found
 
     def earliest(self) -> int:
-        """When the first of the wavelets that time decides for came to its router; NEVER if there are none."""
+        """Return when the first of the wavelets that time decides for came to its router; NEVER if there are none."""
         heads = self._heads()
         return NEVER if heads is None else int(heads.min())
 
     def decide(self, limit: int) -> None:
-        """Nothing more can come to a router before `limit`: let what is there pass in the order of time, and among
-        wavelets of one time in that of ports."""
+        """Let the wavelets from before `limit` pass, when no more of them can come.
+
+        They pass in the order of time, and among wavelets of one time in that of ports.
+        """
         while (heads := self._heads()) is not None:
             times = heads.min(axis=0)
             ports = heads.argmin(axis=0)
@@ -409,7 +413,7 @@ class SwitchedColor:
             self._move(units, code)
 
     def _after_pop(self, run: Run, words: Array, code: Array) -> Run:
-        """Control wavelets as they leave the routers: where the pop mode says so, without the first command."""
+        """Return control wavelets as they leave the routers: where the pop mode says so, without the first command."""
         mode = self.pop_mode[run.units.index]
         if not mode.any():
             return run
@@ -421,7 +425,7 @@ class SwitchedColor:
         return Run(run.units, words[:, None, :], run.first, run.rate, control=True, hops=run.hops)
 
     def _next(self, units: UnitSet) -> Array:
-        """Where switches that are told to move on will stand."""
+        """Return the next positions of switches."""
         now = self.position[units.index]
         following = np.minimum(now + 1, POSITIONS - 1)
         rows, columns = units.index
@@ -489,7 +493,7 @@ class SwitchedColor:
     # What is left
 
     def left_waiting(self) -> list[tuple[int, int, int, int]]:
-        """Wavelets that wait at routers: port, row, column and how many."""
+        """Return the wavelets that wait at routers: port, row, column and how many."""
         counts = np.zeros((len(PORTS), *self.free.shape), np.int64)
         for port, runs in enumerate(self.waiting):
             for run in runs:
@@ -500,13 +504,13 @@ class SwitchedColor:
         ]
 
     def taken_ports(self, row: int, column: int) -> list[str]:
-        """The ports a router takes the color from as its switch stands."""
+        """Return the ports a router takes the color from in its current position."""
         mask = int(self.receive[self.position[row, column], row, column])
         return [name for port, name in enumerate(PORTS) if mask >> port & 1]
 
 
 def switched_parts(queue: OutputQueue, units: UnitSet) -> list[tuple[SwitchedColor, UnitSet]]:
-    """The units of a set that send a switched color by a queue, by color."""
+    """Return the units of a set that send a switched color by a queue, by color."""
     return [
         (color, part)
         for color, mask in queue.switched

@@ -1,4 +1,4 @@
-"""Tasks of a class: when they were activated and since when they are unblocked, unit by unit.
+"""Task states of a class: when tasks were activated and since when they are unblocked, unit by unit.
 
 Engine order is not time order: what happens at cycle 500 may be known before what happens at cycle 100. So the
 state of a task is times, not flags: an activation or an unblocking of the future waits until the task has run, or
@@ -56,7 +56,7 @@ class Task:
     """Blocks of the class in which some unit may have the task active."""
 
     def expect_completions(self, *, activate: bool) -> None:
-        """Operations that activate or else unblock the task exist: from now on its times are kept for `complete`."""
+        """Keep the times of the task for `complete`: some operation activates or unblocks it at its completion."""
         times = np.full(self.active.shape, -1, np.int64)
         if activate:
             self.picked, self.completed = times, np.zeros(self.active.shape, np.bool_)
@@ -64,7 +64,7 @@ class Task:
             self.blocked = times
 
     def complete(self, units: UnitSet, time: Any, *, activate: bool) -> None:
-        """An operation that activates or else unblocks the task completes at given times.
+        """Activate or unblock the task by an operation that completes at given times.
 
         The engine may learn of it after the task has been picked, or was blocked, at a later cycle: then it has had its
         effect before. Completions of one cycle come one after the other, so that in which the task is picked may hold
@@ -84,7 +84,7 @@ class Task:
                 self.unblock(part, share, ahead=True)
 
     def activate(self, units: UnitSet, time: Any) -> None:
-        """An instruction activates the task of some units at given times; an active task is not activated twice."""
+        """Activate the task of some units by an instruction at given times; an active task stays as it is."""
         self._activate(units, time, completion=False)
 
     def _activate(self, units: UnitSet, time: Any, *, completion: bool) -> None:
@@ -110,7 +110,7 @@ class Task:
         self.cls.touch(units, self)
 
     def pick(self, units: UnitSet, time: Any) -> None:
-        """The task is picked on some units, to begin soon: its activation is used up, and what came before."""
+        """Pick the task on some units, to begin soon: its activation, and what came before, is used up."""
         self.active[units.index] = NEVER
         if self.picked is None or self.completed is None:
             return
@@ -129,7 +129,7 @@ class Task:
                 self._activate(part, select(common, part, when), completion=True)
 
     def unblock(self, units: UnitSet, time: Any, *, ahead: bool = False) -> None:
-        """Allow the task from given times on.
+        """Unblock the task from given times on.
 
         `ahead` says that a completion does it, which may be later than what the units do next: where the task is
         not blocked now, it counts once more after a blocking that comes before it.
@@ -158,7 +158,7 @@ class Task:
         self.cls.touch(units, self)
 
     def block(self, units: UnitSet, time: Any) -> None:
-        """Forbid the task at given times, until an unblocking that comes later."""
+        """Block the task at given times, until an unblocking that comes later."""
         if self.unblocked is None:
             return
         index = units.index
@@ -182,7 +182,7 @@ class Task:
                 self.unblock(part, select(common, part, when), ahead=True)
 
     def ready(self, units: UnitSet) -> Array:
-        """From when on each unit could run the task, NEVER if it cannot."""
+        """Return from when on each unit could run the task, NEVER if it cannot."""
         if self.unblocked is None:
             return self.active[units.index]
         return np.maximum(self.active[units.index], self.unblocked[units.index])

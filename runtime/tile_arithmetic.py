@@ -1,7 +1,7 @@
-"""The functions on tiles in numpy: each computes whole views, in place.
+"""Kernels of the tile functions, in numpy: each computes whole views, in place.
 
 Elements are computed in the type of the destination, matrix products in float32 (integers in int32), as the cores do.
-What stands in front of the extents of a tile (rows and columns of units) is carried along. Nothing here knows units.
+Dimensions in front of the extents of a tile (rows and columns of units) are batch dimensions. Nothing here knows units.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
 
 
 def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool, wrap: bool = False) -> Array:
-    """Elements of another type, rounded as `rounding` says, by default to nearest even.
+    """Return elements converted to another type, rounded as `rounding` says, by default to nearest even.
 
     Floats of one type are rounded to whole numbers if `rounding` is given, as the cores do. Floats too large for an
     integer are held at its limits; with `wrap` the lower bits of the integer of 64 bits are kept.
@@ -61,7 +61,7 @@ def convert(source: Array, dtype: np.dtype[Any], rounding: str | None, *, satura
 
 
 def _to_float(source: Array, dtype: np.dtype[Any], rounding: str | None, *, saturate: bool) -> Array:
-    """Numbers as floats of another type."""
+    """Return numbers as floats of another type."""
     largest = float(cast("Any", ml_dtypes.finfo(dtype)).max)
     if saturate:
         source = np.clip(source.astype(np.float64), -largest, largest)
@@ -110,7 +110,7 @@ def copy(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
 
 
 def _in_shape(source: Array, destination: Array, *, reshape: bool) -> Array:
-    """A source in the extents of the destination, if they only have another number of dimensions, or may differ."""
+    """Return a source in the extents of the destination, if the number of dimensions, or the extents, may differ."""
     if source.shape == destination.shape:
         return source
     if source.ndim == destination.ndim and not reshape:
@@ -133,7 +133,7 @@ def _accumulate(destination: Array, values: Array) -> None:
 
 
 def _typed(operand: Operand, dtype: np.dtype[Any]) -> Operand:
-    """An operand in the type that is computed in; integers that do not fit lose their upper bits."""
+    """Return an operand in the type that is computed in; integers that do not fit lose their upper bits."""
     if type(operand) is np.ndarray:
         return operand if operand.dtype == dtype else operand.astype(dtype)
     return dtype.type(operand) if _is_float(dtype) else np.asarray(operand).astype(dtype)[()]
@@ -196,7 +196,7 @@ def _pad(destination: Array, sources: Sequence[Operand], options: Mapping[str, A
 
 
 def _fitting(values: Array, destination: Array) -> Array:
-    """What has the shape of the destination; raises ValueError rather than let numpy repeat it."""
+    """Return a source of the shape of the destination. Raises ValueError where numpy would broadcast it."""
     if values.shape != destination.shape:
         raise ValueError
     return values

@@ -1,9 +1,9 @@
-"""A whole entry of a channel as one instruction: taken, copied into or out of, and handed on.
+"""Fused instructions for a whole entry of a channel: take it, copy into or out of it, hand it on.
 
-What a push or a pop of a tile becomes stands together in the code: wait for the entry, make tiles of its slot, copy,
-tell the other side. Where all units of a warp do so in step, nothing of it depends on more than the number of the
-entry, and the views that are copied come round with the slots; so they are kept, and an entry costs a look at counters.
-Everything else, waiting included, is left to the instructions of the single operations, which stand behind.
+The operations of a push or a pop of a tile are together in the code: wait for the entry, make tiles of its slot,
+copy, signal the other side. Where all units of a warp do so in step, nothing of it depends on more than the number of
+the entry, and the views that are copied repeat with the slots; so they are kept, and an entry costs a look at counters.
+Everything else, waiting included, is left to the instructions of the single operations, which follow.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from .program import Body
 
 MAX_ROUND = 256
-"""Entries after which all slots come round at the latest; more views are not kept."""
+"""Entries after which all slots repeat; more views are not kept."""
 
 MAX_REBUILT = 64
 """How often the views of one set of units are made anew before that is given up."""
 
 
 def entry_at(ops: Sequence[Operation], position: int) -> Sequence[Operation]:
-    """The operations of one entry that begin at a position, none if nothing is to be gained there."""
+    """Return the operations of one entry that begin at a position, none if nothing is to be gained there."""
     first = ops[position]
     if not isinstance(first, flow.AcquireOp | flow.WaitOp):
         return ()
@@ -137,7 +137,7 @@ def _nothing(warp: Warp) -> None:
 
 
 class _Entry:
-    """One entry as an instruction; see `entry`."""
+    """One entry as an instruction; see `compile_entry`."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class _Entry:
         self.views: dict[UnitSet, _Views | None] = {}
 
     def push_alone(self, warp: Warp) -> int | None:
-        """`push` on a channel of one lane."""
+        """Return `push` on a channel of one lane."""
         found = self._found(warp)
         if found is None:
             return None
@@ -207,7 +207,7 @@ class _Entry:
         return self.after
 
     def push(self, warp: Warp) -> int | None:
-        """The producer's entry; None leaves it to the instructions behind."""
+        """Push the producer's entry; None leaves it to the instructions behind."""
         found = self._found(warp)
         if found is None:
             return None
@@ -250,7 +250,7 @@ class _Entry:
         return self.after
 
     def pop_alone(self, warp: Warp) -> int | None:
-        """`pop` on a channel of one lane."""
+        """Return `pop` on a channel of one lane."""
         found = self._found(warp)
         if found is None:
             return None
@@ -272,7 +272,7 @@ class _Entry:
         return self.after
 
     def pop(self, warp: Warp) -> int | None:
-        """The consumer's entry, as far as it is one; None leaves it to the instructions behind."""
+        """Pop the consumer's entry; None leaves it to the instructions behind."""
         found = self._found(warp)
         if found is None:
             return None
@@ -319,7 +319,7 @@ class _Entry:
     # Views
 
     def _found(self, warp: Warp) -> _Views | None:
-        """The views for the units of a warp, if they may be had for all at once."""
+        """Return the views for the units of a warp, if they may be had for all at once."""
         found = self.views.get(warp.units)
         if found is None or found.group.left:
             return self._renew(warp)
@@ -331,7 +331,7 @@ class _Entry:
         return found
 
     def _renew(self, warp: Warp) -> _Views | None:
-        """Views to be filled for the units and inputs of a warp; None if it cannot be done for them all at once."""
+        """Return new views to be filled for the units and inputs of a warp; None if they have none in common."""
         units = warp.units
         old = self.views.get(units)
         rebuilt = 0 if old is None else old.rebuilt + 1
@@ -347,7 +347,7 @@ class _Entry:
         return found
 
     def _build(self, warp: Warp, found: _Views, number: int) -> tuple[tuple[Array, Array], ...] | None:
-        """The views of an entry, of which the instructions behind make the tiles; None if there are none in common."""
+        """Return the views of an entry whose tiles the instructions behind make; None if there are none in common."""
         slots = warp.slots
         slots[self.number] = number
         for make in self.make:

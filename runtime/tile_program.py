@@ -1,4 +1,4 @@
-"""Compiles the operations on tiles and channels into instructions.
+"""Compiler of the operations on tiles and channels.
 
 A tile whose numbers are all known is made once; one in a slot of a channel is made for each entry, but its walk, and
 with it its views, only once for each slot.
@@ -67,7 +67,7 @@ def _dtype(type: Attribute, op: Operation) -> np.dtype[Any]:
 
 
 def tile(body: Body, op: flow.TileOp) -> None:
-    """Make a tile."""
+    """Compile the making of a tile."""
     owner, owner_lane = None, None
     if op.owner is not None:
         owner = next((cls for cls in body.machine.classes if cls.name == op.owner.units), None)
@@ -153,7 +153,7 @@ def tile(body: Body, op: flow.TileOp) -> None:
                 note_copy(place.rows, place.members, found, number)
 
     def make_apart(warp: Warp, first: Any, number: Any) -> None:
-        """For units that are at entries of their own, or at none: that is what a negative number says."""
+        """Make tiles for units that are at entries of their own, or, with a negative number, at none."""
         values = warp.slots
         place = np.where(number < 0, 0, number % count * size)
         found = walk(values, _whole(first + place))
@@ -165,7 +165,7 @@ def tile(body: Body, op: flow.TileOp) -> None:
 
 
 def _field(body: Body, field: int | SSAValue) -> tuple[int, int | None]:
-    """The slot of a value, or a number."""
+    """Return the slot of a value, or a number."""
     if isinstance(field, int):
         return -1, field
     slot = body.use(field)
@@ -173,7 +173,7 @@ def _field(body: Body, field: int | SSAValue) -> tuple[int, int | None]:
 
 
 def _whole(value: Any) -> Any:
-    """An integer for all units, or an array of integers that differ."""
+    """Return an integer for all units, or an array of integers that differ."""
     if type(value) is np.ndarray:
         first = value.ravel()[0]
         return int(first) if (value == first).all() else value.astype(np.int64, copy=False)
@@ -210,7 +210,7 @@ class _Apply:
         self.alike = alike
         """Sources, and which of their dimensions, counted from the last, have to be checked against the destination."""
         self.name = name
-        """What messages call it."""
+        """Its name in messages."""
         self.kernel = kernel
         self.destination = destination
         self.sources = sources
@@ -254,7 +254,7 @@ class _Apply:
         return None
 
     def _in_pieces(self, warp: Warp, destination: Tile, sources: list[Any]) -> None:
-        """Part by part, where the units have no common view."""
+        """Compute part by part, where the units have no common view."""
         units = warp.units
         tiles = [destination, *(source for source in sources if type(source) is Tile)]
         for part in pieces(units, tiles):
@@ -297,7 +297,7 @@ class _Apply:
             raise self._mismatch(units, out, operands) from error
 
     def _check_extents(self, out: Array, operands: list[Any]) -> None:
-        """Raise ValueError where numpy would repeat what is not said to repeat."""
+        """Raise ValueError where numpy would broadcast an operand that must not be."""
         for source, dimension in self.alike:
             if operands[source].shape[dimension] != out.shape[dimension]:
                 raise ValueError
@@ -316,7 +316,7 @@ class _Apply:
 
 
 def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> None:
-    """Tell of a tile that is used outside the life of the entry it belongs to."""
+    """Report a tile that is used outside the lifetime of its entry."""
     channel = tile.channel
     assert channel is not None
     produced = tile.role == "written"
@@ -346,7 +346,7 @@ def _check_use(warp: Warp, tile: Tile, where: str | None, *, writes: bool) -> No
 
 
 def _reject_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
-    """Tell of a unit that writes to a slot of a channel in whose entries it takes no part."""
+    """Report a unit that writes to a slot of a channel in which it takes no part."""
     rows, columns = warp.units.cells()
     row, lane = next(
         (row, lane) for row, lane in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)
@@ -364,7 +364,7 @@ def _reject_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
 def _check_member(
     channel: Channel, group: Rows, member: int, tile: Tile, number: int, where: str | None, *, writes: bool
 ) -> None:
-    """Tell of entry `number`, which one producer or consumer of some rows uses, outside its life."""
+    """Report entry `number` that a producer or consumer of some rows uses outside its lifetime."""
     role = tile.role
     add = channel.machine.findings.add
     if role == "written":
@@ -388,7 +388,7 @@ def _check_member(
 
 
 def _check_copy(channel: Channel, group: Rows, member: int, tile: Tile, number: int, where: str | None) -> None:
-    """Tell of a copy of an entry that is used after the copy of a later one has been put over it."""
+    """Report a copy of an entry that is used after the copy of a later one has overwritten it."""
     walk, count = tile.walk, tile.count
     if type(walk.address) is not int or walk.shapes_differ():
         return
@@ -417,7 +417,7 @@ def note_copy(group: Rows, members: range, walk: Walk, number: int) -> None:
 
 
 def apply(body: Body, op: flow.TileApplyOp) -> None:
-    """Compute a function."""
+    """Compile a function on tiles."""
     name = op.function.data
     _dtype(op.destination.type, op)
     for source in op.sources:
@@ -430,7 +430,7 @@ def apply(body: Body, op: flow.TileApplyOp) -> None:
 
 
 def _open_extents(op: flow.TileApplyOp) -> list[tuple[int, int]]:
-    """Sources and their dimensions, counted from the last, that are only known to fit the destination at run time."""
+    """Return the sources and dimensions, counted from the last, that must match the destination at run time."""
     made = op.destination.owner
     if not isinstance(made, flow.TileOp):
         return []
@@ -447,7 +447,7 @@ def _open_extents(op: flow.TileApplyOp) -> list[tuple[int, int]]:
 
 
 def tile_print(body: Body, op: flow.TilePrintOp) -> None:
-    """Keep a copy of a tile for the host."""
+    """Compile a print: keep a copy of a tile for the host."""
     source, label, where = body.use(op.tile), op.label.data, location_of(op)
     printed = body.machine.printed_tiles
 
@@ -474,7 +474,7 @@ def _each(warp: Warp, tile: Tile, where: str | None) -> list[tuple[Any, Array]]:
 
 
 def tile_get(body: Body, op: flow.TileGetOp) -> None:
-    """Read one element."""
+    """Compile the read of one element."""
     source, where = body.use(op.tile), location_of(op)
     result = body.define(op.result)
 
@@ -496,17 +496,17 @@ def tile_get(body: Body, op: flow.TileGetOp) -> None:
 
 
 def acquire(body: Body, op: flow.AcquireOp) -> None:
-    """The producer's next entry."""
+    """Compile the acquisition of the producer's next entry."""
     _take(body, op, "acquire", producing=True)
 
 
 def wait(body: Body, op: flow.WaitOp) -> None:
-    """The consumer's next entry."""
+    """Compile the wait for the consumer's next entry."""
     _take(body, op, "wait", producing=False)
 
 
 def _take(body: Body, op: flow.AcquireOp | flow.WaitOp, action: str, *, producing: bool) -> None:
-    """The next entry of one side: its number, or a reason to part or to wait."""
+    """Compile taking the next entry of one side: its number, or a reason to part or to wait."""
     channel, where = _channel(body, op.channel, op), location_of(op)
     _belongs(body, op, channel, producing=producing)
     result = body.define(op.result)
@@ -528,14 +528,14 @@ def _take(body: Body, op: flow.AcquireOp | flow.WaitOp, action: str, *, producin
 
 
 def commit(body: Body, op: flow.CommitOp) -> None:
-    """An entry is complete."""
+    """Compile the commit of an entry."""
     channel, where = _channel(body, op.channel, op), location_of(op)
     _belongs(body, op, channel, producing=True)
     _give(body, channel, lambda warp: channel.commit(warp, where), producing=True)
 
 
 def release(body: Body, op: flow.ReleaseOp) -> None:
-    """An entry is done with."""
+    """Compile the release of an entry."""
     channel, where = _channel(body, op.channel, op), location_of(op)
     _belongs(body, op, channel, producing=False)
     _give(body, channel, lambda warp: channel.release(warp, where), producing=False)
@@ -559,7 +559,7 @@ def _give(body: Body, channel: Channel, give: Callable[[Warp], Any], *, producin
 
 
 def drain(body: Body, op: flow.DrainOp) -> None:
-    """The producer's end."""
+    """Compile the producer's end."""
     channel, where = _channel(body, op.channel, op), location_of(op)
     _belongs(body, op, channel, producing=True)
     channel.drained = True
@@ -599,4 +599,4 @@ HANDLERS: dict[type[Operation], Callable[[Any, Any], None]] = {
     flow.ReleaseOp: release,
     flow.DrainOp: drain,
 }
-"""What compiles each operation."""
+"""The function that compiles each operation."""

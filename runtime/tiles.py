@@ -1,7 +1,7 @@
 """Tiles: strided walks over byte-addressed memories, and their elements as numpy views over many units at once.
 
 A view of several units is [rows, columns, *extents] of the set, one of a single unit is [*extents]; writing to it
-writes to memory. Where extents differ from unit to unit, or addresses lie irregularly, there is no view of all units:
+writes to memory. Where extents differ from unit to unit, or addresses are irregular, there is no view of all units:
 then the set is taken apart. Nothing here knows what is computed.
 """
 
@@ -34,7 +34,7 @@ _FLOATS: dict[type[Attribute], Any] = {
 
 
 def element_dtype(type: Attribute) -> np.dtype[Any] | None:
-    """The numpy type of the elements of a tile; None for a type that numpy does not have."""
+    """Return the numpy type of the elements of a tile; None for a type that numpy does not have."""
     if isinstance(type, IntegerType):
         if type.bitwidth not in (8, 16, 32, 64):
             return None
@@ -45,7 +45,7 @@ def element_dtype(type: Attribute) -> np.dtype[Any] | None:
 
 
 BETWEEN_ARRAYS = 1 << 16
-"""Bytes left free behind an array, so that what runs on behind its end is told and does not reach the next."""
+"""Bytes left free behind an array, so that an access beyond its end is reported and does not reach the next."""
 
 
 class Space:
@@ -64,9 +64,9 @@ class Space:
         self.column_pitch = 0 if shape is None else size
 
     def extend(self, count: int, name: str = "", alignment: int = 512) -> int:
-        """Address of `count` more bytes of a shared memory, zero, that tiles must not reach beyond.
+        """Extend a shared memory by an array of `count` zero bytes and return its address.
 
-        `name` is what errors call them. Views made before are of the old memory.
+        Tiles must not reach beyond the array; `name` is its name in errors. Views made before are of the old memory.
         """
         before = self.size + BETWEEN_ARRAYS if self.arrays else self.size
         address = -(-before // alignment) * alignment
@@ -76,7 +76,7 @@ class Space:
         return address
 
     def fetch(self, address: int, count: int, dtype: np.dtype[Any]) -> Array:
-        """`count` elements of a shared memory, as a view."""
+        """Return `count` elements of a shared memory, as a view."""
         return self.bytes[address : address + count * dtype.itemsize].view(dtype)
 
 
@@ -85,7 +85,7 @@ Number = Any
 
 
 class Walk:
-    """Where the elements of a tile lie: the same for every entry of a channel that uses the slot again."""
+    """Where the elements of a tile are: the same for every entry of a channel that uses the slot again."""
 
     __slots__ = ("address", "dtype", "extents", "lane", "owner", "space", "strides", "views")
 
@@ -121,20 +121,20 @@ class Walk:
         )  # fmt: skip
 
     def shapes_differ(self) -> list[Array]:
-        """The extents, strides and lanes that are not the same for all units."""
+        """Return the extents, strides and lanes that are not the same for all units."""
         return [n for n in (self.lane, *self.extents, *self.strides) if type(n) is np.ndarray]
 
     def bytes(self) -> int:
-        """From the first to behind the last byte; of the units that differ, the most."""
+        """Return the bytes from the first to behind the last; the most, where units differ."""
         steps = (np.max((extent - 1) * stride) for extent, stride in zip(self.extents, self.strides, strict=True))
         return (int(sum(steps)) + 1) * self.dtype.itemsize
 
     def end(self) -> int:
-        """The byte behind the last, where the address is one number."""
+        """Return the byte behind the last, where the address is one number."""
         return self.address + self.bytes()
 
     def view(self, units: UnitSet, where: str | None) -> Array | None:
-        """The elements for some units; None if they have no common view. Raises LoomError outside the memory."""
+        """Return the elements for some units; None if they have no common view. Raises LoomError outside the memory."""
         found = self.views.get(units)
         if found is None:
             found = self._view(units, where)
@@ -226,7 +226,7 @@ class Tile:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> Tile:
-        """The tile for a subset of the units."""
+        """Return the tile for a subset of the units."""
         if not any(type(n) is np.ndarray for n in (*self.walk.numbers(), self.number)):
             return self
         index = locate(outer, inner)
@@ -234,7 +234,7 @@ class Tile:
         return Tile(walk, self.channel, _share(self.number, index, inner), self.role, self.count)
 
     def merge(self, units: UnitSet, parts: list[tuple[UnitSet, Tile]]) -> Tile:
-        """One tile for a set out of those of its parts, which are walks over one memory."""
+        """Merge the tiles of the parts of a set, which are walks over one memory, into one."""
         first = parts[0][1]
         if any(part.walk.space is not first.walk.space for _, part in parts):
             raise LoomError("a tile lies in different memories on different units; use one memory")
@@ -264,7 +264,7 @@ def _combine(units: UnitSet, sets: list[UnitSet], values: Sequence[Number]) -> N
 
 
 def pieces(units: UnitSet, tiles: Sequence[Tile]) -> Iterator[UnitSet]:
-    """The units in parts within which every tile has one shape; single units where addresses are irregular too."""
+    """Yield parts of the units in which every tile has one shape; single units where addresses are irregular."""
     if type(units) is Rectangle:
         differing = [numbers for tile in tiles for numbers in tile.walk.shapes_differ()]
         if differing:

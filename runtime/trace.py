@@ -1,4 +1,4 @@
-"""A machine that writes down what its units do, one JSON object a line.
+"""Execution trace: a machine that writes what its units do, one JSON object a line.
 
 An object is one step of the engine, for all the units that take it together: a task that starts, a DSD operation that
 is issued, a receiving operation that completes. `cycle` and `last_cycle` are the estimated clocks of the first and the

@@ -1,4 +1,4 @@
-"""The units of one `flow.units` as the engine holds them, in class coordinates."""
+"""Unit class: the state of the units of one `flow.units`, in class coordinates."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class UnitClass:
         """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
     def _words(self, machine: Machine) -> int:
-        """Return the words of memory of a unit: all that a PE has or, on a large grid, those in use.
+        """Return the words of memory of a unit: all of a PE or, on a large grid, those in use.
 
         Pages that nothing touches cost nothing.
         """
@@ -100,13 +100,13 @@ class UnitClass:
         return max(whole, self.words_in_use)
 
     def resources(self) -> list[Resource]:
-        """All that only one operation at a time may use."""
+        """Return all that only one operation at a time may use."""
         sides = [side.queue for fifo in self.fifos.values() for side in fifo.sides]
         queues = [*self.inputs.values(), *self.outputs.values(), *sides]
         return [*(queue.resource for queue in queues), *self.microthreads.values()]
 
     def microthread(self, number: int) -> Resource:
-        """The microthread of an id, on every unit."""
+        """Return the microthread of an id, on every unit."""
         found = self.microthreads.get(number)
         if found is None:
             remedy = "give them different ids (ut) or start the second when the first has completed (DSD-209)"
@@ -114,17 +114,17 @@ class UnitClass:
         return found
 
     def register(self, file: str, number: int) -> Register:
-        """The register of a file and number, of every unit."""
+        """Return the register of a file and number, of every unit."""
         return self.registers.setdefault((file, number), Register(self, file, number))
 
     # Places
 
     def grid_position(self, row: int, column: int) -> tuple[int, int]:
-        """(x, y) of a unit in the grid."""
+        """Return (x, y) of a unit in the grid."""
         return self.placement.position(row, column)
 
     def describe(self, units: UnitSet) -> str:
-        """Units in words, in grid coordinates."""
+        """Return some units in words, in grid coordinates."""
         if units.count == 1:
             row, column = (int(v.ravel()[0]) for v in units.cells())
             return self.machine.unit_name(*self.grid_position(row, column))
@@ -143,11 +143,11 @@ class UnitClass:
 
     @property
     def memory_in_words(self) -> str:
-        """What an address is outside of, for a message."""
+        """Return in words the memory that an address is outside of."""
         return "its memory in use" if self.memory.words == self.words_in_use else "its memory"
 
     def describe_first(self, units: UnitSet, wrong: Any, value: Any) -> tuple[str, Any]:
-        """The first unit where `wrong` holds, in words, and its value."""
+        """Return the first unit where `wrong` holds, in words, and its value."""
         rows, columns = np.broadcast_arrays(*units.cells())
         wrong = np.broadcast_to(np.asarray(wrong), units.shape)
         y, x = np.argwhere(wrong)[0]
@@ -155,7 +155,7 @@ class UnitClass:
         return self.machine.unit_name(*self.grid_position(int(rows[y, x]), int(columns[y, x]))), value.item()
 
     def stray(self, units: UnitSet, address: Any, kind: str, where: str | None) -> LoomError:
-        """The error about an access at run-time byte addresses of which one cannot be."""
+        """Return the error for an access at byte addresses of which one is invalid."""
         address = np.asarray(address)
         size = DTYPES[kind].itemsize
         outside = (address < 0) | (address + size > 2 * self.memory.words)
@@ -172,7 +172,7 @@ class UnitClass:
         )  # fmt: skip
 
     def warn_of_odd_word(self, units: UnitSet, address: Any, what: str, where: str | None) -> None:
-        """Warn, once for each place, that `what` accesses 32-bit elements at word addresses of which one is odd."""
+        """Warn once for each place that `what` accesses 32-bit elements at word addresses of which one is odd."""
         if where is None or where not in self.machine.warned:
             place, word = self.describe_first(units, np.asarray(address) & 1 == 1, address)
             self.machine.warn(
@@ -182,7 +182,7 @@ class UnitClass:
             )
 
     def loss(self, queue: OutputQueue, units: UnitSet) -> str:
-        """Why wavelets of a queue are lost, for the first unit concerned."""
+        """Return why wavelets of a queue are lost, for the first unit concerned."""
         assert queue.lost is not None
         rows, columns = np.broadcast_arrays(*units.cells())
         y, x = np.argwhere(queue.lost[units.index])[0]
@@ -196,7 +196,7 @@ class UnitClass:
     # Scheduling
 
     def touch(self, units: UnitSet, task: Task) -> None:
-        """Some units may now be able to run a task."""
+        """Wake the blocks of units that may now be able to run a task."""
         scheduler = self.machine.scheduler
         if isinstance(units, Rectangle) and self.blocks_across == 1:
             numbers: Sequence[int] = range(units.rows[0] // self.block_rows, units.rows[-1] // self.block_rows + 1)
@@ -208,7 +208,7 @@ class UnitClass:
             scheduler.wake(self, number)
 
     def hold(self, units: UnitSet) -> None:
-        """Units stop in the middle of a task: they start no other."""
+        """Hold units in the middle of a task, so that they start no other."""
         busy = self.busy[units.index]
         if not every(busy):
             self.busy_units += units.count - int(busy.sum())
@@ -216,7 +216,7 @@ class UnitClass:
 
 
 def _block_shape(height: int, width: int, block_units: int | None) -> tuple[int, int]:
-    """Rows and columns of a block: whole rows, unless fewer units than a row has are asked for."""
+    """Return the rows and columns of a block: whole rows, unless fewer units than a row has are asked for."""
     if block_units is not None:
         return max(1, min(height, block_units // width)), max(1, min(width, block_units))
     if height * width <= BLOCK_UNITS:

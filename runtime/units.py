@@ -45,7 +45,7 @@ class Rectangle:
         return f"Rectangle(rows={self.rows}, columns={self.columns})"
 
     def cells(self) -> tuple[Array, Array]:
-        """Row and column of every unit, each of the set's shape."""
+        """Return row and column of every unit, each of the set's shape."""
         rows, columns = np.meshgrid(np.asarray(self.rows), np.asarray(self.columns), indexing="ij")
         return rows, columns
 
@@ -66,7 +66,7 @@ class Cells:
         return f"Cells({self.count})"
 
     def cells(self) -> tuple[Array, Array]:
-        """Row and column of every unit, each of the set's shape."""
+        """Return row and column of every unit, each of the set's shape."""
         return self.index
 
 
@@ -83,12 +83,12 @@ def _canonical(indices: range) -> range:
 
 
 def rectangle(rows: range, columns: range) -> Rectangle:
-    """The rectangle of two non-empty ranges."""
+    """Return the rectangle of two non-empty ranges."""
     return _interned(_canonical(rows), _canonical(columns))
 
 
 def cells(rows: Array, columns: Array) -> UnitSet:
-    """The set of the given distinct units, as a rectangle where they form one."""
+    """Return the set of the given distinct units, as a rectangle where they form one."""
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
     y, x = _progression(np.unique(rows)), _progression(np.unique(columns))
@@ -98,7 +98,7 @@ def cells(rows: Array, columns: Array) -> UnitSet:
 
 
 def _progression(values: Array) -> range | None:
-    """Sorted distinct values as a range, or None where the steps differ."""
+    """Return sorted distinct values as a range, or None where the steps differ."""
     first = int(values[0])
     if len(values) == 1:
         return range(first, first + 1)
@@ -109,7 +109,7 @@ def _progression(values: Array) -> range | None:
 
 
 def _runs(mask: Array) -> list[range]:
-    """The true positions of a one-dimensional mask as ranges, strided where that gives a single one."""
+    """Return the true positions of a one-dimensional mask as ranges, strided where that gives a single one."""
     positions = np.flatnonzero(mask)
     whole = _progression(positions)
     if whole is not None:
@@ -119,7 +119,7 @@ def _runs(mask: Array) -> list[range]:
 
 
 def _pieces(mask: Array) -> list[tuple[range, range]] | None:
-    """A two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
+    """Return a two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
     rows_any: Array = np.logical_or.reduce(mask, axis=1)
     rows = np.flatnonzero(rows_any)
     if not len(rows):
@@ -144,12 +144,12 @@ def _pieces(mask: Array) -> list[tuple[range, range]] | None:
 
 
 def _compose(outer: range, inner: range) -> range:
-    """The members of `outer` at the positions `inner`."""
+    """Return the members of `outer` at the positions `inner`."""
     return outer[inner.start : inner[-1] + 1 : inner.step]
 
 
 def from_mask(units: UnitSet, mask: Array) -> list[UnitSet]:
-    """The units of a set where `mask` (of its shape) holds, as few sets."""
+    """Return the units of a set where `mask` (of its shape) holds, as few sets."""
     if isinstance(units, Rectangle):
         pieces = _pieces(mask)
         if pieces is not None:
@@ -163,7 +163,7 @@ def from_mask(units: UnitSet, mask: Array) -> list[UnitSet]:
 
 
 def _common(a: range, b: range) -> range | None:
-    """The common members of two ranges, None where they are none; raises ValueError for unequal steps."""
+    """Return the common members of two ranges, None where they are none; raises ValueError for unequal steps."""
     if a.step != b.step:
         if len(a) == 1:
             return a if a.start in b else None
@@ -188,7 +188,7 @@ def _trim(indices: range) -> range:
 
 
 def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
-    """The units in both sets."""
+    """Return the units in both sets."""
     if a is b:
         return a
     if isinstance(a, Rectangle) and isinstance(b, Rectangle):
@@ -212,7 +212,7 @@ def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
 
 
 def contains(units: UnitSet, candidates: UnitSet) -> Array:
-    """Whether each unit of `candidates` is in `units`, bool of the shape of `candidates`."""
+    """Return whether each unit of `candidates` is in `units`, bool of the shape of `candidates`."""
     rows, columns = candidates.cells()
     if isinstance(units, Rectangle):
         return _member(units.rows, rows) & _member(units.columns, columns)
@@ -227,12 +227,12 @@ def _member(indices: range, values: Array) -> Array:
 
 
 def position_keys(rows: Array, columns: Array) -> Array:
-    """A number for each (row, column), in the order of `Cells`."""
+    """Return a number for each (row, column), in the order of `Cells`."""
     return (rows.astype(np.int64) << 32) | columns
 
 
 def subtract(a: UnitSet, b: UnitSet) -> list[UnitSet]:
-    """The units of `a` that are not in `b`, as few sets. `b` is a subset of `a`."""
+    """Return the units of `a` that are not in `b`, as few sets. `b` is a subset of `a`."""
     if a is b:
         return []
     if (
@@ -255,7 +255,7 @@ def subtract(a: UnitSet, b: UnitSet) -> list[UnitSet]:
 
 
 def union(sets: Sequence[UnitSet]) -> UnitSet:
-    """All units of disjoint sets as one set."""
+    """Return all units of disjoint sets as one set."""
     if len(sets) == 1:
         return sets[0]
     joined = _join_rectangles(sets)
@@ -268,7 +268,7 @@ def union(sets: Sequence[UnitSet]) -> UnitSet:
 
 
 def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
-    """The bounding rectangle of dense disjoint rectangles that fill it."""
+    """Return the bounding rectangle of dense disjoint rectangles that fill it."""
     total = 0
     top = left = 1 << 60
     bottom = right = -1
@@ -284,17 +284,17 @@ def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
 
 
 def some(mask: Array) -> bool:
-    """Whether a mask holds anywhere. Much faster than `mask.any()` on the few units of a small grid."""
+    """Return whether a mask holds anywhere. Much faster than `mask.any()` on the few units of a small grid."""
     return b"\x01" in mask.tobytes()
 
 
 def every(mask: Array) -> bool:
-    """Whether a mask holds everywhere; see `some`."""
+    """Return whether a mask holds everywhere; see `some`."""
     return b"\x00" not in mask.tobytes()
 
 
 def singles(units: UnitSet) -> list[Rectangle]:
-    """Every unit of a set as a set of its own."""
+    """Return every unit of a set as a set of its own."""
     rows, columns = units.cells()
     return [
         rectangle(range(y, y + 1), range(x, x + 1))
@@ -303,7 +303,7 @@ def singles(units: UnitSet) -> list[Rectangle]:
 
 
 def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
-    """The set moved by a number of rows and columns."""
+    """Return the set moved by a number of rows and columns."""
     if rows == 0 and columns == 0:
         return units
     if isinstance(units, Rectangle):
@@ -315,7 +315,7 @@ def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
 
 
 def locate(outer: UnitSet, inner: UnitSet) -> Index:
-    """Selects a subset's values, of the subset's shape, out of an array of the outer set's shape."""
+    """Select a subset's values, of the subset's shape, out of an array of the outer set's shape."""
     if outer is inner:
         return (slice(None), slice(None))
     if isinstance(outer, Rectangle):
@@ -340,14 +340,14 @@ def _relative(outer: range, inner: range) -> slice:
 
 
 def select(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
-    """A value of the outer set restricted to a subset; a uniform value stays itself."""
+    """Return a value of the outer set restricted to a subset; a uniform value stays itself."""
     if outer is inner or type(value) is not np.ndarray:
         return value
     return value[locate(outer, inner)]
 
 
 def select_vector(outer: UnitSet, inner: UnitSet, value: Array) -> Array:
-    """A vector value [rows, length, columns] of the outer set restricted to a subset."""
+    """Return a vector value [rows, length, columns] of the outer set restricted to a subset."""
     if outer is inner:
         return value
     rows, columns = locate(outer, inner)
@@ -358,7 +358,7 @@ def select_vector(outer: UnitSet, inner: UnitSet, value: Array) -> Array:
 
 
 def assemble(units: UnitSet, parts: Iterable[tuple[UnitSet, Any]], dtype: npt.DTypeLike) -> Array:
-    """An array of the set's shape put together from the values of disjoint subsets that cover it."""
+    """Return an array of the set's shape put together from the values of disjoint subsets that cover it."""
     result = np.empty(units.shape, dtype)
     for part, value in parts:
         result[locate(units, part)] = value

@@ -1,4 +1,4 @@
-"""Unread wavelets of a machine at rest: no error by themselves, but often the cause of one."""
+"""Unread wavelets of a machine at rest: not an error by themselves, but often the cause of one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Unread(NamedTuple):
     sender: tuple[int, int] | None
     """A PE that sent some of them, where that is known."""
     label: str
-    """The color as messages have it."""
+    """The name of the color in messages."""
     state: str
     """Where they are, in words: "wait in input queue @in of PE (1, 0): nothing reads them"."""
 
@@ -128,7 +128,7 @@ def _them(count: int) -> str:
 
 
 def _at_routers(color: SwitchedColor) -> list[Unread]:
-    """Wavelets of a color with switches that wait at routers, or have gone where nothing reads them."""
+    """Return the wavelets of a color with switches that wait at routers, or have gone where nothing reads them."""
     found: list[Unread] = []
     label = color.color.label
 

@@ -1,4 +1,4 @@
-"""The wait graph of a machine at rest: who waits for what only another unit can do, and the circles in it."""
+"""Cycles and roots of the wait graph of a machine at rest."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from .unit_class import UnitClass
 
 MAX_NODES = 4096
-"""Beyond this many waits of single units the graph is built over the first of them."""
+"""Waits of single units from which the graph is built; more are left out."""
 
 Node: TypeAlias = tuple[Unit, int]
 """A unit and the number of one of its waits."""
 
 
 def find_cycle(waits: Sequence[Wait]) -> list[tuple[Unit, Wait]]:
-    """Return units that wait for each other in a circle, in its order, each with its wait; none without a circle.
+    """Return the units of a circular wait, in its order, each with its wait; none if there is no such cycle.
 
     Each edge is a wait for something that one other unit alone can do, and still does if what it waits for comes.
     """
@@ -45,7 +45,7 @@ def find_cycle(waits: Sequence[Wait]) -> list[tuple[Unit, Wait]]:
 
 
 def root_waits(waits: Sequence[Wait]) -> Iterator[Wait]:
-    """Yield the waits for other units, cut to the units for which none that waits can still do what is awaited.
+    """Yield the waits that no unit that waits itself can end, cut to the units for which that holds.
 
     The cause is found there: the other units go on once these do.
     """
@@ -90,7 +90,7 @@ def _edges(waits: Sequence[Wait]) -> Iterator[tuple[int, Unit, set[Node]]]:
 
 
 def _used_after(wait: Wait, known: dict[int, Continuations]) -> frozenset[str]:
-    """The queues and channels that the units of a wait may still use once it is over."""
+    """Return the queues and channels that the units of a wait may use once it is over."""
     cls = wait.cls
     program = known.setdefault(id(cls), Continuations(cls))
     tasks = set(wait.tasks)
@@ -105,6 +105,6 @@ def _used_after(wait: Wait, known: dict[int, Continuations]) -> frozenset[str]:
 
 
 def _read_by(cls: UnitClass, tasks: Iterable[str]) -> set[str]:
-    """The input queues that data tasks among some tasks read."""
+    """Return the input queues that data tasks among some tasks read."""
     found = set(tasks)
     return {task.queue.name for task in cls.task_list if task.queue is not None and task.name in found}

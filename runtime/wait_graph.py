@@ -1,4 +1,4 @@
-"""Who waits for what: the form in which tasks, queues, FIFOs and channels say it when a machine is at rest."""
+"""Wait graph of a machine at rest: the waits of tasks, queues, FIFOs and channels, and whom they wait for."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Unit: TypeAlias = tuple[int, int]
 
 
 class Wait(NamedTuple):
-    """Units that wait: for what, in words."""
+    """A node of the wait graph: units that wait for the same thing."""
 
     cls: UnitClass
     units: UnitSet
     text: str
     where: str | None
     awaited: Awaited | None = None
-    """What other units have to do something for, if it is that."""
+    """The queue or channel that other units have to act on, if any."""
     held: bool = False
     """Whether a task waits, and not only a microthread."""
     queue: str | None = None
-    """The queue, FIFO or channel, as messages name it."""
+    """The name of the queue, FIFO or channel in messages."""
     missing: int | None = None
     """Wavelets, elements or entries that each unit lacks, or cannot send."""
     tasks: tuple[str, ...] = ()
@@ -51,21 +51,21 @@ class Wait(NamedTuple):
 
 
 class Awaited(Protocol):
-    """One end of what joins units: a queue, or a channel."""
+    """What gives a wait its edges: one end of a queue or channel."""
 
     waits_for_all: bool
     """Whether a unit waits for all that `pairs` names, and not for any one of them."""
 
     def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
-        """Units that wait here, each with one that it waits for and the queue or channel that this one has to use."""
+        """Return each waiting unit with a unit it waits for and the queue or channel that one has to use."""
         ...
 
     def remedy(self, *, held: bool) -> str:
-        """What to do where units wait for each other; `held` tells whether a task of one of them waits."""
+        """Return what to do where units wait for each other; `held` means that a task of one of them waits."""
         ...
 
     def explanation(self, wait: Wait) -> str | None:
-        """Why nobody does what is waited for, where that is known and no unit waits for another in a circle."""
+        """Return why no unit ends the wait, if that is known and there is no circular wait."""
         ...
 
 
@@ -78,6 +78,6 @@ def completion_tasks(application: Application) -> tuple[str, ...]:
 
 
 def waiter(application: Application) -> str:
-    """A task or microthread and its operation, in words."""
+    """Return a task or microthread and its operation, in words."""
     name = f"microthread {application.microthread}" if application.is_async else f"task @{application.task}"
     return f"{name}: {application.text}{f' ({application.where})' if application.where else ''}"

@@ -1,4 +1,4 @@
-"""Warps and the instructions that run them.
+"""Warps (units in lockstep), divergence and reconvergence, and the instructions that run them.
 
 A warp is a set of units of one class at one program point. Its state is explicit: program counter, value slots,
 unit set, clock at its last commit and cycles since. Code is a flat list of closures; one returns None to go on, a
@@ -67,11 +67,11 @@ class Warp:
 
     @property
     def now(self) -> Any:
-        """The clock of each unit at this point."""
+        """Return the clock of each unit at this point."""
         return self.time + self.elapsed if self.elapsed else self.time
 
     def part(self, units: UnitSet) -> Warp:
-        """A warp of a subset of the units, with their share of every value."""
+        """Return a warp of a subset of the units, with their share of every value."""
         outer = self.units
         slots = self.slots.copy()
         if outer is not units:
@@ -89,14 +89,14 @@ class Warp:
         return warp
 
     def shrink(self, units: UnitSet) -> None:
-        """Keep a subset of the units."""
+        """Shrink the warp to a subset of its units."""
         if units is not self.units:
             smaller = self.part(units)
             self.units, self.slots, self.time = units, smaller.slots, smaller.time
 
 
 def restrict(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
-    """A slot's value restricted to a subset; values know how if they are neither numbers nor arrays."""
+    """Return a slot's value restricted to a subset; values know how if they are neither numbers nor arrays."""
     if type(value) is np.ndarray:
         return value[locate(outer, inner)]
     method = getattr(value, "restrict", None)
@@ -163,7 +163,7 @@ def rejoin(warp: Warp, arrived: Sequence[Warp], join: int, results: Sequence[int
 
 
 def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any] | None) -> Any:
-    """One value for a set from the values of its parts; numbers that agree stay a number.
+    """Return one value for a set from the values of its parts; numbers that agree stay a number.
 
     `dtype` is the numpy type of a scalar, None for a value that puts itself together.
     """
@@ -185,7 +185,7 @@ def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality that tells 0.0 from -0.0, and one NaN from another."""
+    """Return whether two values are equal to the bit: 0.0 is not -0.0, nor one NaN another."""
     if isinstance(a, float):
         return pack("d", a) == pack("d", b)
     return bool(a == b)
@@ -257,7 +257,7 @@ class LoopTest:
 
 
 def gather(warps: list[Warp]) -> list[Warp]:
-    """Warps of one class at one program point as one warp, where their units form a rectangle."""
+    """Join warps of one class at one program point, where their units form a rectangle."""
     if len(warps) == 1:
         return warps
     units = union([warp.units for warp in warps])

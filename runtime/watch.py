@@ -1,4 +1,4 @@
-"""Tells of a run that takes long: what it is about, and where in the program its units are.
+"""Progress reports of long runs: what the machine works on, and where in the program its units are.
 
 The engine asks a `Watch` to look now and then, at points that it passes anyway; nothing that the program computes
 depends on it, nor on the clock that it reads.
@@ -26,21 +26,21 @@ MIN_STEPS = 1 << 10
 
 
 class Watch:
-    """Watches one machine. `tell` is called with each notice, a sentence of one line.
+    """Reports on one machine. `notify` is called with each notice, a sentence of one line.
 
     The first comes after `first` seconds, never if that is 0; `clock` gives seconds.
     """
 
     def __init__(
-        self, tell: Callable[[str], None], *, first: float = FIRST_NOTICE, clock: Callable[[], float] = monotonic
+        self, notify: Callable[[str], None], *, first: float = FIRST_NOTICE, clock: Callable[[], float] = monotonic
     ) -> None:
-        self._tell = tell
+        self._notify = notify
         self._first = first
         self._clock = clock
         self.begin("the program")
 
     def begin(self, awaited: str, missing: Callable[[], str] | None = None) -> None:
-        """From now on the machine works on `awaited`, "launch of 'main'"; `missing` says what that lacks still."""
+        """Begin to report on `awaited`, "launch of 'main'"; `missing` says what it still lacks."""
         self._awaited = awaited
         self._missing = missing
         self._start = self._last = self._clock()
@@ -50,7 +50,7 @@ class Watch:
         self._seen: dict[tuple[str, str | None], str] = {}
 
     def look(self, warp: Warp, where: str | None, steps: int) -> int:
-        """Notes that a warp comes to place `where`, `steps` after it did last; gives the steps until the next look."""
+        """Note that a warp comes to place `where`, `steps` after it did last; return the steps until the next look."""
         self._steps += steps
         key = warp.code.name, where
         self._seen.pop(key, None)
@@ -65,11 +65,11 @@ class Watch:
             self._interval //= 2
         if now - self._start >= self._due:
             self._due *= LATER
-            self._tell(f"{self._awaited} is still running: {self.report()}")
+            self._notify(f"{self._awaited} is still running: {self.report()}")
         return self._interval
 
     def report(self) -> str:
-        """Since when the machine works on what it does, and where its units have been seen last, on one line."""
+        """Return for how long the machine has worked, and where its units were seen last, on one line."""
         seconds = self._clock() - self._start
         places = [f"{units} in @{name}{f' at {where}' if where else ''}" for (name, where), units in self._seen.items()]
         seen = f", last seen {'; '.join(reversed(places))}" if places else ""
@@ -78,5 +78,5 @@ class Watch:
         return f"{seconds:.0f} s{steps} so far{missing}{seen}"
 
     def interrupted(self) -> str:
-        """What was interrupted, on one line."""
+        """Return what was interrupted, on one line."""
         return f"{self._awaited} was interrupted: {self.report()}"

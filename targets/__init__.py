@@ -1,4 +1,4 @@
-"""The machines: every number of a machine lives here, once, with its source."""
+"""Target machines: every number of a machine is here, once, with its source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TARGETS: dict[str, Target] = {target.name: target for target in (_WSE2, _WSE3)}
 
 
 def get(name: str) -> Target:
-    """The target called `name`; raises LoomError naming those there are."""
+    """Return the target called `name`; raises LoomError naming those there are."""
     try:
         return TARGETS[name]
     except (KeyError, TypeError):
@@ -26,7 +26,7 @@ CHIPS: dict[str, Chip] = {chip.name: chip for chip in (_A2A3, _A5)}
 
 
 def chip(name: str) -> Chip:
-    """The chip of cube and vector cores called `name`; raises LoomError naming those there are."""
+    """Return the chip of cube and vector cores called `name`; raises LoomError naming those there are."""
     try:
         return CHIPS[name]
     except (KeyError, TypeError):
@@ -41,7 +41,7 @@ FABRICS: dict[str, Target] = TARGETS | {chip.name: as_fabric(chip, LANES) for ch
 
 
 def fabric(name: str) -> Target:
-    """The wafer or chip called `name`, as what `flow` runs on; raises LoomError naming those there are."""
+    """Return the wafer or chip called `name`, as what `flow` runs on; raises LoomError naming those there are."""
     try:
         return FABRICS[name]
     except (KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What a chip of cube and vector cores is made of, as its kernels see it: the shape of the numbers, none of them.
+"""Parameters of a chip of cube and vector cores, as its kernels see it; the numbers are in `a2a3` and `a5`.
 
 A `Chip` is plain data; replace a field with `dataclasses.replace(chip, vector_bytes=2**20)` to explore another.
 """

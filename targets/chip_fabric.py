@@ -1,6 +1,6 @@
 """A chip of cube and vector cores as a fabric: blocks of cores, without the routes and queues of a wafer.
 
-There is no cost model of these chips: clocks stand still, and nothing that is told of a run is a time.
+There is no cost model of these chips: clocks do not advance, and no report of a run has a time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BLOCKS = 1 << 16
 """Rows of the fabric; a launch chooses how many blocks there are."""
 
 SCALAR_BYTES = 1 << 16
-"""Memory of a core for scalars; tiles lie in spaces of their own."""
+"""Memory of a core for scalars; tiles are in memories of their own."""
 
 _UNTIMED = Timing(
     hop=0, turn=0, inject=0, ramp=0, task_start=0, instruction=0, float_latency=0, branch_not_taken=0, branch_taken=0,
@@ -23,7 +23,7 @@ _UNTIMED = Timing(
 
 
 def as_fabric(chip: Chip, lanes: int) -> Target:
-    """The fabric that blocks of one cube core and `lanes` vector cores make."""
+    """Return the fabric that blocks of one cube core and `lanes` vector cores make."""
     return Target(
         name=chip.name, fabric=(1 + lanes, BLOCKS), memory_bytes=SCALAR_BYTES, routable_colors=0,
         switch_colors=(), switch_changes_both_ways=False,

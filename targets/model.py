@@ -1,4 +1,4 @@
-"""What a target machine is made of: the shape of the numbers, none of the numbers.
+"""Parameters of a wafer; the numbers are in `wse2` and `wse3`.
 
 A `Target` is plain data; replace a field with `dataclasses.replace(target, dsr_dest=32)` to explore
 another machine. Knows nothing of IR, passes or the engine.
@@ -46,7 +46,7 @@ class Timing:
     """Cycles for one element accumulated into a scalar."""
 
     def element_cycles(self, function: str, bits: tuple[int, ...], strides: tuple[int, ...]) -> Fraction:
-        """Cycles for one element of a DSD operation that computes `function` ("move", "multiply_add", ...).
+        """Return cycles for one element of a DSD operation that computes `function` ("move", "multiply_add", ...).
 
         `bits` are the widths of its elements, destination first, then the sources. `strides` are those of the
         operands that lie in memory, destination first, in elements. A destination that stays in place (stride 0)
@@ -114,7 +114,7 @@ class Target:
     """In bytes."""
     fifo_actions: bool
     """Every action on an empty or full FIFO can be chosen; otherwise none of a full one, and of an empty one only to
-    stop, with or without telling."""
+    stop, with or without a report."""
     max_fabric_inputs: int
     """How many operands of one DSD operation may come from the fabric."""
     data_tasks_by_color: bool

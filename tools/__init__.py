@@ -1,1 +1,1 @@
-"""The command-line tools. Thin: everything they do is reachable from the Python API."""
+"""Command-line tools. Thin: everything they do can be done through the Python API."""

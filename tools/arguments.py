@@ -1,4 +1,4 @@
-"""An argument parser whose errors are ours, one line that says what is wrong and what may have been meant; values."""
+"""Argument parsing, with errors of one line that say what is wrong and what may have been meant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """A flag's `NAME=VALUE`."""
+    """Return a flag's `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     if not (name and separator and value):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
@@ -37,14 +37,14 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 def positive(text: str) -> int:
-    """A flag's number above 0."""
+    """Return a flag's number above 0."""
     if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
     return int(text)
 
 
 def number(text: str, what: str) -> int | float:
-    """The number in a text, which is `what` an error calls it; raises LoomError if there is none."""
+    """Return the number in a text, which is `what` an error calls it; raises LoomError if there is none."""
     try:
         return int(text, 0)
     except ValueError:

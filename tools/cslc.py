@@ -47,12 +47,12 @@ environment:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Compiles as the flags say; returns the exit status, having printed on stderr why if that is not 0."""
+    """Compile as the flags say; return the exit status, having printed on stderr why if that is not 0."""
     return run_tool(lambda: _compile(argv))
 
 
 def parser() -> Parser:
-    """The flags of `loom cslc`."""
+    """Return the flags of `loom cslc`."""
     found = Parser(
         prog="cslc",
         description=DESCRIPTION,

@@ -1,4 +1,4 @@
-"""How a tool ends: with a status of 0, or with one line on stderr that says why not, never with a traceback."""
+"""Exit status of a tool: 0, or 1 with one line on stderr that says why, never a traceback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..diagnostics.nesting import deep_nesting
 
 
 class Interrupted(KeyboardInterrupt):
-    """The tool was told to end by a signal; clean-up runs as for an interrupt at the keyboard."""
+    """A signal ends the tool; clean-up runs as for an interrupt at the keyboard."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -24,7 +24,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_tool(run: Callable[[], None]) -> int:
-    """Runs the whole of a tool; returns its exit status, having printed on stderr why if that is not 0."""
+    """Run the whole of a tool; return its exit status, having printed on stderr why if that is not 0."""
     try:
         with _signals(), deep_nesting():
             run()
@@ -46,7 +46,7 @@ def run_tool(run: Callable[[], None]) -> int:
 
 @contextmanager
 def _signals() -> Generator[None]:
-    """Turns the signals that would end the process at once, leaving partial files behind, into `Interrupted`."""
+    """Turn the signals that would end the process at once, leaving partial files behind, into `Interrupted`."""
     numbers = [signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
     if threading.current_thread() is not threading.main_thread():
         numbers = []

@@ -1,4 +1,4 @@
-"""`loom`: compiles and runs programs from the command line, a thin shell around the Python API."""
+"""`loom`: compiles and runs programs from the command line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit status, having printed on stderr why if that is not 0."""
+    """Run one command; return its exit status, having printed on stderr why if that is not 0."""
     given = sys.argv[1:] if argv is None else argv
     if argv is None:
         _relieve_collector(given)
@@ -57,7 +57,7 @@ COLLECT_EVERY = 100_000
 
 
 def _relieve_collector(given: Sequence[str]) -> None:
-    """Has the collector of this process go over what is made less often: nearly all of it stays until the end."""
+    """Run the garbage collector of this process less often: nearly all objects stay until the end."""
     gc.set_threshold(COLLECT_EVERY)
     if given[:1] != ["python"]:
         # A script may leave it to the collector to close its files; we do not.
@@ -140,7 +140,7 @@ def _rectangle(text: str) -> tuple[int, int]:
 
 
 def read_array(path: str) -> NDArray[Any]:
-    """The array in a .npy file; raises LoomError if there is none."""
+    """Return the array in a .npy file; raises LoomError if there is none."""
     import numpy as np
     from numpy.lib import format as npy
 
@@ -177,14 +177,14 @@ MAX_DIMENSIONS = 32
 
 
 def _rest(stream: IO[bytes]) -> int | None:
-    """The bytes that follow in a file; None for a pipe, which has no end yet."""
+    """Return the bytes that follow in a file; None for a pipe, which has no end yet."""
     status = os.fstat(stream.fileno())
     return status.st_size - stream.tell() if S_ISREG(status.st_mode) else None
 
 
 @contextmanager
 def _progress() -> Generator[Callable[[str], None]]:
-    """Yields a function that shows what is being done: on a terminal only, and nothing stays there."""
+    """Yield a function that shows the current step: on a terminal only, and erased at the end."""
     if not sys.stderr.isatty():
         yield lambda what: None
         return
@@ -281,7 +281,7 @@ def _launch_arguments(simulator: Simulator, name: str, texts: Sequence[str]) -> 
 
 
 def _plain(value: Any) -> Any:
-    """What JSON cannot hold of itself: numbers and arrays of numpy."""
+    """Return numbers and arrays of numpy in a form that JSON has."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 

@@ -107,7 +107,7 @@ class LoomOptMain(xDSLOptMain):
 
 
 class _CslFiles(StringIO):
-    """What is printed in CSL, to be put into the files of a directory."""
+    """A stream of printed CSL whose text is then split into the files of a directory."""
 
     def close(self) -> None:
         if not self.closed:
@@ -115,7 +115,7 @@ class _CslFiles(StringIO):
         super().close()
 
     def put(self, directory: Path, outputs: Outputs) -> None:
-        """Write the files; raises LoomError for a name that is not one of a file, or where something is in the way."""
+        """Write the files. Raises LoomError for an invalid file name and for one that exists and cannot be replaced."""
         from ..backend.csl.names import file_name_problem
         from ..backend.csl.target import file_of, split_files
 
@@ -130,7 +130,7 @@ class _CslFiles(StringIO):
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the driver; a mistake in the input ends it with status 1 and one line on stderr."""
+    """Run the driver; a mistake in the input ends it with status 1 and one line on stderr."""
     status = run_tool(
         lambda: LoomOptMain(description="Runs Loom IR passes over a module and prints it", args=argv).run()
     )

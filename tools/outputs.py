@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all.
+"""Atomic output files: they appear whole or not at all.
 
 Everything is written under another name, beside its final place, and renamed only once all of it is complete; an
 error leaves the files of before untouched. Of a program that hangs, those that report what it did appear all the same.
@@ -27,7 +27,7 @@ class Outputs:
         self._reports: set[Path] = set()
 
     def open(self, path: str | Path, *, of_hang: bool = False, follow: bool = True) -> IO[bytes]:
-        """A binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written.
+        """Return a binary stream whose content becomes the file at `path`; raises LoomError if that cannot be written.
 
         `of_hang` puts it in place also if the program hangs: with what has been written until `keep_reports`. Without
         `follow` there may be a regular file at `path` or none, but neither a link nor a pipe: for names that are not
@@ -43,7 +43,7 @@ class Outputs:
             # A pipe reached through /dev/stdout has no path of its own; a symbolic link keeps pointing at the result.
             final = Path(path) if special or not follow else Path(os.path.realpath(path))
             with suppress(FileNotFoundError):
-                # Here, not after a long run, it is told if the name is too long.
+                # A name that is too long is reported here, not after a long run.
                 os.lstat(final)
             if any(final == other for _, _, other in self._staged):
                 raise LoomError("is named for two outputs; give each its own file", str(path))

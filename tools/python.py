@@ -1,4 +1,4 @@
-"""`loom python`: runs a host script in this very interpreter, with the SDK's modules provided by us.
+"""`loom python`: runs a host script in this interpreter, with the SDK's modules provided by us.
 
     loom python run.py --name out        as python3 run.py --name out
     loom python -m MODULE [ARG ...]      as python3 -m MODULE
@@ -58,7 +58,7 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs a script; returns its exit status."""
+    """Run a script; return its exit status."""
     arguments = list(argv)
     while arguments and arguments[0] in ("-u", "-B"):
         if arguments.pop(0) == "-u":
@@ -119,7 +119,7 @@ def _execute(module: ModuleType, first: str, rest: Sequence[str]) -> None:
 
 @contextmanager
 def _script(argv: list[str], folder: str) -> Generator[ModuleType]:
-    """Makes this process look like one that Python started for a script; all is as before at the end."""
+    """Make this process look like one that Python started for a script; everything is restored at the end."""
     saved = sys.argv, list(sys.path), sys.modules["__main__"]
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
@@ -133,7 +133,7 @@ def _script(argv: list[str], folder: str) -> Generator[ModuleType]:
 
 
 def _status(run: Callable[[], None]) -> int:
-    """The exit status of a script, having printed what ended it."""
+    """Return the exit status of a script, having printed what ended it."""
     status = 0
     try:
         run()
@@ -167,7 +167,7 @@ def _status(run: Callable[[], None]) -> int:
 
 
 def _forgot_to_stop() -> LoomError | None:
-    """The error of a script that leaves a runtime running (HOST-020). Scripts without one pay nothing."""
+    """Return the error of a script that leaves a runtime running (HOST-020). Scripts without one pay nothing."""
     runtime = sys.modules.get("loomir.host.sdk.runtime")
     if runtime is None or not runtime.take_unstopped():
         return None
@@ -175,14 +175,14 @@ def _forgot_to_stop() -> LoomError | None:
 
 
 def _show(error: BaseException) -> None:
-    """Prints an error as Python does, without our frames."""
+    """Print an error as Python does, without our frames."""
     sys.stdout.flush()
     error = error.with_traceback(_own(error.__traceback__))
     sys.excepthook(type(error), error, error.__traceback__)
 
 
 def _report(error: BaseException, message: str) -> None:
-    """Prints a message of ours, and the line of the script that led to it."""
+    """Print a message of ours, and the line of the script that led to it."""
     sys.stdout.flush()
     print(message, file=sys.stderr)
     own = [frame for frame in traceback.extract_tb(_own(error.__traceback__)) if not _ours(frame.filename)]
@@ -205,7 +205,7 @@ def _ours(filename: str) -> bool:
 
 
 def _own(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without our frames at its start, nor those of runpy."""
+    """Return a traceback without our frames at its start, nor those of runpy."""
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         if not (_ours(name) or name.startswith("<frozen runpy")):

@@ -1,4 +1,4 @@
-"""The table of colors and routes that `cslc --out-routes` prints."""
+"""Table of colors and routes, as `cslc --out-routes` prints it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .exit_status import run_tool
 from .sdk_path import sdk_on_path
 
 MAX_SECONDS = 300.0
-"""Seconds a program of a suite may take, if not told otherwise."""
+"""Seconds a program of a suite may take by default."""
 
 
 DESCRIPTION = """\
@@ -32,7 +32,7 @@ examples:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs a script or a suite; returns the exit status: the script's, or 1 if a program of the suite fails."""
+    """Run a script or a suite; return the exit status: the script's, or 1 if a program of the suite fails."""
     status = 0
 
     def run() -> None:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def parser() -> Parser:
-    """The flags of `loom sdk`."""
+    """Return the flags of `loom sdk`."""
     found = Parser(
         prog="loom sdk",
         description=DESCRIPTION,
@@ -109,7 +109,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def shell(script: Path) -> str:
-    """The shell that a script asks for in its first line: bash unless that is plain sh."""
+    """Return the shell that a script asks for in its first line: bash unless that is plain sh."""
     with script.open("rb") as file:
         first = file.readline(200)
     return "sh" if re.match(rb"#!\s*\S*/(?:env\s+)?sh\s*$", first) else "bash"

@@ -1,4 +1,4 @@
-"""Puts the commands `cslc` and `cs_python` on PATH, for scripts written for the SDK, as long as they run."""
+"""Commands `cslc` and `cs_python` on PATH, while scripts written for the SDK run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 COMMANDS = {"cslc": "cslc", "cs_python": "python"}
-"""The SDK's commands, and ours that stand in for them."""
+"""The SDK's commands, and ours that replace them."""
 
 
 def write_commands(folder: Path) -> None:
-    """Writes the commands into a folder, as shell scripts that start this interpreter."""
+    """Write the commands into a folder, as shell scripts that start this interpreter."""
     for name, command in COMMANDS.items():
         script = folder / name
         # -P: what lies in the working directory must not shadow the modules that we import.
@@ -26,7 +26,7 @@ def write_commands(folder: Path) -> None:
 
 @contextmanager
 def sdk_on_path(*, always: bool = False) -> Generator[None]:
-    """Has the commands on PATH; by default only if there are none yet."""
+    """Put the commands on PATH; by default only if there are none yet."""
     if not always and all(shutil.which(name) for name in COMMANDS):
         yield
         return

@@ -30,7 +30,7 @@ SKIPPED = shutil.ignore_patterns(".git", ".hg", "__pycache__", ".venv", "node_mo
 """Not copied."""
 
 GRACE = 2.0
-"""Seconds between asking a program that takes too long to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL for a program that takes too long."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Result:
 def run_suite(
     directory: Path, *, arch: str | None, only: str | None, results: Path | None, jobs: int, time_limit: float
 ) -> int:
-    """Runs all programs, prints a table, writes `results` as JSON; returns 1 if one failed, else 0."""
+    """Run all programs, print a table, write `results` as JSON; return 1 if one failed, else 0."""
     scripts = find_scripts(directory, arch, only)
     with Outputs() as outputs, sdk_on_path(always=True):
         stream = outputs.open(results) if results is not None else None
@@ -59,7 +59,7 @@ def run_suite(
 
 
 def find_scripts(directory: Path, arch: str | None, only: str | None) -> list[Path]:
-    """Every commands_*.sh below a directory, of one architecture if asked; LoomError if there is none."""
+    """Return every commands_*.sh below a directory, of one architecture if asked; LoomError if there is none."""
     if not directory.is_dir():
         missing = "is no directory" if directory.exists() else "does not exist"
         raise LoomError(f"{missing}; give a directory with commands_*.sh below it", str(directory))
@@ -98,7 +98,7 @@ def _run_all(directory: Path, scripts: list[Path], jobs: int, time_limit: float)
 
 
 def imported_folders(directory: Path) -> list[Path]:
-    """Folders outside a directory whose CSL files those in it import by relative paths, directly or not."""
+    """Return the folders outside a directory from which its CSL files import by relative paths, directly or not."""
     root = directory.resolve()
     found: list[Path] = []
     pending = [root]
@@ -129,17 +129,17 @@ class Running:
         self._ended = False
 
     def add(self, process: subprocess.Popen[bytes]) -> None:
-        """A program has started."""
+        """Add a program that has started."""
         self._processes.add(process)
         if self._ended:
             _end(process)
 
     def remove(self, process: subprocess.Popen[bytes]) -> None:
-        """A program has ended."""
+        """Remove a program that has ended."""
         self._processes.discard(process)
 
     def end(self) -> None:
-        """Ends all there are, and those that were about to start."""
+        """End all programs, and those that are about to start."""
         self._ended = True
         for process in list(self._processes):
             _end(process)
@@ -148,7 +148,7 @@ class Running:
 def run_one(
     directory: Path, script: Path, outside: Iterable[Path], time_limit: float, running: Running | None = None
 ) -> Result:
-    """Runs one program in a copy of the tree."""
+    """Run one program in a copy of the tree."""
     root = directory.resolve()
     name = script.resolve().relative_to(root)
     program = str(name.parent) if name.parent != Path(".") else root.name
@@ -169,7 +169,7 @@ def run_one(
 
 
 def _execute(script: Path, time_limit: float, running: Running) -> tuple[int | None, str]:
-    """The exit status of a script, None if it takes too long, and what it printed."""
+    """Return the exit status of a script, None if it takes too long, and what it printed."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             [shell(script), script.name],
@@ -203,7 +203,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def first_error(output: str) -> str:
-    """The line of a program's output that says why it failed."""
+    """Return the line of a program's output that says why it failed."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for line in lines:
         if re.search(r"(?:^|: )(?:internal )?error: ", line):
@@ -217,7 +217,7 @@ def first_error(output: str) -> str:
 
 
 def print_table(results: list[Result]) -> None:
-    """Prints what came out, one line a program."""
+    """Print the results, one line a program."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

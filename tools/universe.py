@@ -1,4 +1,4 @@
-"""Shows our dialects, passes and targets to every xDSL tool that looks for `xdsl.universe` entry points."""
+"""xDSL universe: our dialects, passes and targets, for every xDSL tool that loads `xdsl.universe` entry points."""
 
 from __future__ import annotations
 

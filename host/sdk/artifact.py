@@ -1,4 +1,4 @@
-"""The directory that `loom cslc` writes and host scripts run: what is in it, and how it is written and read.
+"""Compiled artifact: the directory that `loom cslc` writes and host scripts run.
 
     out.json            parameters and colors, as host scripts read them
     loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
@@ -112,7 +112,7 @@ class PeClass:
     buffers: Mapping[str, BufferPlace] = field(default_factory=dict[str, BufferPlace])
 
     def has(self, x: int, y: int) -> bool:
-        """Whether a PE of the rectangle belongs to the class."""
+        """Return whether a PE of the rectangle belongs to the class."""
         return any(x in range(*region[:3]) and y in range(*region[3:]) for region in self.regions)
 
 
@@ -132,17 +132,17 @@ class Artifact:
 
     @property
     def core(self) -> Path:
-        """Where a run leaves the memory of all PEs."""
+        """Return where a run leaves the memory of all PEs."""
         return self.directory / CORE
 
     @property
     def flow(self) -> Path:
-        """The program that runs."""
+        """Return the program that runs."""
         return self.directory / FLOW
 
 
 def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement) -> None:
-    """Lowers a compiled layout and writes its directory, whole or not at all.
+    """Lower a compiled layout and write its directory, whole or not at all.
 
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
     or the directory cannot be written.
@@ -179,7 +179,7 @@ def out_json(layout: Layout) -> str:
 
 
 def read_program(artifact: Artifact) -> ModuleOp:
-    """The program of an artifact, its operations with their places in the source.
+    """Return the program of an artifact, its operations with their places in the source.
 
     Whoever has changed its text runs the changed program, which is verified; places are then those in the text.
     """
@@ -230,7 +230,7 @@ def _digest_of(description: Mapping[str, Any]) -> str:
 
 
 def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:
-    """The exported symbols in the order in which the layout exports them, which is that of their ids."""
+    """Return the exported symbols in the order in which the layout exports them, which is that of their ids."""
     return [
         Export(
             name,
@@ -246,7 +246,7 @@ def exports_of(exports: Mapping[str, ExportedName]) -> list[Export]:
 
 
 def classes_of(fabric: flow.FabricOp) -> list[PeClass]:
-    """Which PEs run the same code, and the buffers they hold."""
+    """Return which PEs run the same code, and the buffers they hold."""
     from ...dialects import flow
 
     width, height = fabric.width.value.data, fabric.height.value.data
@@ -270,7 +270,7 @@ def classes_of(fabric: flow.FabricOp) -> list[PeClass]:
 
 
 def write_files(directory: Path, files: Mapping[str, str]) -> None:
-    """Puts files into a directory, made if need be, once all of them are complete.
+    """Put files into a directory, made if need be, once all of them are complete.
 
     What else is in the directory stays, except the core of an earlier run, which no longer fits.
     """
@@ -307,7 +307,7 @@ def _umask() -> int:
 
 
 def read(directory: Path | str) -> Artifact:
-    """The artifact in a directory. Raises LoomError if `loom cslc` did not write it (HOST-002)."""
+    """Return the artifact in a directory. Raises LoomError if `loom cslc` did not write it (HOST-002)."""
     path = Path(directory)
     if not path.is_dir():
         missing = "is no directory" if path.exists() else "does not exist"

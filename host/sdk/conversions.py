@@ -11,7 +11,7 @@ from .errors import SdkError
 
 
 def calculate_cycles(timestamp_buf: NDArray[Any]) -> np.int64:
-    """Cycles between two time stamps, packed into three 32-bit words (HOST-056, HOST-057).
+    """Return cycles between two time stamps, packed into three 32-bit words (HOST-056, HOST-057).
 
     The words hold six 16-bit halves, low half first: start 0, 1, 2, then end 0, 1, 2; a time stamp is 48 bits, low word
     first. Raises SdkError for anything but three words of 32 bits.
@@ -34,7 +34,7 @@ def input_array_to_u32(
     *,
     arr: NDArray[Any] | None = None,
 ) -> NDArray[np.uint32]:
-    """An array of 16- or 32-bit elements as 32-bit words for memcpy, flat (HOST-059 to HOST-063).
+    """Return an array of 16- or 32-bit elements as 32-bit words for memcpy, flat (HOST-059 to HOST-063).
 
     16-bit elements go to the low halves. The upper halves are zero if `sentinel` is None, else the element's place in
     the innermost dimension, which has `fast_dim_sz` elements. 32-bit elements keep their bits. The array may be named
@@ -59,7 +59,7 @@ def input_array_to_u32(
 
 
 def memcpy_view(arr: NDArray[Any], datatype: DTypeLike) -> NDArray[Any]:
-    """A view of an array of 32-bit words as elements of 4, 2 or 1 bytes, the low end of each (HOST-064 to HOST-068).
+    """Return a view of 32-bit words as elements of 4, 2 or 1 bytes, the low end of each (HOST-064 to HOST-068).
 
     It has the shape of `arr`, and what is written through it is in `arr`.
     """

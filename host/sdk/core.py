@@ -1,4 +1,4 @@
-"""The memory of all PEs when a run has stopped, by symbol: kept for this process, and in a file for others."""
+"""Core dump: the memory of all PEs of a stopped run, by symbol; kept in this process, and in a file for others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Core:
     positions: Mapping[str, Mapping[tuple[int, int], int]]
 
     def place(self, x: int, y: int, symbol: str) -> tuple[NDArray[np.uint16], artifacts.BufferPlace]:
-        """The memory of PE (x, y) of the program and where in it a symbol is; SdkError if it has none (HOST-072)."""
+        """Return the memory of PE (x, y) and where in it a symbol is. Raises SdkError if the PE has none (HOST-072)."""
         for found in self.artifact.classes:
             if (x, y) in self.positions[found.name]:
                 place = lookup(found.buffers, symbol)
@@ -53,13 +53,13 @@ class Core:
         )
 
     def symbol(self, x: int, y: int, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
-        """All of a symbol on PE (x, y) of the program as elements of `dtype`, flat."""
+        """Return all of a symbol on PE (x, y) of the program as elements of `dtype`, flat."""
         words, place = self.place(x, y, symbol)
         return _as_array(words, place, symbol, dtype)
 
 
 def lookup(buffers: Mapping[str, artifacts.BufferPlace], symbol: str) -> artifacts.BufferPlace | None:
-    """A buffer by its name in the source: of the PE's own file, else the only one of that name in what it imports."""
+    """Return the buffer of a name in the source: in the PE's own file, else the only one in its imports."""
     if symbol in buffers:
         return buffers[symbol]
     imported = [name for name in buffers if name.endswith(f".{symbol}")]
@@ -67,7 +67,7 @@ def lookup(buffers: Mapping[str, artifacts.BufferPlace], symbol: str) -> artifac
 
 
 def element_bytes(element: str) -> int:
-    """Bytes that an element of a buffer takes in memory."""
+    """Return bytes that an element of a buffer takes in memory."""
     return int("".join(filter(str.isdigit, element)) or 16) // 8
 
 
@@ -82,7 +82,7 @@ def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: s
 
 
 def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:
-    """The memory of a machine as it is now."""
+    """Return the memory of a machine as it is now."""
     words: dict[str, NDArray[np.uint16]] = {}
     positions: dict[str, dict[tuple[int, int], int]] = {}
     for cls in machine.classes:
@@ -92,7 +92,7 @@ def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:
 
 
 def _image(cls: UnitClass) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
-    """The memory of the PEs of a class, [PEs, words], and where they are, [PEs, (x, y)]."""
+    """Return the memory of the PEs of a class, [PEs, words], and where they are, [PEs, (x, y)]."""
     rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
     axes = [cls.placement.coordinates(axis, np.dtype(np.int32))[rows, columns] for axis in ("x", "y")]
     used = (cls.words_in_use + 1) // 2
@@ -105,12 +105,12 @@ def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
 
 
 def size(machine: Machine) -> int:
-    """Bytes of memory that the PEs of a machine use."""
+    """Return bytes of memory that the PEs of a machine use."""
     return sum(2 * cls.words_in_use * cls.shape[0] * cls.shape[1] for cls in machine.classes)
 
 
 class _Held:
-    """A stopped machine whose memory is looked at only if somebody asks."""
+    """A stopped machine, whose memory is read on demand."""
 
     def __init__(self, artifact: artifacts.Artifact, machine: Machine) -> None:
         self.artifact = artifact
@@ -121,7 +121,7 @@ _held: dict[str, _Held] = {}
 
 
 def keep(artifact: artifacts.Artifact, machine: Machine) -> None:
-    """Keeps the memory of a machine that has stopped, for debug_util: here, and in the artifact unless it is huge."""
+    """Keep the memory of a machine that has stopped, for debug_util: here, and in the artifact unless it is huge."""
     key = os.path.realpath(artifact.directory)
     _kept.pop(key, None)
     _held[key] = _Held(artifact, machine)
@@ -132,7 +132,7 @@ def keep(artifact: artifacts.Artifact, machine: Machine) -> None:
 
 
 def write(path: Path, machine: Machine) -> None:
-    """Writes the memory of all PEs to a file: for each class the words, and the position of each PE."""
+    """Write the memory of all PEs to a file: for each class the words, and the position of each PE."""
     arrays: dict[str, NDArray[Any]] = {}
     for number, cls in enumerate(machine.classes):
         arrays[f"words_{number}"], arrays[f"positions_{number}"] = _image(cls)
@@ -151,7 +151,7 @@ def write(path: Path, machine: Machine) -> None:
 
 
 def find(artifact: artifacts.Artifact) -> Core:
-    """The core of the last run of an artifact; SdkError if there is none."""
+    """Return the core of the last run of an artifact; SdkError if there is none."""
     key = os.path.realpath(artifact.directory)
     if key in _kept:
         return _kept[key]

@@ -1,4 +1,4 @@
-"""The error of a run that hangs, as a host script sees it. It imports the engine, which `errors` must not."""
+"""Deadlock error of host scripts. It imports the engine, which `errors` must not."""
 
 from __future__ import annotations
 

@@ -36,14 +36,14 @@ class debug_util:
             raise SdkError(error.message, error.location) from error
 
     def get_symbol(self, col: int, row: int, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
-        """The values of a symbol on one PE, one-dimensional."""
+        """Return the values of a symbol on one PE, one-dimensional."""
         x, y = self._logical(col, row)
         return core.find(self._artifact).symbol(x, y, symbol, dtype)
 
     def get_symbol_rect(
         self, rectangle: tuple[tuple[int, int], tuple[int, int]], symbol: str, dtype: DTypeLike
     ) -> NDArray[Any]:
-        """The values on all PEs of ((column, row), (width, height)), [column, row, value] (HOST-079, HOST-080)."""
+        """Return the values on PEs ((column, row), (width, height)) as [column, row, value] (HOST-079, HOST-080)."""
         try:
             (col, row), (width, height) = (tuple(index(value) for value in pair) for pair in rectangle)
         except (TypeError, ValueError):
@@ -59,7 +59,7 @@ class debug_util:
             ) from None
 
     def read_trace(self, px: int, py: int, name: str) -> list[Any]:
-        """The values that <debug> recorded under the key `name` on one PE, in order (HOST-081 to HOST-083)."""
+        """Return the values that <debug> recorded under the key `name` on one PE, in order (HOST-081 to HOST-083)."""
         x, y = self._logical(px, py)
         found = core.find(self._artifact)
         try:
@@ -89,7 +89,7 @@ class debug_util:
         ]
 
     def _logical(self, col: int, row: int) -> tuple[int, int]:
-        """A PE of the fabric as one of the program."""
+        """Return a PE of the fabric as one of the program."""
         try:
             x, y = (index(value) for value in (col, row))
         except TypeError:

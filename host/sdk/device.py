@@ -54,16 +54,16 @@ class Device:
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
-        """What the program has printed: (cycle, x, y, text), by cycle."""
+        """Return what the program has printed: (cycle, x, y, text), by cycle."""
         return self.machine.log
 
     @property
     def log_length(self) -> int:
-        """How many entries the log has, which costs less than to ask for it."""
+        """Return how many entries the log has, which costs less than to ask for it."""
         return len(self.machine.print_log)
 
     def settle(self) -> Deadlock | None:
-        """Runs until nothing can happen any more without the host; returns who waits for what never comes.
+        """Run until nothing can happen any more without the host; return who waits for what never comes.
 
         That may still come from the host, so it is for the caller to judge.
         """
@@ -74,7 +74,7 @@ class Device:
         return None
 
     def _can_copy(self, what: str, region: Region, last: bool) -> bool:
-        """Runs until nothing can happen any more; returns whether all PEs of a region can take part in a copy.
+        """Run until nothing can happen any more; return whether all PEs of a region can take part in a copy.
 
         A PE in the middle of a task cannot: copies are tasks too. With `last` nobody will do anything more about it,
         and that is a deadlock.
@@ -96,7 +96,7 @@ class Device:
         )
 
     def read(self, export: Export, region: Region, length: int, bits: int, *, last: bool) -> NDArray[np.uint32] | None:
-        """`length` elements of 16 or 32 bits from where an exported array starts, [h, w, l], 16-bit zero-extended.
+        """Return `length` elements from where an exported array starts, [h, w, l]; those of 16 bits are zero-extended.
 
         What lies behind the array is read too, with a warning: programs are known that do so. None while a PE is in the
         middle of a task; with `last` that is an error.
@@ -113,7 +113,7 @@ class Device:
         return self.machine.read_region(export.name, *region, length, f"u{bits // 8}").astype(np.uint32)
 
     def write(self, export: Export, region: Region, tensor: NDArray[np.uint32], bits: int, *, last: bool) -> bool:
-        """Writes all 32 or the low 16 bits of each word of [h, w, l] to where an exported array starts.
+        """Write all 32 or the low 16 bits of each word of [h, w, l] to where an exported array starts.
 
         Returns False, having written nothing, while a PE is in the middle of a task; with `last` that is an error.
         """
@@ -131,7 +131,7 @@ class Device:
         return True
 
     def _check_length(self, export: Export, length: int, bits: int) -> int | None:
-        """The elements of `bits` that an exported array has room for, if they are fewer than `length`; else None.
+        """Return how many elements of `bits` an exported array has room for, if fewer than `length`; else None.
 
         Raises SdkError if that is because they are narrower than those of the copy.
         """
@@ -155,7 +155,7 @@ class Device:
     def send(
         self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
     ) -> None:
-        """Sends the words [h, w, l] to PEs as wavelets of a color; `asked` is the line of the script that does it.
+        """Send the words [h, w, l] to PEs as wavelets of a color; `asked` is the line of the script that does it.
 
         A call that `blocks` returns on a wafer when all are on it; a warning says when there would be no room for them
         because the PEs do not read.
@@ -180,7 +180,7 @@ class Device:
             )
 
     def receive(self, color: int, region: Region, length: int, last: bool) -> NDArray[np.uint32] | None:
-        """The next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.
+        """Return the next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.
 
         With `last` nobody will do anything more about it, and missing wavelets are an error.
         """
@@ -234,7 +234,7 @@ class Device:
         )
 
     def _color(self, number: int, streams: Collection[str], way: str) -> str:
-        """The name in IR of the color of an id, among those that stream one way."""
+        """Return the name in IR of the color of an id, among those that stream one way."""
         numbers = {self.machine.colors[name].number: name for name in streams}
         if number not in numbers:
             known = ", ".join(map(str, sorted(numbers))) or "none"
@@ -244,7 +244,7 @@ class Device:
         return numbers[number]
 
     def launch(self, name: str, arguments: Sequence[Any]) -> Deadlock | None:
-        """Starts a function on all PEs and runs until every PE has called unblock_cmd_stream() since.
+        """Start a function on all PEs and run until every PE has called unblock_cmd_stream() since.
 
         Raises Deadlock naming the PEs that have not, with what the machine waits for; where nothing waits, because the
         function has returned, it is returned instead.
@@ -256,7 +256,7 @@ class Device:
         return CommandStream(self.machine).launch(name, arguments, self.settle, defers=True)
 
     def end(self) -> None:
-        """Runs until nothing can happen any more, and warns of tasks that have not ended and wavelets left unread."""
+        """Run until nothing can happen any more, and warn of tasks that have not ended and of unread wavelets."""
         hang = self.settle()
         if hang is not None:
             self.machine.warn(None, f"stop() finds PEs in the middle of a task: {hang.message}")
@@ -265,5 +265,5 @@ class Device:
 
 
 def _others(count: int) -> str:
-    """How many other PEs lack wavelets too, in words."""
+    """Return how many other PEs lack wavelets too, in words."""
     return f", and {count} other PE{'s have' if count > 1 else ' has'} sent too few" if count else ""

@@ -1,4 +1,4 @@
-"""Shows what is here under the names that host scripts import, `cerebras...`, to one process, by an import finder.
+"""Import finder that provides our modules under the names that host scripts import, `cerebras...`, to one process.
 
 No package of that name is installed, and one that is would be found first only if it came before ours.
 """
@@ -57,7 +57,7 @@ MISSING: dict[str, dict[str, str]] = {
     ),
     "cerebras.sdk.client": dict.fromkeys(("SdkCompiler", "SdkLauncher", "SdkRuntime"), NO_APPLIANCE),
 }
-"""Names of the SDK that are not provided, and what to tell who asks for them."""
+"""Names of the SDK that are not provided, each with the error for a script that uses it."""
 
 
 class SdkFinder(MetaPathFinder, Loader):
@@ -76,13 +76,13 @@ class SdkFinder(MetaPathFinder, Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fills a module with our names; a package with nothing."""
+        """Fill a module with our names; a package stays empty."""
         for name, home in MODULES.get(module.__name__, {}).items():
             setattr(module, name, getattr(import_module(f".{home}", __package__), name))
         missing = MISSING.get(module.__name__, {})
 
         def absent(name: str) -> NoReturn:
-            """Called for a name that is not here. Raises SdkError for one of the SDK's, else AttributeError."""
+            """Raise for a name that is not here: SdkError for one of the SDK's, else AttributeError."""
             if name in missing:
                 raise SdkError(f"{name}: {missing[name]}")
             raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")
@@ -91,6 +91,6 @@ class SdkFinder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Makes the SDK's modules importable in this process, before any installed package of their name."""
+    """Make the SDK's modules importable in this process, before any installed package of their name."""
     if not any(isinstance(finder, SdkFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, SdkFinder())

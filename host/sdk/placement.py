@@ -1,4 +1,4 @@
-"""Where a program's rectangle stands on the fabric, and what has to fit around it.
+"""Placement of a program's rectangle on the fabric, and what has to fit around it.
 
 The host reaches the rectangle through columns of PEs of its own on both sides and a halo around all of it; their
 counts are the SDK's and depend on the flags of the compiler alone.
@@ -38,7 +38,7 @@ class FabricPlacement:
     east_buffer: int = 0
 
     def check(self, rectangle: tuple[int, int]) -> None:
-        """Raises LoomError if a program of (width, height) PEs does not fit."""
+        """Raise LoomError if a program of (width, height) PEs does not fit."""
         width, height = rectangle
         if not self.memcpy:
             least, needed = (0, 0), (self.offsets[0] + width, self.offsets[1] + height)

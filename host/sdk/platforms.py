@@ -1,4 +1,4 @@
-"""Where a program runs, as newer host scripts say it: the simulator and its settings, never a wafer."""
+"""Execution platforms of newer host scripts: the simulator and its settings, never a wafer."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class SdkExecutionPlatform:
     target: SdkTarget
 
     def is_simulation(self) -> bool:
-        """Always True: there is nothing else."""
+        """Return True always: there is nothing else."""
         return True
 
     def is_system(self) -> bool:
-        """Always False."""
+        """Return False always."""
         return False
 
 
@@ -53,7 +53,7 @@ class SdkCompileArtifacts:
 
 
 def check_cmaddr(cmaddr: object) -> None:
-    """Raises SdkError for the address of a real wafer, of which there is none here (HOST-005, HOST-006)."""
+    """Raise SdkError for the address of a real wafer, of which there is none here (HOST-005, HOST-006)."""
     if cmaddr is None or cmaddr == "":
         return
     raise SdkError(
@@ -64,13 +64,13 @@ def check_cmaddr(cmaddr: object) -> None:
 def get_platform(
     cmaddr: str | None = None, config: SimfabConfig | None = None, target: SdkTarget = SdkTarget.WSE3
 ) -> SdkExecutionPlatform:
-    """The simulator; SdkError for a wafer's address."""
+    """Return the simulator; SdkError for a wafer's address."""
     check_cmaddr(cmaddr)
     return get_simulator(config, target)
 
 
 def get_simulator(config: SimfabConfig | None = None, target: SdkTarget = SdkTarget.WSE3) -> SdkExecutionPlatform:
-    """The simulator of an architecture."""
+    """Return the simulator of an architecture."""
     if not isinstance(target, SdkTarget):
         raise SdkError(f"target is {target!r}; give SdkTarget.WSE2 or SdkTarget.WSE3")
     if config is not None and not isinstance(config, SimfabConfig):
@@ -79,5 +79,5 @@ def get_simulator(config: SimfabConfig | None = None, target: SdkTarget = SdkTar
 
 
 def get_system(cmaddr: str) -> SdkExecutionPlatform:
-    """A wafer, of which there is none: always an SdkError."""
+    """Raise SdkError: there is no wafer."""
     raise SdkError(f"there is no wafer at {cmaddr!r}: loom runs programs on its own simulator only; use get_simulator")

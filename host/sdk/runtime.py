@@ -67,7 +67,7 @@ class Task:
         self.runtime = runtime
         self.what = what
         self.run = run
-        """Carries the command out; False if it has to wait for data, an error if told that nobody will bring it."""
+        """Carries the command out; False if it has to wait for data. With True as argument, waiting is an error."""
         self.color = color
         """The color of the data it streams, None for copies and launches: commands of one kind keep their order."""
         self.done = False
@@ -77,7 +77,7 @@ class Task:
 
 
 _unstopped: list[SdkRuntime] = []
-"""Runtimes that were started and not stopped: they may be garbage for the script, but not for us."""
+"""Runtimes that were started and not stopped: a script may drop its last reference to one."""
 
 
 class SdkRuntime:
@@ -135,7 +135,7 @@ class SdkRuntime:
         return self._artifact.placement.offsets[0] + x, self._artifact.placement.offsets[1] + y
 
     def get_id(self, symbol: str) -> int:
-        """The id of an exported buffer or function (HOST-012 to HOST-014)."""
+        """Return the id of an exported buffer or function (HOST-012 to HOST-014)."""
         if symbol not in self._ids:
             known = ", ".join(self._ids) or "nothing"
             raise SdkError(f"the program exports no symbol '{symbol}'; it exports {known}")
@@ -144,7 +144,7 @@ class SdkRuntime:
     # HOST-015 to HOST-024: the life of a run
 
     def load(self) -> None:
-        """Loads the program into the machine."""
+        """Load the program into the machine."""
         self._check_state("load", "new")
         from .device import Device
 
@@ -159,7 +159,7 @@ class SdkRuntime:
         _unstopped.append(self)
 
     def run(self) -> None:
-        """Starts the machine, which then waits for commands."""
+        """Start the machine, which then waits for commands."""
         self._check_state("run", "loaded")
         self._state = "running"
         with self._reporting("run"):
@@ -169,7 +169,7 @@ class SdkRuntime:
         """Finish all pending commands and stop the machine; none is accepted after it (HOST-018, HOST-019)."""
         self._check_state("stop", "running", "loaded")
         try:
-            # After a failure the machine stands where it was: there is nothing it could finish.
+            # After a failure the machine is where it was: there is nothing it could finish.
             if self._state == "running" and self._failed is None:
                 self._finish()
                 with self._reporting("stop"):
@@ -180,7 +180,7 @@ class SdkRuntime:
             self._end()
 
     def dump_core(self, corefile: str) -> None:
-        """Writes the memory of all PEs to a file, after stop() or right before it (HOST-021 to HOST-024)."""
+        """Write the memory of all PEs to a file, after stop() or right before it (HOST-021 to HOST-024)."""
         if corefile != CORE_FILE:
             raise SdkError(f"a core named '{corefile}' cannot be read by the debugger; name it '{CORE_FILE}'")
         if self._state not in ("running", "stopped"):
@@ -200,7 +200,7 @@ class SdkRuntime:
         core.write(Path(corefile), self._machine.machine)
 
     def read_symbol(self, x: int, y: int, symbol_name: str, dtype: Any = "uint8") -> NDArray[Any]:
-        """All of a buffer on PE (x, y) of the program, exported or not, as elements of `dtype`."""
+        """Return all of a buffer on PE (x, y) of the program, exported or not, as elements of `dtype`."""
         from .core import live_core
 
         if self._device is None:
@@ -210,7 +210,7 @@ class SdkRuntime:
     # HOST-025 to HOST-032: functions and tasks
 
     def launch(self, symbol: str, *args: Any, nonblock: bool = False) -> Task:
-        """Calls an exported function on every PE; done when all have called unblock_cmd_stream()."""
+        """Call an exported function on every PE; done when all have called unblock_cmd_stream()."""
         export = self._export(symbol, "function", "launch")
         if len(args) != len(export.arguments):
             raise SdkError(f"launch: {export} takes {_arguments(len(export.arguments))}, not {len(args)}")
@@ -232,7 +232,7 @@ class SdkRuntime:
         return self._launch(symbol, values, nonblock)
 
     def is_task_done(self, task_handle: Task) -> bool:
-        """Whether a command is complete (HOST-029)."""
+        """Return whether a command is complete (HOST-029)."""
         task = self._task(task_handle)
         if not task.done:
             self._advance()
@@ -242,7 +242,7 @@ class SdkRuntime:
         return task.done
 
     def task_wait(self, task_handle: Task) -> None:
-        """Waits until a command is complete (HOST-030)."""
+        """Wait until a command is complete (HOST-030)."""
         self._await(self._task(task_handle))
 
     # HOST-033 to HOST-053: copies and streams
@@ -250,7 +250,7 @@ class SdkRuntime:
     def memcpy_h2d(
         self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
     ) -> Task:
-        """Sends a tensor to a region of PEs: to an exported buffer, or as wavelets of a color if `streaming`."""
+        """Send a tensor to a region of PEs: to an exported buffer, or as wavelets of a color if `streaming`."""
         return self._send("memcpy_h2d", dest, src, (px, py, w, h), elem_per_pe, kwargs, (None, None))
 
     def memcpy_h2d_rowbcast(
@@ -268,7 +268,7 @@ class SdkRuntime:
     def memcpy_d2h(
         self, dest: NDArray[Any], src: int, px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
     ) -> Task:
-        """Fetches a tensor into the host's array, in place: an exported buffer, or wavelets of a color."""
+        """Fetch a tensor into the host's array, in place: an exported buffer, or wavelets of a color."""
         name = "memcpy_d2h"
         region, length = self._region(name, (px, py, w, h), elem_per_pe)
         options = self._options(name, kwargs)
@@ -424,7 +424,7 @@ class SdkRuntime:
         return self._enter(f"launch of '{symbol}'", run, nonblock)
 
     def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, color: int | None = None) -> Task:
-        """Appends a command to those that wait, and waits for it if it blocks."""
+        """Append a command to those that wait, and wait for it if it blocks."""
         self._check_state(what, "running")
         if self._failed is not None:
             raise SdkError(f"{what}: the run has failed before: {self._failed}")
@@ -436,7 +436,7 @@ class SdkRuntime:
         return task
 
     def _advance(self) -> None:
-        """Carries out what can be, in order. Data that is missing now may come with the next command."""
+        """Carry out what can be, in order. Data that is missing now may come with the next command."""
         progress = True
         while progress:
             progress = False
@@ -450,7 +450,7 @@ class SdkRuntime:
                     waiting.add(task.color)
 
     def _finish(self, wanted: Task | None = None) -> None:
-        """Carries out all commands up to `wanted`, or all; raises SdkError if one can never be completed."""
+        """Carry out all commands up to `wanted`, or all; raises SdkError if one can never be completed."""
         self._advance()
         while (self._pending if wanted is None else not wanted.done) and self._pending:
             self._attempt(self._pending[0], last=True)
@@ -530,7 +530,7 @@ class SdkRuntime:
             self._log_lines = entries
 
     def _end(self) -> None:
-        """The machine has stopped: leaves behind what others read."""
+        """Write what others read of a machine that has stopped."""
         self._state = "stopped"
         self._pending.clear()
         with suppress(ValueError):
@@ -544,7 +544,7 @@ class SdkRuntime:
             core.write(Path(self._platform.config.core_path or "out.core"), self._machine.machine)
 
     def _keep(self) -> None:
-        """Writes the trace and the memory of all PEs as far as the machine has come."""
+        """Write the trace and the memory of all PEs as far as the machine has come."""
         if self._trace is not None:
             self._trace.flush()
         from . import core
@@ -574,7 +574,7 @@ class _Reporting:
 
 
 def take_unstopped() -> bool:
-    """Whether some runtime has been loaded and not stopped (HOST-020); they are forgotten."""
+    """Return whether some runtime has been loaded and not stopped (HOST-020); they are forgotten."""
     found = bool(_unstopped)
     _unstopped.clear()
     return found
@@ -584,7 +584,7 @@ NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is d
 
 
 def argument(value: Any, kind: str, what: str) -> int | float:
-    """A launch argument for a parameter of a CSL type; raises SdkError if its type or value does not fit (HOST-026).
+    """Return a launch argument for a parameter of a CSL type (HOST-026). Raises SdkError if it does not fit.
 
     numpy's numbers have to have the very type; Python's have none of their own and need to fit.
     """
@@ -612,7 +612,7 @@ def _is_numpy(value: object) -> TypeIs[np.generic[Any] | NDArray[Any]]:
 
 
 def from_bits(value: Any, kind: str, what: str) -> int | float:
-    """An argument of a CSL type whose bits are the low end of a 32-bit word."""
+    """Return an argument of a CSL type whose bits are the low end of a 32-bit word."""
     dtype = dtype_of(kind, what)
     if _is_scalar(value) and value.dtype.itemsize == 4:
         bits = int(value.view(np.uint32))
@@ -627,7 +627,7 @@ def from_bits(value: Any, kind: str, what: str) -> int | float:
 
 
 def dtype_of(kind: str, what: str) -> np.dtype[Any]:
-    """numpy's type for a CSL scalar type."""
+    """Return numpy's type for a CSL scalar type."""
     names = {"f16": "float16", "f32": "float32", "bool": "bool"}
     names |= {f"{sign}{bits}": f"{'u' if sign == 'u' else ''}int{bits}" for sign in "iu" for bits in (8, 16, 32, 64)}
     if kind == "bf16":
@@ -640,7 +640,7 @@ def dtype_of(kind: str, what: str) -> np.dtype[Any]:
 
 
 def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:
-    """Writes sim.log: each line of each PE's text, after the cycle of its last piece.
+    """Write sim.log: each line of each PE's text, after the cycle of its last piece.
 
     An entry of the log is (cycle, x, y, text). A line that has not ended is not written.
     """
@@ -674,7 +674,7 @@ def _line_of_script() -> str | None:
 
 
 def _step_limit() -> int | None:
-    """The steps after which a command is to end with an error, as the environment says."""
+    """Return the steps after which a command is to end with an error, as the environment says."""
     try:
         return environment.step_limit()
     except LoomError as error:

@@ -1,4 +1,4 @@
-"""The host's side of a copy: one-dimensional arrays of 32-bit words, and the three-dimensional tensors they hold.
+"""Tensors of memcpy: one-dimensional arrays of 32-bit words, and the three-dimensional tensors they hold.
 
 A tensor is A[y][x][k]: h rows and w columns of PEs with l elements each. Here it has shape [h, w, l]; the host's
 array holds it flat in one of two orders (HOST-039, HOST-049). Nothing here knows the machine.
@@ -24,7 +24,7 @@ def _is_array(value: object) -> TypeIs[NDArray[Any]]:
 
 
 def check_array(array: object, elements: int, what: str, *, shape: str) -> NDArray[Any]:
-    """`array`, if it is numpy's, with 32-bit elements and as many as needed (HOST-040, HOST-043)."""
+    """Return `array`, if it is numpy's, with 32-bit elements and as many as needed (HOST-040, HOST-043)."""
     if not _is_array(array):
         raise SdkError(f"{what} is {type(array).__name__}, not a numpy array; give an array of 32-bit elements")
     if array.dtype.itemsize != 4 or array.dtype.kind not in "iuf":
@@ -40,7 +40,7 @@ def check_array(array: object, elements: int, what: str, *, shape: str) -> NDArr
 
 
 def unpack(array: NDArray[Any], shape: tuple[int, int, int], column_major: bool) -> Words:
-    """The tensor [h, w, l] in a host's array of h*w*l elements of 32 bits; may share memory with the array."""
+    """Return the tensor [h, w, l] in a host's array of h*w*l elements of 32 bits; may share memory with the array."""
     flat = array.reshape(-1).view(np.uint32)
     height, width, length = shape
     if column_major:
@@ -49,13 +49,13 @@ def unpack(array: NDArray[Any], shape: tuple[int, int, int], column_major: bool)
 
 
 def pack(tensor: Words, array: NDArray[Any], column_major: bool) -> None:
-    """Writes a tensor [h, w, l] into the host's array, in place, whatever its shape and strides."""
+    """Write a tensor [h, w, l] into the host's array, in place, whatever its shape and strides."""
     flat = np.ascontiguousarray(tensor.transpose(2, 1, 0) if column_major else tensor).reshape(-1)
     array[...] = flat.view(array.dtype).reshape(array.shape)
 
 
 def not_widened(tensor: Words) -> str | None:
-    """Where words of 16-bit data first have bits in their upper half, which copies drop (HOST-045); or None."""
+    """Return where words of 16-bit data first have bits in their upper half, which copies drop (HOST-045); or None."""
     wrong = tensor >> 16 != 0
     if not wrong.any():
         return None

@@ -1,4 +1,4 @@
-"""What <debug> records: the words of a trace buffer, as the library writes them, and back to values.
+"""Trace records of <debug>: the words of a trace buffer, as the library writes them, and back to values.
 
 Word 0 counts the words of records, word 1 the records dropped for lack of room; records follow, each a tag (kind in the
 low byte) and its payload, low word first. `frontend/libraries/debug.csl` has the other side of this.
@@ -40,9 +40,9 @@ KINDS: dict[int, tuple[str, int]] = {
 
 
 def decode(buffer: NDArray[np.uint16], memory: NDArray[np.uint16], what: str) -> tuple[list[Any], int]:
-    """The values in a trace buffer, in the order recorded, and how many were dropped.
+    """Return the values in a trace buffer, in the order recorded, and how many were dropped.
 
-    `memory` is all of the PE's, for strings recorded by address. Raises SdkError if the words are no records.
+    `memory` is all of the PE's, for strings recorded by address. Raises SdkError if the words are not records.
     """
     used = int(buffer[0])
     words = buffer[HEADER : HEADER + used]
