@@ -482,7 +482,12 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
             amount = ev.code.extend(amount, right.type, type.bits)
         else:
             if isinstance(type, types.Int):
-                amount = ev.lift(lambda number: min(number, type.carrier), amount)
+                width = type.carrier
+
+                def at_most_width(number: int) -> int:
+                    return min(number, width)
+
+                amount = ev.lift(at_most_width, amount)
             amount = ev.ssa(Value(type, amount), node)
         value = ev.ssa(left, node)
         ev.code.at(ev.source, node.start)

@@ -15,7 +15,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..csl import syntax
 from .types import Type
@@ -102,7 +102,7 @@ class Table:
     title: str
     has_effects: bool = True
     """Whether their calls change more than the value they return, so that code that is only checked stops there."""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list[Row])
 
     def __post_init__(self) -> None:
         TABLES.append(self)
@@ -154,7 +154,7 @@ def _counts(calls: tuple[str, ...]) -> Container[int]:
 def _in_words(counts: Container[int]) -> str:
     if not isinstance(counts, list):
         return "more arguments"
-    allowed = " or ".join(map(str, counts))
+    allowed = " or ".join(map(str, cast("list[int]", counts)))
     return f"{allowed} argument{'' if allowed == '1' else 's'}"
 
 

@@ -41,8 +41,11 @@ class PtoTileOperation:
 
 def _table() -> dict[str, PtoTileOperation]:
     op = PtoTileOperation
-    one, two, scalar = ("tile",), ("tile", "tile"), ("tile", "scalar")
-    with_rows, with_columns = ("tile", "per_row"), ("tile", "per_column")
+    one: tuple[Operand, ...] = ("tile",)
+    two: tuple[Operand, ...] = ("tile", "tile")
+    scalar: tuple[Operand, ...] = ("tile", "scalar")
+    with_rows: tuple[Operand, ...] = ("tile", "per_row")
+    with_columns: tuple[Operand, ...] = ("tile", "per_column")
     table = [
         op("tadd", "add", two, "adds two tiles"),
         op("tadds", "add", scalar, "adds a number to a tile"),
