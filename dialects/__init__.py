@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
 
 from xdsl.context import Context
+from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.ir import Dialect
+
+_SHARED = "machine"
+"""The one folder here that is not a dialect: what `wse`, `dsd`, `dsr` and `flow` have in common."""
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
-    """Every dialect of this package by name; calling an entry imports and returns it."""
+    """Return what loads each dialect, by name: every folder here is one, named as the folder is."""
+    return {
+        module.name: partial(_load, module.name)
+        for module in iter_modules(__path__)
+        if module.ispkg and module.name != _SHARED
+    }
 
-    def get_wse() -> Dialect:
-        from .wse import Wse
 
-        return Wse
-
-    def get_dsd() -> Dialect:
-        from .dsd import Dsd
-
-        return Dsd
-
-    def get_dsr() -> Dialect:
-        from .dsr import Dsr
-
-        return Dsr
-
-    def get_flow() -> Dialect:
-        from .flow import Flow
-
-        return Flow
-
-    def get_pto() -> Dialect:
-        from .pto import Pto
-
-        return Pto
-
-    return {"wse": get_wse, "dsd": get_dsd, "dsr": get_dsr, "flow": get_flow, "pto": get_pto}
+def _load(name: str) -> Dialect:
+    dialect: Dialect = getattr(import_module(f".{name}", __name__), name.capitalize())
+    return dialect
 
 
 def context() -> Context:
-    """An xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
-    from xdsl.dialects import get_all_dialects as xdsl_dialects
-
+    """Return an xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
     ctx = Context()
-    for name, factory in {**xdsl_dialects(), **get_all_dialects()}.items():
-        ctx.register_dialect(name, factory)
+    for name, load in {**get_xdsl_dialects(), **get_all_dialects()}.items():
+        ctx.register_dialect(name, load)
     return ctx

@@ -27,5 +27,9 @@ def members(kind: type[_MemberT], *modules: ModuleType) -> list[type[_MemberT]]:
 
 
 def dialect_of(name: str, *modules: ModuleType) -> Dialect:
-    """Return the dialect called `name` of all members of modules."""
-    return Dialect(name, members(Operation, *modules), members(Attribute, *modules))
+    """Return the dialect called `name`: all members of modules whose names begin with it."""
+    operations, attributes = members(Operation, *modules), members(Attribute, *modules)
+    own = f"{name}."
+    return Dialect(
+        name, [op for op in operations if op.name.startswith(own)], [a for a in attributes if a.name.startswith(own)]
+    )

@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
+from .traits import VerifiedByDescriptors, VerifiedByKind
 
 
 @deep_nesting()
@@ -68,16 +69,8 @@ def _operation_in(traceback: TracebackType | None) -> Operation | None:
     return found
 
 
-_SEEN_BY_KIND = frozenset(
-    {
-        "scf.yield", "memref.load", "memref.store", "wse.buffer", "wse.export", "wse.get_buffer", "wse.get_param",
-        "wse.activate", "dsd.tensor_access", "dsd.mem1d", "dsd.mem4d", "dsd.fabin", "dsd.fabout", "flow.buffer",
-        "flow.export", "flow.stream", "flow.queue_stream", "flow.load", "flow.store", "flow.apply", "flow.get_param",
-        "flow.activate",
-    }
-)  # fmt: skip
-"""Operations whose own check sees only their types and attributes, beside those of `_SCALAR_DIALECTS`. What it says of
-their symbols is checked by the program they stand in, each by itself."""
+_FOREIGN_BY_KIND = frozenset({"scf.yield", "memref.load", "memref.store"})
+"""Operations of xDSL's dialects to which the trait `VerifiedByKind` would apply, beside those of `_SCALAR_DIALECTS`."""
 
 _SCALAR_DIALECTS = ("arith", "math")
 
@@ -94,14 +87,11 @@ class _Sight(Enum):
 
     @staticmethod
     def of(kind: type[Operation]) -> _Sight:
-        dialect = kind.name.partition(".")[0]
-        if kind.name in _SEEN_BY_KIND or dialect in _SCALAR_DIALECTS:
+        by_kind = kind.has_trait(VerifiedByKind, value_if_unregistered=False)
+        if by_kind or kind.name in _FOREIGN_BY_KIND or kind.name.partition(".")[0] in _SCALAR_DIALECTS:
             return _Sight.KIND
-        if dialect == "dsd":
-            from .dsd import DescriptorOperation
-
-            if issubclass(kind, DescriptorOperation):
-                return _Sight.DESCRIPTORS
+        if kind.has_trait(VerifiedByDescriptors, value_if_unregistered=False):
+            return _Sight.DESCRIPTORS
         return _Sight.ALL
 
 

@@ -234,7 +234,7 @@ class _PeLowering:
                 case wse.FifoOp():
                     # Registers are loaded with it; priority and SIMD mode change nothing in flow.
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
-                    new = flow.FifoOp(op.sym_name.data, op.buffer, options)
+                    new = flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
                 case wse.InitialOp():
                     new = flow.InitialOp(_BodyLowering(self).lower(op.body))
                 case wse.ParamOp():

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import grimp
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,3 +71,15 @@ def test_algorithms_and_tables_know_no_ir(folder: str) -> None:
             assert "loomir.dialects" not in {
                 ".".join(name.split(".")[:2]) for name in graph().find_modules_directly_imported_by(module)
             }, module
+
+
+WITHOUT_CYCLES = ["diagnostics", "targets", "operations", "dialects", "analysis", "checks", "passes"]
+"""Folders whose modules do not import each other in a circle, not for types or inside functions either."""
+
+
+@pytest.mark.parametrize("folder", WITHOUT_CYCLES)
+def test_modules_of_a_folder_have_no_cycles(folder: str) -> None:
+    imports = nx.DiGraph()
+    for module in graph().find_descendants(f"loomir.{folder}"):
+        imports.add_edges_from((module, imported) for imported in graph().find_modules_directly_imported_by(module))
+    assert not [sorted(knot) for knot in nx.strongly_connected_components(imports) if len(knot) > 1]

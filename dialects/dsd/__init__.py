@@ -42,9 +42,6 @@ from .fields import constant_extent as constant_extent
 from .fields import constant_value as constant_value
 from .fifo import FifoOp as FifoOp
 from .fifo import SetFifoLengthOp as SetFifoLengthOp
-from .folding import FoldConstantFields as FoldConstantFields
-from .folding import FoldDerivedDescriptor as FoldDerivedDescriptor
-from .folding import MergeDerivedDescriptors as MergeDerivedDescriptors
 from .memory import CircbufOp as CircbufOp
 from .memory import Mem1dOp as Mem1dOp
 from .memory import Mem4dOp as Mem4dOp

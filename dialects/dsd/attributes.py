@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ..wse import Scope
+from ..wse import Scope, verify_task_to_activate, verify_task_to_unblock
 
 
 class Priority(StrEnum):
@@ -260,14 +260,14 @@ class AsyncAttr(ParametrizedAttribute):
     def verify_symbols(self, scope: Scope) -> None:
         """Check tasks, microthread and priority against the program and its target."""
         if (task := self.activated) is not None:
-            scope.task_to_activate(task)
+            verify_task_to_activate(task, scope)
         if (symbol := self.unblocked) is not None:
-            scope.check_unblock(symbol)
+            verify_task_to_unblock(symbol, scope)
         if (control := self.control) is not None and (symbol := control.task) is not None:
             if control.control_action is ControlAction.ACTIVATE:
-                scope.task_to_activate(symbol)
+                verify_task_to_activate(symbol, scope)
             else:
-                scope.check_unblock(symbol)
+                verify_task_to_unblock(symbol, scope)
         number, target = self.microthread, scope.target
         if number is not None and not 0 <= number < target.microthreads:
             raise VerifyException(

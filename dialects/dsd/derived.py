@@ -1,6 +1,6 @@
 """Operations that derive a descriptor from another, and what is known of a descriptor through them.
 
-Nothing here rewrites the program.
+Nothing here looks at the operations that use a descriptor.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .fabric import FabinOp, FaboutOp
 from .fields import (
     EXTENTS,
     MEM1D_STRIDES,
     OFFSETS,
-    FoldsIntoConstant,
     Integer,
+    constant_extent,
     constant_value,
     dynamic_part,
     joined_parts,
@@ -38,8 +40,17 @@ from .fields import (
     static_part,
     verify_field,
 )
-from .memory import Mem4dOp, parse_memref
+from .folding import replace_changed
+from .memory import CircbufOp, Mem1dOp, Mem4dOp, TensorAccessOp, parse_memref, with_fields
 from .types import CircbufType, DescriptorType, FabinType, FaboutType, Mem1dType, Mem4dType
+
+
+class FoldsIntoSource(HasCanonicalizationPatternsTrait):
+    """A changed field goes into the descriptor it changes, where both are known."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (FoldDerivedDescriptor(), MergeDerivedDescriptors())
 
 
 class DerivedDescriptorOp(IRDLOperation, ABC):
@@ -121,7 +132,7 @@ class IncrementOffsetOp(_FieldOp):
     """
 
     name = "dsd.increment_offset"
-    traits = traits_def(FoldsIntoConstant())
+    traits = traits_def(FoldsIntoSource())
 
     def verify_(self) -> None:
         self._verify_kind((Mem1dType, Mem4dType), "a mem1d or mem4d descriptor", "only those have an offset")
@@ -141,7 +152,7 @@ class SetLengthOp(_FieldOp):
     """
 
     name = "dsd.set_length"
-    traits = traits_def(FoldsIntoConstant())
+    traits = traits_def(FoldsIntoSource())
 
     def verify_(self) -> None:
         self._verify_kind(
@@ -164,7 +175,7 @@ class SetStrideOp(_FieldOp):
     """
 
     name = "dsd.set_stride"
-    traits = traits_def(FoldsIntoConstant())
+    traits = traits_def(FoldsIntoSource())
 
     def verify_(self) -> None:
         self._verify_kind((Mem1dType,), "a mem1d descriptor", "only that has one stride")
@@ -185,7 +196,7 @@ class SetBaseOp(DerivedDescriptorOp):
     name = "dsd.set_base"
     input = operand_def()
     base = operand_def(MemRefType)
-    traits = traits_def(FoldsIntoConstant())
+    traits = traits_def(FoldsIntoSource())
 
     def __init__(self, descriptor: SSAValue, base: SSAValue):
         super().__init__(operands=[descriptor, base], result_types=[descriptor.type])
@@ -245,3 +256,73 @@ def strides_if_constant(descriptor: SSAValue) -> tuple[int, ...] | None:
         return None
     strides = tuple(number for stride in owner.strides if (number := constant_value(stride)) is not None)
     return strides if len(strides) == len(owner.strides) else None
+
+
+class FoldDerivedDescriptor(RewritePattern):
+    """Put a changed field into the descriptor it changes, where both are known at compile time."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DerivedDescriptorOp, rewriter: PatternRewriter) -> None:
+        source = op.descriptor.owner
+        new: Operation | None = None
+        match op, source:
+            case IncrementOffsetOp(), Mem1dOp() | Mem4dOp():
+                start, step = constant_value(source.offset), constant_value(op.value)
+                if start is None or step is None or start + step not in OFFSETS:
+                    return
+                new = with_fields(source, offset=start + step)
+            case SetLengthOp(), Mem1dOp():
+                new = with_fields(source, extent=op.value)
+            case SetLengthOp(), FabinOp() | FaboutOp():
+                new = type(source)(
+                    source.result.type,
+                    op.value,
+                    queue=source.queue_name,
+                    color=source.color_name,
+                    options=source.options,
+                )
+            case SetLengthOp(), CircbufOp():
+                if (length := constant_extent(op.value)) is None:
+                    return
+                new = CircbufOp(source.base, length, wraparound=source.wraparound)
+            case SetLengthOp(), TensorAccessOp():
+                if (length := constant_extent(op.value)) is None:
+                    return
+                new = TensorAccessOp(
+                    source.base,
+                    source.access,
+                    [length],
+                    source.result.type,
+                    wavelet_index_offset=source.wavelet_index_offset is not None,
+                )
+            case SetStrideOp(), Mem1dOp():
+                new = with_fields(source, stride=op.value)
+            case SetBaseOp(), Mem1dOp() | Mem4dOp():
+                new = with_fields(source, base=op.base, offset=0)
+            case _:
+                return
+        assert isinstance(source, Operation)
+        replace_changed(rewriter, op, new, source)
+
+
+class MergeDerivedDescriptors(RewritePattern):
+    """Two changes of one field in a row are one: the later wins, increments add up."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DerivedDescriptorOp, rewriter: PatternRewriter) -> None:
+        first = op.descriptor.owner
+        if type(first) is not type(op):
+            return
+        match op, first:
+            case IncrementOffsetOp(), IncrementOffsetOp():
+                one, two = constant_value(first.value), constant_value(op.value)
+                if one is None or two is None or one + two not in OFFSETS:
+                    return
+                new = IncrementOffsetOp(first.descriptor, one + two)
+            case SetLengthOp() | SetStrideOp(), SetLengthOp() | SetStrideOp():
+                new = type(op)(first.descriptor, op.value)
+            case SetBaseOp(), SetBaseOp():
+                new = SetBaseOp(first.descriptor, op.base)
+            case _:
+                return
+        replace_changed(rewriter, op, new, op)

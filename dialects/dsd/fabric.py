@@ -13,16 +13,17 @@ from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnitAttr, f32, i16
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_operand_def, opt_prop_def, result_def, traits_def
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..building import build, symbol
-from ..wse import InputQueueOp, OutputQueueOp, Scope, SymbolUser
+from ..traits import VerifiedByKind
+from ..wse import ColorOp, InputQueueOp, OutputQueueOp, Scope, SymbolUser
 from .attributes import PriorityAttr, SimdMode, SimdModeAttr, ZeroedSourceAttr
 from .fields import (
     EXTENTS,
-    FoldsConstantFields,
     Integer,
     constant_extent,
     dynamic_part,
@@ -32,8 +33,17 @@ from .fields import (
     static_part,
     verify_field,
 )
+from .folding import known_number, replace_changed
 from .options import OPTIONS, parse_options, print_options, verify_options
 from .types import DescriptorType, FabinType, FaboutType
+
+
+class FoldsFabricExtent(HasCanonicalizationPatternsTrait):
+    """An extent that is a constant value becomes a number."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (FoldFabricExtent(),)
 
 
 class FabricDescriptorOp(SymbolUser, ABC):
@@ -46,7 +56,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
     control_transform = opt_prop_def(UnitAttr)
     simd = opt_prop_def(SimdModeAttr)
     priority = opt_prop_def(PriorityAttr)
-    traits = traits_def(Pure(), FoldsConstantFields())
+    traits = traits_def(Pure(), FoldsFabricExtent(), VerifiedByKind())
 
     def __init__(
         self,
@@ -179,7 +189,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
     def verify_symbols(self, scope: Scope) -> None:
         queue = self.find_queue(scope)
         if (color := self.color_name) is not None:
-            scope.color(color)
+            scope.get(ColorOp, color)
             if queue is not None and all(entry.color_name != color for entry in queue.colors):
                 raise VerifyException(
                     f"queue @{queue.sym_name.data} does not serve color @{color}; name its color or none"
@@ -208,7 +218,7 @@ class FabinOp(FabricDescriptorOp):
     result = result_def(FabinType)
 
     def find_queue(self, scope: Scope) -> InputQueueOp | None:
-        return None if self.queue is None else scope.input_queue(self.queue)
+        return None if self.queue is None else scope.get(InputQueueOp, self.queue)
 
 
 @irdl_op_definition
@@ -243,4 +253,14 @@ class FaboutOp(FabricDescriptorOp):
             )
 
     def find_queue(self, scope: Scope) -> OutputQueueOp | None:
-        return None if self.queue is None else scope.output_queue(self.queue)
+        return None if self.queue is None else scope.get(OutputQueueOp, self.queue)
+
+
+class FoldFabricExtent(RewritePattern):
+    """Write an extent that is a constant value as a number."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FabinOp | FaboutOp, rewriter: PatternRewriter) -> None:
+        if (extent := known_number(op.extent_value, constant_extent, EXTENTS)) is not None:
+            new = type(op)(op.result.type, extent, queue=op.queue_name, color=op.color_name, options=op.options)
+            replace_changed(rewriter, op, new, op)

@@ -12,9 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i16
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -148,24 +146,3 @@ def constant_extent(value: Integer) -> int | None:
     """The extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
     number = constant_value(value)
     return number if number is None or isinstance(value, int) else number % len(EXTENTS)
-
-
-class FoldsConstantFields(HasCanonicalizationPatternsTrait):
-    """Fields that are constant values become numbers."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        # The patterns are built on the operations that have this trait.
-        from .folding import FoldConstantFields
-
-        return (FoldConstantFields(),)
-
-
-class FoldsIntoConstant(HasCanonicalizationPatternsTrait):
-    """A changed field goes into the descriptor it changes, where both are known."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from .folding import FoldDerivedDescriptor, MergeDerivedDescriptors
-
-        return (FoldDerivedDescriptor(), MergeDerivedDescriptors())

@@ -13,7 +13,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine.fifo_options import FIFO_SIDES, verify_fifo_side
+from .. import wse
+from ..machine.fifos import FIFO_SIDES, verify_fifo_side
 from ..wse import Scope, SymbolUser
 from .fields import (
     EXTENTS,
@@ -50,8 +51,8 @@ class FifoOp(SymbolUser):
         super().__init__(properties={"fifo": SymbolRefAttr(fifo)}, result_types=[FifoType(element_type)])
 
     def verify_symbols(self, scope: Scope) -> None:
-        fifo = scope.fifo(self.fifo)
-        held = scope.buffer(fifo.buffer).type.get_element_type()
+        fifo = scope.get(wse.FifoOp, self.fifo)
+        held = scope.get(wse.BufferOp, fifo.buffer).element_type
         given = self.result.type.element_type
         if (held in (f32, i32)) != (given in (f32, i32)):
             raise VerifyException(
@@ -111,4 +112,4 @@ class SetFifoLengthOp(SymbolUser):
         verify_field("length", self.length_value, self.length_attr, EXTENTS, needed=True)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.fifo(self.fifo)
+        scope.get(wse.FifoOp, self.fifo)

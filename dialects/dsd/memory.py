@@ -25,12 +25,14 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, integers, of_elements
+from ..traits import VerifiedByKind
 from ..wse import element_count
 from .fields import (
     EXTENTS,
@@ -38,8 +40,9 @@ from .fields import (
     MEM1D_STRIDES,
     MEM4D_STRIDES,
     OFFSETS,
-    FoldsConstantFields,
     Integer,
+    constant_extent,
+    constant_value,
     dynamic_part,
     joined_fields,
     joined_parts,
@@ -54,6 +57,7 @@ from .fields import (
     verify_fields,
     verify_range,
 )
+from .folding import known_number, known_numbers, replace_changed
 from .options import parse_options, print_options, verify_options
 from .types import CircbufType, DescriptorType, Mem1dType, Mem4dType
 
@@ -65,6 +69,14 @@ def parse_memref(parser: Parser) -> MemRefType:
     if not isa(type, MemRefType):
         parser.raise_error("a descriptor is made of a memref, for example memref<16xf32>", position)
     return type
+
+
+class FoldsMemoryFields(HasCanonicalizationPatternsTrait):
+    """Fields that are constant values become numbers."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return (FoldMemoryFields(),)
 
 
 class MemoryDescriptorOp(IRDLOperation, ABC):
@@ -115,6 +127,7 @@ class TensorAccessOp(MemoryDescriptorOp):
     extents_attr = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem1dType | Mem4dType)
+    traits = traits_def(VerifiedByKind())
 
     def __init__(
         self,
@@ -240,7 +253,7 @@ class Mem1dOp(MemoryDescriptorOp):
     extent_attr = opt_prop_def(IntegerAttr, prop_name="extent")
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem1dType)
-    traits = traits_def(FoldsConstantFields())
+    traits = traits_def(FoldsMemoryFields(), VerifiedByKind())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
@@ -358,7 +371,7 @@ class Mem4dOp(MemoryDescriptorOp):
     wavelet_index_offset = opt_prop_def(UnitAttr)
     result = result_def(Mem4dType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(FoldsConstantFields())
+    traits = traits_def(FoldsMemoryFields(), VerifiedByKind())
 
     def __init__(
         self,
@@ -521,3 +534,52 @@ class CircbufOp(MemoryDescriptorOp):
                 f"{self.base_type}; choose a smaller one"
             )
         verify_range("wraparound", self.wraparound, EXTENTS[1:])
+
+
+class FoldMemoryFields(RewritePattern):
+    """Write a field that is a constant value as a number."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Mem1dOp | Mem4dOp, rewriter: PatternRewriter) -> None:
+        offset = known_number(op.offset_value, constant_value, OFFSETS)
+        if isinstance(op, Mem4dOp):
+            strides = known_numbers(op.strides, constant_value, MEM4D_STRIDES)
+            extents = known_numbers(op.extents, constant_extent, EXTENTS)
+            if offset is not None or strides != op.strides or extents != op.extents:
+                new = Mem4dOp(
+                    op.base,
+                    extents,
+                    strides=None if op.strides_attr is None else strides,
+                    offset=op.offset if offset is None else offset,
+                    wavelet_index_offset=op.wavelet_index_offset is not None,
+                )
+                replace_changed(rewriter, op, new, op)
+            return
+        stride = known_number(op.stride_value, constant_value, MEM1D_STRIDES)
+        extent = known_number(op.extent_value, constant_extent, EXTENTS)
+        if offset is not None or stride is not None or extent is not None:
+            replace_changed(rewriter, op, with_fields(op, offset=offset, stride=stride, extent=extent), op)
+
+
+def with_fields(
+    source: Mem1dOp | Mem4dOp,
+    *,
+    base: SSAValue | None = None,
+    offset: Integer | None = None,
+    stride: Integer | None = None,
+    extent: Integer | None = None,
+) -> Mem1dOp | Mem4dOp:
+    """Return a copy of a descriptor with some fields changed."""
+    base = source.base if base is None else base
+    offset = source.offset if offset is None else offset
+    indexed = source.wavelet_index_offset is not None
+    if isinstance(source, Mem4dOp):
+        strides = None if source.strides_attr is None else source.strides
+        return Mem4dOp(base, source.extents, strides=strides, offset=offset, wavelet_index_offset=indexed)
+    return Mem1dOp(
+        base,
+        source.extent if extent is None else extent,
+        offset=offset,
+        stride=source.stride if stride is None else stride,
+        wavelet_index_offset=indexed,
+    )

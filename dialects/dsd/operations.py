@@ -30,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from ...operations import dsd_table
 from ..building import build
+from ..traits import VerifiedByDescriptors
 from ..wse import ELEMENT_TYPES, Scope, SymbolUser, TaskStates
 from .attributes import AsyncAttr, ZeroedSource
 from .derived import defining_op
@@ -345,6 +346,8 @@ class DsdOperation(SymbolUser, ABC):
 
 class DescriptorOperation(DsdOperation, ABC):
     """A DSD operation on descriptors, as a program writes it."""
+
+    traits = traits_def(VerifiedByDescriptors())
 
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
         return operand if isinstance(operand.type, DescriptorType) else None

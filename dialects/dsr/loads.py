@@ -362,7 +362,7 @@ class LoadOp(SymbolUser):
 
     def _verify_not_of_fifo(self, registers: Sequence[RegisterType], scope: Scope) -> None:
         """The registers of a FIFO hold it for good (DSR-075)."""
-        for fifo in scope.pe.values():
+        for fifo in scope.own.values():
             if not isinstance(fifo, wse.FifoOp):
                 continue
             for register in registers:

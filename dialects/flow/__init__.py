@@ -14,117 +14,99 @@ The dialect knows nothing of CSL, of descriptors or of how the runtime stores me
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect, Operation
+from ..machine.elements import ELEMENT_TYPES as ELEMENT_TYPES
+from ..machine.elements import verify_element_type as verify_element_type
+from ..machine.symbols import SymbolUser as SymbolUser
+from ..members import dialect_of
+from . import (
+    access,
+    channels,
+    code,
+    fabric,
+    fifos,
+    memory,
+    operations,
+    queues,
+    state,
+    streams,
+    tiles,
+    types,
+    updates,
+)
+from . import verification as verification  # registers the checks of members
+from .access import Array as Array
+from .access import LoadOp as LoadOp
+from .access import StoreOp as StoreOp
+from .asynchronous import CONTROL_ACTIONS as CONTROL_ACTIONS
+from .asynchronous import PRIORITIES as PRIORITIES
+from .asynchronous import AsynchronousOp as AsynchronousOp
+from .channels import AcquireOp as AcquireOp
+from .channels import ChannelOp as ChannelOp
+from .channels import CommitOp as CommitOp
+from .channels import DrainOp as DrainOp
+from .channels import ReleaseOp as ReleaseOp
+from .channels import WaitOp as WaitOp
+from .code import TASK_KINDS as TASK_KINDS
+from .code import CallOp as CallOp
+from .code import FuncOp as FuncOp
+from .code import ReturnOp as ReturnOp
+from .code import TaskOp as TaskOp
+from .fabric import DIRECTIONS as DIRECTIONS
+from .fabric import ColorOp as ColorOp
+from .fabric import FabricOp as FabricOp
+from .fabric import HostStreamOp as HostStreamOp
+from .fabric import RouteOp as RouteOp
+from .fabric import UnitsOp as UnitsOp
+from .fields import DYNAMIC as DYNAMIC
+from .fields import EXTENTS as EXTENTS
+from .fields import LITERALS as LITERALS
+from .fields import MAX_DIMENSIONS as MAX_DIMENSIONS
+from .fields import POINTER_EXTENT as POINTER_EXTENT
+from .fifos import FifoOp as FifoOp
+from .memory import BufferOp as BufferOp
+from .memory import ExportOp as ExportOp
+from .memory import InitializeOp as InitializeOp
+from .memory import ParamOp as ParamOp
+from .operations import REGISTER_FILES as REGISTER_FILES
+from .operations import ApplyOp as ApplyOp
+from .operations import InitialOp as InitialOp
+from .operations import LoadRegisterOp as LoadRegisterOp
+from .operations import RegisterOp as RegisterOp
+from .queues import QueueOp as QueueOp
+from .scope import Origin as Origin
+from .state import ActivateOp as ActivateOp
+from .state import AssertOp as AssertOp
+from .state import BlockOp as BlockOp
+from .state import CoordinateOp as CoordinateOp
+from .state import ExtentOp as ExtentOp
+from .state import GetParamOp as GetParamOp
+from .state import PrintOp as PrintOp
+from .state import TimestampOp as TimestampOp
+from .state import UnblockOp as UnblockOp
+from .streams import FifoStreamOp as FifoStreamOp
+from .streams import QueueStreamOp as QueueStreamOp
+from .streams import SetFifoLengthOp as SetFifoLengthOp
+from .streams import StreamMaker as StreamMaker
+from .streams import StreamOp as StreamOp
+from .tiles import MAX_TILE_DIMENSIONS as MAX_TILE_DIMENSIONS
+from .tiles import Owner as Owner
+from .tiles import Slot as Slot
+from .tiles import SpaceOp as SpaceOp
+from .tiles import TileApplyOp as TileApplyOp
+from .tiles import TileGetOp as TileGetOp
+from .tiles import TileOp as TileOp
+from .tiles import TilePrintOp as TilePrintOp
+from .tiles import TileType as TileType
+from .types import SCALAR_TYPES as SCALAR_TYPES
+from .types import Scalar as Scalar
+from .types import StreamType as StreamType
+from .types import element_words as element_words
+from .updates import AdvanceOp as AdvanceOp
+from .updates import IndexedOp as IndexedOp
+from .updates import RebaseOp as RebaseOp
+from .updates import ResizeOp as ResizeOp
+from .updates import RestrideOp as RestrideOp
 
-from ..machine.elements import ELEMENT_TYPES, verify_element_type
-from .access import Array, LoadOp, StoreOp
-from .asynchronous import CONTROL_ACTIONS, PRIORITIES, AsynchronousOp
-from .channels import AcquireOp, ChannelOp, CommitOp, DrainOp, ReleaseOp, WaitOp
-from .code import TASK_KINDS, CallOp, FuncOp, ReturnOp, TaskOp
-from .fabric import DIRECTIONS, ColorOp, FabricOp, HostStreamOp, RouteOp, UnitsOp
-from .fields import DYNAMIC, EXTENTS, LITERALS, MAX_DIMENSIONS, POINTER_EXTENT
-from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
-from .operations import REGISTER_FILES, ApplyOp, InitialOp, LoadRegisterOp, RegisterOp
-from .origins import Origin, Streams
-from .queues import FifoOp, QueueOp
-from .scope import Scope
-from .state import ActivateOp, AssertOp, BlockOp, CoordinateOp, ExtentOp, GetParamOp, PrintOp, TimestampOp, UnblockOp
-from .streams import FifoStreamOp, QueueStreamOp, SetFifoLengthOp, StreamMaker, StreamOp
-from .symbols import SymbolUser
-from .tiles import MAX_TILE_DIMENSIONS, Owner, Slot, SpaceOp, TileApplyOp, TileGetOp, TileOp, TilePrintOp, TileType
-from .types import SCALAR_TYPES, Scalar, StreamType, element_words
-from .updates import AdvanceOp, IndexedOp, RebaseOp, ResizeOp, RestrideOp
-
-
-def _operations() -> list[type[Operation]]:
-    return [
-        FabricOp, ColorOp, RouteOp, HostStreamOp, UnitsOp, BufferOp, InitializeOp, FifoOp, InitialOp, ParamOp, ExportOp,
-        QueueOp, FuncOp, TaskOp, ReturnOp, CallOp, CoordinateOp, ExtentOp, GetParamOp, LoadOp, StoreOp, AssertOp,
-        PrintOp, TimestampOp, ActivateOp, BlockOp, UnblockOp, StreamOp, QueueStreamOp, FifoStreamOp, SetFifoLengthOp,
-        AdvanceOp, ResizeOp, RestrideOp, RebaseOp, IndexedOp, LoadRegisterOp, RegisterOp, ApplyOp, SpaceOp, ChannelOp,
-        TileOp, TileApplyOp, TilePrintOp, TileGetOp, AcquireOp, CommitOp, WaitOp, ReleaseOp, DrainOp,
-    ]  # fmt: skip
-
-
-Flow = Dialect("flow", _operations(), [StreamType, TileType])
-
-__all__ = [
-    "CONTROL_ACTIONS",
-    "DIRECTIONS",
-    "DYNAMIC",
-    "ELEMENT_TYPES",
-    "EXTENTS",
-    "LITERALS",
-    "MAX_DIMENSIONS",
-    "MAX_TILE_DIMENSIONS",
-    "POINTER_EXTENT",
-    "PRIORITIES",
-    "REGISTER_FILES",
-    "SCALAR_TYPES",
-    "TASK_KINDS",
-    "AcquireOp",
-    "ActivateOp",
-    "AdvanceOp",
-    "ApplyOp",
-    "Array",
-    "AssertOp",
-    "AsynchronousOp",
-    "BlockOp",
-    "BufferOp",
-    "CallOp",
-    "ChannelOp",
-    "ColorOp",
-    "CommitOp",
-    "CoordinateOp",
-    "DrainOp",
-    "ExportOp",
-    "ExtentOp",
-    "FabricOp",
-    "FifoOp",
-    "FifoStreamOp",
-    "Flow",
-    "FuncOp",
-    "GetParamOp",
-    "HostStreamOp",
-    "IndexedOp",
-    "InitialOp",
-    "InitializeOp",
-    "LoadOp",
-    "LoadRegisterOp",
-    "Origin",
-    "Owner",
-    "ParamOp",
-    "PrintOp",
-    "QueueOp",
-    "QueueStreamOp",
-    "RebaseOp",
-    "RegisterOp",
-    "ReleaseOp",
-    "ResizeOp",
-    "RestrideOp",
-    "ReturnOp",
-    "RouteOp",
-    "Scalar",
-    "Scope",
-    "SetFifoLengthOp",
-    "Slot",
-    "SpaceOp",
-    "StoreOp",
-    "StreamMaker",
-    "StreamOp",
-    "StreamType",
-    "Streams",
-    "SymbolUser",
-    "TaskOp",
-    "TileApplyOp",
-    "TileGetOp",
-    "TileOp",
-    "TilePrintOp",
-    "TileType",
-    "TimestampOp",
-    "UnblockOp",
-    "UnitsOp",
-    "WaitOp",
-    "element_words",
-    "verify_element_type",
-]
+Flow = dialect_of(
+    "flow", types, fabric, memory, queues, fifos, code, state, access, streams, updates, operations, tiles, channels
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from xdsl.dialects.builtin import IndexType, IntegerType, SymbolRefAttr, i16
 from xdsl.ir import Attribute, SSAValue
@@ -28,17 +28,26 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..building import build, symbol
 from ..machine.elements import verify_memory_type
+from ..machine.symbols import Scope, SymbolUser
+from ..traits import VerifiedByKind
 from .fields import counted
-from .symbols import SymbolUser
+from .memory import BufferOp
 from .types import Scalar
-
-if TYPE_CHECKING:
-    from .scope import Scope
-    from .streams import StreamOp
-
 
 Array: TypeAlias = str | SSAValue
 """Target of an access: the name of a buffer, or a byte address of type i16."""
+
+
+class _ArrayUser(Protocol):
+    """An operation on a buffer, or on the memory at an address."""
+
+    name: ClassVar[str]
+
+    @property
+    def buffer(self) -> SymbolRefAttr | None: ...
+
+    @property
+    def address(self) -> SSAValue | None: ...
 
 
 class _AccessOp(SymbolUser, ABC):
@@ -50,6 +59,7 @@ class _AccessOp(SymbolUser, ABC):
     buffer = opt_prop_def(SymbolRefAttr)
     address = opt_operand_def(IntegerType(16))
     indices = var_operand_def(IndexType)
+    traits = traits_def(VerifiedByKind())
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def print_place(self, printer: Printer) -> None:
@@ -76,7 +86,7 @@ class _AccessOp(SymbolUser, ABC):
         if self.buffer is None:
             verify_memory_type(type, "memory")
             return
-        buffer = scope.buffer(self.buffer)
+        buffer = scope.get(BufferOp, self.buffer)
         name, rank = buffer.sym_name.data, buffer.type.get_num_dims()
         if len(self.indices) != rank:
             raise VerifyException(
@@ -93,7 +103,7 @@ def parse_array(parser: Parser) -> Array:
     return parser.parse_operand(i16) if symbol is None else symbol.data
 
 
-def print_array(printer: Printer, op: _AccessOp | StreamOp) -> None:
+def print_array(printer: Printer, op: _ArrayUser) -> None:
     """Print what `parse_array` reads."""
     if op.buffer is not None:
         printer.print_attribute(op.buffer)
@@ -111,7 +121,7 @@ def address_of(array: Array) -> list[SSAValue]:
     return [] if isinstance(array, str) else [array]
 
 
-def verify_array(op: _AccessOp | StreamOp) -> None:
+def verify_array(op: _ArrayUser) -> None:
     """Raise VerifyException unless a buffer or an address is named, and not both."""
     if (op.buffer is None) == (op.address is None):
         raise VerifyException(f"{op.name} names a buffer or an address, and only one of them; correct it")

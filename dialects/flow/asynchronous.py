@@ -6,7 +6,6 @@ Nothing here knows which operations can.
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute
@@ -17,11 +16,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_symbol
 from ..building import integer, string, symbol
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
-
+from ..machine.code import verify_activated
+from ..machine.symbols import Scope, SymbolUser
+from .code import verify_task_to_block
 
 PRIORITIES = ("low", "medium", "high")
 
@@ -127,14 +124,14 @@ class AsynchronousOp(SymbolUser, ABC):
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.activate is not None:
-            scope.task_to_activate(self.activate)
+            verify_activated(self.activate, scope)
         if self.unblock is not None:
-            scope.check_block(self.unblock, "unblocked")
+            verify_task_to_block(self.unblock, scope)
         if self.control_task is not None and self.on_control is not None:
             if self.on_control.data == "activate":
-                scope.task_to_activate(self.control_task)
+                verify_activated(self.control_task, scope)
             else:
-                scope.check_block(self.control_task, "unblocked")
+                verify_task_to_block(self.control_task, scope)
         number, target = self.microthread, scope.target
         if number is not None and not 0 <= number.value.data < target.microthreads:
             raise VerifyException(

@@ -5,26 +5,23 @@ Where the entries lie is the business of the tiles that belong to them; nothing 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import CHIPS
 from ..assembly import parse_attributes, parse_symbol, print_attributes
-from .fabric import FabricOp
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
+from .fabric import FabricOp, UnitsOp
 
 
 @irdl_op_definition
-class ChannelOp(SymbolUser):
+class ChannelOp(SymbolDefinition, SymbolUser):
     """A bounded FIFO from a class of cores to another, one on each row of the grid.
 
     ```
@@ -41,15 +38,16 @@ class ChannelOp(SymbolUser):
     PEs of a wafer have; they are joined by `flow.queue` and `flow.fifo`, where elements with time stamps wait.
     """
 
+    NOUN: ClassVar = "a channel"
+
     name = "flow.channel"
-    sym_name = prop_def(SymbolNameConstraint())
     producer = prop_def(SymbolRefAttr)
     consumer = prop_def(SymbolRefAttr)
     depth = prop_def(IntegerAttr)
     period = prop_def(IntegerAttr)
     lanes = prop_def(IntegerAttr)
     seed = prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp))
+    traits = traits_def(HasParent(FabricOp))
 
     def __init__(
         self, name: str, producer: str, consumer: str, *, depth: int, period: int = 1, lanes: int = 1, seed: int = 0
@@ -108,7 +106,7 @@ class ChannelOp(SymbolUser):
                 f"no times; use queues and FIFOs there, or a target of {' or '.join(CHIPS)}"
             )
         for symbol in (self.producer, self.consumer):
-            scope.units_named(symbol)
+            scope.get(UnitsOp, symbol)
 
 
 class _ChannelUser(SymbolUser):
@@ -117,7 +115,7 @@ class _ChannelUser(SymbolUser):
     channel = prop_def(SymbolRefAttr)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.channel(self.channel)
+        scope.get(ChannelOp, self.channel)
 
 
 @irdl_op_definition

@@ -6,13 +6,11 @@ Nothing here knows what the bodies do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     UnitAttr,
     i64,
@@ -21,16 +19,14 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    opt_prop_def,
     prop_def,
-    region_def,
     traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import (
@@ -42,27 +38,23 @@ from ..assembly import (
     print_attributes,
     print_body,
 )
-from ..machine.rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
-from .fabric import UnitsOp
-from .symbols import SymbolUser, described
+from ..machine.code import CallOperation, FuncOperation, TaskOperation
+from ..machine.rules import verify_return, verify_task, verify_task_id
+from ..machine.symbols import Scope, described
+from .fabric import UnitsOp, color_named
+from .queues import QueueOp, input_queue_named
 from .types import StreamType, verify_scalar_type
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(FuncOperation):
     """A function of the unit. An exported one can be launched; its results are dropped.
 
     Arguments and results are scalars and streams.
     """
 
     name = "flow.func"
-    sym_name = prop_def(SymbolNameConstraint())
-    function_type = prop_def(FunctionType)
-    body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(self, name: str, body: Region, results: Sequence[Attribute] = ()):
         super().__init__(
@@ -72,6 +64,10 @@ class FuncOp(IRDLOperation):
             },
             regions=[body],
         )
+
+    @property
+    def symbol_kind(self) -> str:
+        return "function"
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -98,8 +94,8 @@ class FuncOp(IRDLOperation):
         print_body(printer, self.body)
 
     def verify_(self) -> None:
+        super().verify_()
         name = self.sym_name.data
-        verify_body(name, self.body, self.function_type)
         for noun, types in (("an argument", self.function_type.inputs), ("a result", self.function_type.outputs)):
             for type in types:
                 if not isinstance(type, StreamType):
@@ -110,7 +106,7 @@ TASK_KINDS = ("local", "data", "control")
 
 
 @irdl_op_definition
-class TaskOp(SymbolUser):
+class TaskOp(TaskOperation):
     """A task: `local` (run by activation), `data` (run by each wavelet of an input queue, whose payload is its
     arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets).
 
@@ -118,14 +114,9 @@ class TaskOp(SymbolUser):
     """
 
     name = "flow.task"
-    sym_name = prop_def(SymbolNameConstraint())
     kind = prop_def(StringAttr)
     task_id = prop_def(IntegerAttr)
-    queue = opt_prop_def(SymbolRefAttr)
-    active = opt_prop_def(UnitAttr)
-    blocked = opt_prop_def(UnitAttr)
-    body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -173,23 +164,11 @@ class TaskOp(SymbolUser):
         if self.queue is not None:
             printer.print_string(" on ")
             printer.print_attribute(self.queue)
-        if self.active is not None:
-            printer.print_string(" active")
-        if self.blocked is not None:
-            printer.print_string(" blocked")
-        if self.body.block.args:
-            printer.print_string(" ")
-            print_arguments(printer, self.body)
-        print_attributes(printer, self)
-        print_body(printer, self.body)
+        self.print_state_and_body(printer)
 
     @property
-    def is_local(self) -> bool:
-        return self.kind.data == "local"
-
-    @property
-    def is_data(self) -> bool:
-        return self.kind.data == "data"
+    def kind_name(self) -> str:
+        return self.kind.data
 
     def verify_(self) -> None:
         name, kind = self.sym_name.data, self.kind.data
@@ -205,9 +184,9 @@ class TaskOp(SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         number, target = self.task_id.value.data, scope.target
         if self.queue is not None:
-            queue = scope.input_queue(self.queue)
+            queue = input_queue_named(self.queue, scope)
             if target.data_tasks_by_color:
-                numbers = [scope.color(color).color.value.data for color in queue.colors]
+                numbers = [color_named(color, scope).color.value.data for color in queue.colors]
                 wanted = "of its queue's color"
             else:
                 numbers, wanted = [queue.queue_id.value.data], "of its queue"
@@ -218,6 +197,16 @@ class TaskOp(SymbolUser):
                 )
             return
         verify_task_id(described(self), number, target, control=not self.is_local)
+
+
+def verify_task_to_block(symbol: SymbolRefAttr, scope: Scope, done: str = "unblocked") -> None:
+    """Raise VerifyException unless `symbol` is a task, or an input queue, which stands for what its wavelets start.
+
+    See DSD-192 and DSD-193.
+    """
+    found = scope.find(symbol)
+    if not isinstance(found, TaskOp) and not (isinstance(found, QueueOp) and found.is_input):
+        raise VerifyException(f"{described(found)} cannot be {done}; name a task or an input queue")
 
 
 @irdl_op_definition
@@ -237,18 +226,12 @@ class ReturnOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CallOp(SymbolUser):
+class CallOp(CallOperation):
     """Calls a function of the same unit."""
 
     name = "flow.call"
-    callee = prop_def(SymbolRefAttr)
-    arguments = var_operand_def()
     results_ = var_result_def()
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results_)"
 
     def __init__(self, callee: str, arguments: Sequence[SSAValue], results: Sequence[Attribute]):
         super().__init__(operands=[arguments], properties={"callee": SymbolRefAttr(callee)}, result_types=[results])
-
-    def verify_symbols(self, scope: Scope) -> None:
-        function = scope.func(self.callee)
-        verify_call(self, function.sym_name.data, function.function_type)

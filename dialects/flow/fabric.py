@@ -1,19 +1,19 @@
 """The fabric, its colors and routes, and the classes of units on it.
 
-What their members must fulfil together is in `scope`, since the members name these operations as their parents.
+What their members must fulfil together is in `verification`, since the members name these operations as their parents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Block, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import FABRICS
@@ -21,27 +21,24 @@ from ..assembly import parse_attributes, parse_members, parse_symbol, print_attr
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import PORT_NAMES, SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
-
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, verify_members
 
 DIRECTIONS = PORT_NAMES
 """Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
 
 
 @irdl_op_definition
-class FabricOp(IRDLOperation):
+class FabricOp(SymbolDefinition):
     """A grid of units, `width` columns by `height` rows, and the routes between them."""
 
+    NOUN: ClassVar = "a fabric"
+
     name = "flow.fabric"
-    sym_name = prop_def(SymbolNameConstraint())
     target = prop_def(StringAttr)
     width = prop_def(IntegerAttr)
     height = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove())
+    traits = traits_def(SymbolTable(), NoTerminator(), IsolatedFromAbove())
 
     def __init__(self, name: str, target: str, width: int, height: int, body: Region | None = None):
         super().__init__(
@@ -84,23 +81,20 @@ class FabricOp(IRDLOperation):
     def verify_(self) -> None:
         if min(self.grid) < 1:
             raise VerifyException("the grid of a flow.fabric needs at least one column and one row")
-        target = FABRICS.get(self.target.data)
-        if target is None:
+        if self.target.data not in FABRICS:
             raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(FABRICS))}")
-        # The members are built on this module, so it can name them only when it is called.
-        from .scope import verify_fabric_members
-
-        verify_fabric_members(self, target)
+        verify_members(self)
 
 
 @irdl_op_definition
-class ColorOp(IRDLOperation):
+class ColorOp(SymbolDefinition):
     """Names a routable color."""
 
+    NOUN: ClassVar = "a color"
+
     name = "flow.color"
-    sym_name = prop_def(SymbolNameConstraint())
     color = prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp))
+    traits = traits_def(HasParent(FabricOp))
 
     def __init__(self, name: str, color: int):
         super().__init__(properties={"sym_name": StringAttr(name), "color": IntegerAttr(color, i64)})
@@ -118,6 +112,12 @@ class ColorOp(IRDLOperation):
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f" = {self.color.value.data}")
         print_attributes(printer, self)
+
+
+def color_named(symbol: SymbolRefAttr, scope: Scope) -> ColorOp:
+    """Return the color called `symbol`, also where units use the name for something of their own."""
+    found = scope.shared.get(symbol.string_value())
+    return found if isinstance(found, ColorOp) else scope.get(ColorOp, symbol)
 
 
 @irdl_op_definition
@@ -192,7 +192,7 @@ class RouteOp(SymbolUser):
             verify_switch(receive, transmit, self.switch)
 
     def verify_symbols(self, scope: Scope) -> None:
-        color = scope.color(self.color)
+        color = color_named(self.color, scope)
         if self.switch is not None:
             verify_switch_on(scope.target, self.switch, color.sym_name.data, color.color.value.data)
 
@@ -240,19 +240,20 @@ class HostStreamOp(SymbolUser):
         verify_stream_way(self.way.data)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.color(self.color)
+        color_named(self.color, scope)
 
 
 @irdl_op_definition
-class UnitsOp(IRDLOperation):
+class UnitsOp(SymbolDefinition):
     """A class of units that run one program: where they stand and how many 16-bit words of memory they use."""
 
+    NOUN: ClassVar = "a class of units"
+
     name = "flow.units"
-    sym_name = prop_def(SymbolNameConstraint())
     regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
     words = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), NoTerminator(), IsolatedFromAbove(), HasParent(FabricOp))
+    traits = traits_def(SymbolTable(), NoTerminator(), IsolatedFromAbove(), HasParent(FabricOp))
 
     def __init__(self, name: str, regions: Sequence[RegionAttr], words: int, body: Region | None = None):
         super().__init__(
@@ -286,7 +287,4 @@ class UnitsOp(IRDLOperation):
         print_body(printer, self.body)
 
     def verify_(self) -> None:
-        # See FabricOp.verify_.
-        from .scope import verify_units_members
-
-        verify_units_members(self)
+        verify_members(self)

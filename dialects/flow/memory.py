@@ -6,19 +6,15 @@ Nothing here knows the code that reads and writes, or how the runtime stores mem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     TensorType,
-    UnitAttr,
     i8,
     i16,
     i32,
@@ -28,7 +24,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -36,23 +32,16 @@ from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
 from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
-from ..machine.rules import (
-    positions_attribute,
-    verify_exported_buffer,
-    verify_exported_function,
-    verify_unsigned_arguments,
-)
+from ..machine.memory import BufferOperation, ExportOperation
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .code import FuncOp
 from .fabric import UnitsOp
-from .symbols import SymbolUser, described
+from .scope import scope_of_units
 from .types import Scalar, verify_scalar_type
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
-class BufferOp(SymbolUser):
+class BufferOp(BufferOperation, SymbolUser):
     """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address.
 
     Buffers may overlap. Row-major; rank 0 is a scalar variable; two elements of i8 share a word, the first in its low
@@ -61,11 +50,9 @@ class BufferOp(SymbolUser):
     """
 
     name = "flow.buffer"
-    sym_name = prop_def(SymbolNameConstraint())
     address = prop_def(IntegerAttr)
-    type = prop_def(MemRefType)
     initial = opt_prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -108,10 +95,6 @@ class BufferOp(SymbolUser):
         print_attributes(printer, self)
 
     @property
-    def element_type(self) -> Attribute:
-        return self.type.get_element_type()
-
-    @property
     def first_word(self) -> int:
         return self.address.value.data
 
@@ -132,11 +115,12 @@ class BufferOp(SymbolUser):
             )
 
     def verify_symbols(self, scope: Scope) -> None:
-        end = self.first_word + (prod(self.type.get_shape()) * memory_bytes(self.element_type) + 1) // 2
-        if self.first_word < 0 or end > scope.words:
+        end = self.first_word + (self.element_count * memory_bytes(self.element_type) + 1) // 2
+        words = scope_of_units(scope).words
+        if self.first_word < 0 or end > words:
             raise VerifyException(
                 f"buffer @{self.sym_name.data} takes words {self.first_word} to {end - 1}, but its units have words 0 "
-                f"to {scope.words - 1}; move it or give them more words"
+                f"to {words - 1}; move it or give them more words"
             )
 
 
@@ -195,13 +179,13 @@ class InitializeOp(SymbolUser):
             raise VerifyException("flow.initialize takes a number or a parameter, and only one of them; correct it")
 
     def verify_symbols(self, scope: Scope) -> None:
-        buffer = scope.buffer(self.buffer)
+        buffer = scope.get(BufferOp, self.buffer)
         name, type = buffer.sym_name.data, buffer.element_type
-        element, count = self.element.value.data, prod(buffer.type.get_shape())
+        element, count = self.element.value.data, buffer.element_count
         if not 0 <= element < count:
             raise VerifyException(f"buffer @{name} has no element {element}; choose one from 0 to {count - 1}")
         if self.param is not None:
-            param = scope.param(self.param)
+            param = scope.get(ParamOp, self.param)
             if param.type != type:
                 raise VerifyException(
                     f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
@@ -218,13 +202,14 @@ class InitializeOp(SymbolUser):
 
 
 @irdl_op_definition
-class ParamOp(SymbolUser):
+class ParamOp(SymbolDefinition, SymbolUser):
     """A read-only scalar of every unit: one value for all, or one per unit of the grid, row-major [y][x]."""
 
+    NOUN: ClassVar = "a param"
+
     name = "flow.param"
-    sym_name = prop_def(SymbolNameConstraint())
     values = prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(self, name: str, values: DenseIntOrFPElementsAttr):
         super().__init__(properties={"sym_name": StringAttr(name), "values": values})
@@ -250,7 +235,7 @@ class ParamOp(SymbolUser):
 
 
 @irdl_op_definition
-class ExportOp(SymbolUser):
+class ExportOp(ExportOperation):
     """Shows a buffer or function to the host under a name; `unsigned` makes the host see unsigned integers.
 
     ```
@@ -264,12 +249,7 @@ class ExportOp(SymbolUser):
     """
 
     name = "flow.export"
-    symbol = prop_def(SymbolRefAttr)
     visible_name = prop_def(StringAttr)
-    points_to = opt_prop_def(MemRefType)
-    unsigned = opt_prop_def(UnitAttr)
-    unsigned_arguments = opt_prop_def(ArrayAttr[IntegerAttr])
-    read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(UnitsOp))
 
     def __init__(
@@ -283,25 +263,18 @@ class ExportOp(SymbolUser):
         read_only: bool = False,
     ):
         super().__init__(
-            properties={
-                "symbol": SymbolRefAttr(symbol),
-                "visible_name": StringAttr(visible_name),
-                "points_to": points_to,
-                "unsigned": UnitAttr() if unsigned else None,
-                "unsigned_arguments": positions_attribute(unsigned_arguments),
-                "read_only": UnitAttr() if read_only else None,
-            }
+            symbol,
+            {"visible_name": StringAttr(visible_name)},
+            points_to=points_to,
+            unsigned=unsigned,
+            unsigned_arguments=unsigned_arguments,
+            read_only=read_only,
         )
 
     assembly_format = (
         "$symbol `as` $visible_name (`points_to` $points_to^)? (`unsigned` $unsigned^)? "
         "(`unsigned_arguments` $unsigned_arguments^)? (`read_only` $read_only^)? attr-dict"
     )
-
-    @property
-    def unsigned_positions(self) -> tuple[int, ...]:
-        """The positions of the arguments that the host sees as unsigned."""
-        return () if self.unsigned_arguments is None else tuple(each.value.data for each in self.unsigned_arguments)
 
     def shown_as(self, symbols: Mapping[str, Operation]) -> str:
         """What the host sees of it, given the symbols of its units."""
@@ -317,22 +290,12 @@ class ExportOp(SymbolUser):
                 return "undefined"
 
     def verify_symbols(self, scope: Scope) -> None:
+        super().verify_symbols(scope)
         found = scope.find(self.symbol)
-        match found:
-            case BufferOp():
-                unsigned = self.unsigned is not None
-                verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
-                if self.unsigned_arguments is not None:
-                    raise VerifyException(f"{described(found)} takes no arguments; remove 'unsigned_arguments'")
-            case FuncOp():
-                name = found.sym_name.data
-                verify_exported_function(name, (self.unsigned, self.read_only, self.points_to))
-                verify_unsigned_arguments(name, found.function_type, self.unsigned_positions)
-                for type in found.function_type.inputs:
-                    if type not in (*ELEMENT_TYPES, i8, i64):
-                        raise VerifyException(
-                            f"function @{name} takes {type}, which the host cannot pass; take numbers of type f16, "
-                            "bf16, f32, i8, i16, i32 or i64"
-                        )
-            case _:
-                raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")
+        if isinstance(found, FuncOp):
+            for type in found.function_type.inputs:
+                if type not in (*ELEMENT_TYPES, i8, i64):
+                    raise VerifyException(
+                        f"function @{found.sym_name.data} takes {type}, which the host cannot pass; take numbers of "
+                        "type f16, bf16, f32, i8, i16, i32 or i64"
+                    )

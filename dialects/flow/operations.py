@@ -6,7 +6,6 @@ What an entry of the table does is in `dsd_table`; nothing here knows how long i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
@@ -32,15 +31,14 @@ from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..building import build, string
 from ..machine.elements import ELEMENT_TYPES
+from ..machine.symbols import Scope, SymbolUser
+from ..traits import VerifiedByKind
 from .asynchronous import AsynchronousOp
 from .fabric import UnitsOp
 from .fields import counted
 from .origins import name_of
-from .symbols import SymbolUser
+from .scope import scope_of_units
 from .types import StreamType, element_type_of, element_words
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
@@ -151,7 +149,7 @@ class LoadRegisterOp(AsynchronousOp):
     def verify_symbols(self, scope: Scope) -> None:
         super().verify_symbols(scope)
         _verify_register(self.file.data, self.number.value.data, scope.target)
-        for origin, owner in scope.streams.of(self.stream).items():
+        for origin, owner in scope_of_units(scope).origins(self.stream).items():
             made_by = name_of(origin, owner)
             if self.is_async and origin in ("vector", "array", "fifo"):
                 raise VerifyException(f"async is for streams of queues (DSR-036), not for {made_by}; remove it")
@@ -234,6 +232,7 @@ class ApplyOp(AsynchronousOp):
     destination = operand_def(StreamType)
     sources = var_operand_def()
     result = opt_result_def(i1)
+    traits = traits_def(VerifiedByKind())
 
     def __init__(
         self,
@@ -334,21 +333,22 @@ class ApplyOp(AsynchronousOp):
     def _verify_directions(self, scope: Scope) -> None:
         """Wavelets go out by the destination and come in by the sources (DSD-102)."""
         name = self.entry.name
-        destination = scope.streams.of(self.destination)
+        units = scope_of_units(scope)
+        destination = units.origins(self.destination)
         if (owner := destination.get("received")) is not None:
             raise VerifyException(
                 f"the destination of {name} may be {name_of('received', owner)}, which sends nothing; name an output "
                 "queue"
             )
         for stream in self.operands:
-            made_by = scope.streams.of(stream).get("fifo") if isinstance(stream.type, StreamType) else None
+            made_by = units.origins(stream).get("fifo") if isinstance(stream.type, StreamType) else None
             if made_by is not None and made_by is not stream.owner:
                 raise VerifyException(
                     f"{name} may work on {name_of('fifo', made_by)} or on something else; name the FIFO (DSD-122)"
                 )
         received = 0
         for position, source in enumerate(self.sources):
-            origins = scope.streams.of(source)
+            origins = units.origins(source)
             if (owner := origins.get("sent")) is not None:
                 raise VerifyException(
                     f"source {position + 1} of {name} may be {name_of('sent', owner)}, which receives nothing; name "

@@ -6,7 +6,6 @@ Nothing here decides which origin an operation accepts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region, SSAValue
@@ -15,14 +14,12 @@ from ..traversal import walk
 from .code import CallOp, FuncOp
 from .fabric import UnitsOp
 from .queues import QueueOp
-from .streams import FifoStreamOp, QueueStreamOp, StreamMaker, StreamOp
+from .scope import Origin, StreamOrigins
+from .streams import FifoStreamOp, QueueStreamOp, StreamOp
 from .types import StreamType
 
-Origin: TypeAlias = Literal["vector", "array", "fifo", "received", "sent"]
-"""What a stream is made of: a walk over memory of one dimension or of more, a FIFO, an input or an output queue."""
 
-
-def name_of(origin: Origin, owner: StreamMaker) -> str:
+def name_of(origin: Origin, owner: Operation) -> str:
     """How an error names a stream."""
     if isinstance(owner, FifoStreamOp):
         return f"FIFO @{owner.fifo.string_value()}"
@@ -30,47 +27,41 @@ def name_of(origin: Origin, owner: StreamMaker) -> str:
         dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
         array = "memory" if owner.buffer is None else f"buffer @{owner.buffer.string_value()}"
         return f"a walk{dimensions} over {array}"
+    assert isinstance(owner, QueueStreamOp)
     return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
 
 
-class Streams:
-    """Where each stream of a class of units may come from, through branches, loops and calls.
+def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOrigins:
+    """Return where each stream of a class of units may come from, through branches, loops and calls.
 
     A stream type does not tell memory from queues, nor an input from an output. Origins spread along the values that
-    pass a stream on; each value gets each origin once, with an operation that is one, so the work is linear.
+    pass a stream on; each value gets each origin once, with an operation that is one, so the work is linear. Names that
+    do not exist are passed over.
     """
-
-    def __init__(self) -> None:
-        self._origins: dict[SSAValue, dict[Origin, StreamMaker]] = {}
-        self._passed: dict[SSAValue, list[SSAValue]] = {}
-
-    def of(self, stream: SSAValue) -> Mapping[Origin, StreamMaker]:
-        """The possible origins of a stream, each with an operation that makes it so."""
-        return self._origins.get(stream, {})
-
-    def trace(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> None:
-        """Find the origins of all streams in the bodies of `units`. Names that do not exist are passed over."""
-        fresh: list[tuple[SSAValue, Origin, StreamMaker]] = []
-        for op in walk(units):
-            match op:
-                case StreamOp():
-                    fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
-                case FifoStreamOp():
-                    fresh.append((op.result, "fifo", op))
-                case QueueStreamOp():
-                    queue = symbols.get(op.queue.string_value())
-                    if isinstance(queue, QueueOp):
-                        fresh.append((op.result, "received" if queue.is_input else "sent", op))
-                case _:
-                    for source, target in _passes_on(op, symbols):
-                        if isinstance(target.type, StreamType):
-                            self._passed.setdefault(source, []).append(target)
-        while fresh:
-            value, origin, owner = fresh.pop()
-            known = self._origins.setdefault(value, {})
-            if origin not in known:
-                known[origin] = owner
-                fresh.extend((target, origin, owner) for target in self._passed.get(value, ()))
+    origins: dict[SSAValue, dict[Origin, Operation]] = {}
+    passed: dict[SSAValue, list[SSAValue]] = {}
+    fresh: list[tuple[SSAValue, Origin, Operation]] = []
+    for op in walk(units):
+        match op:
+            case StreamOp():
+                fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
+            case FifoStreamOp():
+                fresh.append((op.result, "fifo", op))
+            case QueueStreamOp():
+                queue = symbols.get(op.queue.string_value())
+                if isinstance(queue, QueueOp):
+                    fresh.append((op.result, "received" if queue.is_input else "sent", op))
+            case _:
+                for source, target in _passes_on(op, symbols):
+                    if isinstance(target.type, StreamType):
+                        passed.setdefault(source, []).append(target)
+    while fresh:
+        value, origin, owner = fresh.pop()
+        known = origins.setdefault(value, {})
+        if origin not in known:
+            known[origin] = owner
+            fresh.extend((target, origin, owner) for target in passed.get(value, ()))
+    return origins
 
 
 def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:

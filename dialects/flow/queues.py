@@ -1,98 +1,31 @@
-"""Where wavelets and elements wait in a unit: hardware queues, and FIFOs in memory.
+"""Hardware queues between the router and the unit.
 
 Nothing here knows the streams made of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, parse_symbol, print_attributes
-from ..machine.fifo_options import parse_fifo_options, print_fifo_options, verify_fifo_actions
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.region_overlap import first_overlap
-from ..machine.rules import verify_fifos, verify_unblocked_queue
-from .fabric import UnitsOp
+from ..machine.rules import verify_unblocked_queue
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
+from .fabric import UnitsOp, color_named
 from .fields import counted
-from .symbols import SymbolUser, described
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
-class FifoOp(SymbolUser):
-    """A first-in first-out buffer in unit memory, as many elements as its buffer has.
-
-    `activate_push` is activated by a push that lets a pop go on, `activate_pop` by a pop that lets a push go on
-    (DSD-144, DSD-147). `empty_action` and `full_action` say what an operation does that finds it empty or full, by
-    default `test_or_suspend` (DSD-130 to DSD-136).
-    """
-
-    OPTIONS: ClassVar = ("empty_action", "full_action", "activate_push", "activate_pop")
-
-    name = "flow.fifo"
-    sym_name = prop_def(SymbolNameConstraint())
-    buffer = prop_def(SymbolRefAttr)
-    empty_action = opt_prop_def(StringAttr)
-    full_action = opt_prop_def(StringAttr)
-    activate_push = opt_prop_def(SymbolRefAttr)
-    activate_pop = opt_prop_def(SymbolRefAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
-
-    def __init__(
-        self,
-        name: str,
-        buffer: SymbolRefAttr,
-        options: Mapping[str, Attribute] | None = None,
-        attributes: Mapping[str, Attribute] | None = None,
-    ):
-        super().__init__(
-            properties={"sym_name": StringAttr(name), "buffer": buffer, **(options or {})}, attributes=attributes or {}
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> FifoOp:
-        name = parser.parse_symbol_name().data
-        parser.parse_keyword("on")
-        buffer = parse_symbol(parser)
-        return cls(name, buffer, parse_fifo_options(parser, cls.OPTIONS), parse_attributes(parser))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        printer.print_string(" on ")
-        printer.print_attribute(self.buffer)
-        print_fifo_options(printer, {n: self.properties[n] for n in self.OPTIONS if n in self.properties})
-        print_attributes(printer, self)
-
-    def verify_symbols(self, scope: Scope) -> None:
-        name, buffer = self.sym_name.data, scope.buffer(self.buffer)
-        if prod(buffer.type.get_shape()) == 0 or buffer.type.get_num_dims() == 0:
-            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer.sym_name.data}, which is no array; name one")
-        for task in (self.activate_push, self.activate_pop):
-            if task is not None:
-                scope.task_to_activate(task)
-        verify_fifo_actions(self.empty_action, self.full_action, scope.target)
-        verify_fifos(
-            [(op.sym_name.data, op.buffer.string_value()) for op in scope.units.values() if isinstance(op, FifoOp)],
-            name,
-            scope.target,
-        )
-
-
-@irdl_op_definition
-class QueueOp(SymbolUser):
+class QueueOp(SymbolDefinition, SymbolUser):
     """A hardware queue of the unit, `input` or `output`, with the color it serves; where the color differs from
     unit to unit, each color comes with the regions of the grid on which it holds. What is sent or awaited where none
     holds is an error of the run (AMB-34).
@@ -104,14 +37,15 @@ class QueueOp(SymbolUser):
     color on a PE.
     """
 
+    NOUN: ClassVar = "a queue"
+
     name = "flow.queue"
-    sym_name = prop_def(SymbolNameConstraint())
     direction = prop_def(StringAttr)
     queue_id = prop_def(IntegerAttr)
     colors = prop_def(ArrayAttr[SymbolRefAttr])
     color_regions = prop_def(ArrayAttr[ArrayAttr[RegionAttr]])
     unblocked = opt_prop_def(UnitAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp))
 
     def __init__(
         self,
@@ -174,6 +108,10 @@ class QueueOp(SymbolUser):
     def is_input(self) -> bool:
         return self.direction.data == "input"
 
+    @property
+    def symbol_kind(self) -> str:
+        return f"{self.direction.data} queue"
+
     def places(self, grid: tuple[int, int]) -> Iterator[tuple[str, tuple[range, range]]]:
         """The name of each color with the columns and rows on which it holds."""
         for color, regions in zip(self.colors, self.color_regions, strict=True):
@@ -193,7 +131,7 @@ class QueueOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         for color in self.colors:
-            scope.color(color)
+            color_named(color, scope)
         name, number, target = self.sym_name.data, self.queue_id.value.data, scope.target
         queues = target.input_queues if self.is_input else target.output_queues
         if not 0 <= number < queues:
@@ -208,3 +146,12 @@ class QueueOp(SymbolUser):
                 f"queue @{name} serves @{places[found[0]][0]} and @{places[found[1]][0]} at PE ({x}, {y}); a queue "
                 "serves one color, so keep one of them there"
             )
+
+
+def input_queue_named(symbol: SymbolRefAttr, scope: Scope) -> QueueOp:
+    """Return the input queue called `symbol`; raises VerifyException if it is anything else."""
+    noun = "an input queue"
+    found = scope.find(symbol)
+    if not isinstance(found, QueueOp) or not found.is_input:
+        raise VerifyException(f"{described(found)} stands where {noun} is needed; name {noun}")
+    return found

@@ -6,9 +6,6 @@ Nothing here knows how that is kept.
 
 from __future__ import annotations
 
-from abc import ABC
-from typing import TYPE_CHECKING
-
 from xdsl.dialects.builtin import IndexType, StringAttr, SymbolRefAttr, i16, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
@@ -17,12 +14,13 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine.operations import AssertOperation, PrintOperation, TimestampOperation
-from .symbols import SymbolUser
+from ..machine.code import verify_activated
+from ..machine.operations import AssertOperation, PrintOperation, TaskStateOperation, TimestampOperation
+from ..machine.symbols import Scope, SymbolUser
+from ..traits import VerifiedByKind
+from .code import verify_task_to_block
+from .memory import ParamOp
 from .types import Scalar
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 class _AxisOp(IRDLOperation):
@@ -80,14 +78,14 @@ class GetParamOp(SymbolUser):
     name = "flow.get_param"
     param = prop_def(SymbolRefAttr)
     result = result_def(Scalar)
-    traits = traits_def(Pure())
+    traits = traits_def(VerifiedByKind(), Pure())
     assembly_format = "$param `:` type($result) attr-dict"
 
     def __init__(self, param: str, type: Attribute):
         super().__init__(properties={"param": SymbolRefAttr(param)}, result_types=[type])
 
     def verify_symbols(self, scope: Scope) -> None:
-        param = scope.param(self.param)
+        param = scope.get(ParamOp, self.param)
         if param.type != self.result.type:
             raise VerifyException(
                 f"param @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
@@ -134,41 +132,31 @@ class TimestampOp(TimestampOperation):
     assembly_format = "attr-dict"
 
 
-class _TaskControlOp(SymbolUser, ABC):
-    """Shared by what changes the state of the task `symbol`, or of the data task of the input queue `symbol`."""
-
-    symbol = prop_def(SymbolRefAttr)
-    assembly_format = "$symbol attr-dict"
-
-    def __init__(self, symbol: str):
-        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
-
-
 @irdl_op_definition
-class ActivateOp(_TaskControlOp):
+class ActivateOp(TaskStateOperation):
     """Makes a local task active; it runs once it is unblocked and the unit is free."""
 
     name = "flow.activate"
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.task_to_activate(self.symbol)
+        verify_activated(self.symbol, scope)
 
 
 @irdl_op_definition
-class BlockOp(_TaskControlOp):
+class BlockOp(TaskStateOperation):
     """Keeps a task, or the data task of a queue, from running until it is unblocked."""
 
     name = "flow.block"
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.check_block(self.symbol, "blocked")
+        verify_task_to_block(self.symbol, scope, "blocked")
 
 
 @irdl_op_definition
-class UnblockOp(_TaskControlOp):
+class UnblockOp(TaskStateOperation):
     """Allows a blocked task, or the data task of a queue, to run."""
 
     name = "flow.unblock"
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.check_block(self.symbol, "unblocked")
+        verify_task_to_block(self.symbol, scope)

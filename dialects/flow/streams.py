@@ -6,7 +6,7 @@ Nothing here knows what is done with a stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -38,7 +38,9 @@ from xdsl.utils.exceptions import VerifyException
 from ..assembly import parse_symbol
 from ..building import build, integer, integers, of_elements, symbol
 from ..machine.elements import memory_bytes
-from ..machine.fifo_options import FIFO_SIDES, verify_fifo_side
+from ..machine.fifos import FIFO_SIDES, verify_fifo_side
+from ..machine.symbols import Scope, SymbolUser, described
+from ..traits import VerifiedByKind
 from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
 from .fields import (
     DYNAMIC,
@@ -51,11 +53,10 @@ from .fields import (
     static_part,
     verify_fields,
 )
-from .symbols import SymbolUser, described
+from .fifos import FifoOp
+from .memory import BufferOp
+from .queues import QueueOp
 from .types import StreamType, element_type_of, element_words
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
@@ -83,7 +84,7 @@ class StreamOp(SymbolUser):
     extents = var_operand_def(IntegerType(16))
     result = result_def(StreamType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
+    traits = traits_def(VerifiedByKind(), Pure())
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class StreamOp(SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         if self.buffer is None:
             return
-        buffer = scope.buffer(self.buffer)
+        buffer = scope.get(BufferOp, self.buffer)
         type = element_type_of(self.result)
         if 2 * element_words(type) != memory_bytes(buffer.element_type):
             raise VerifyException(
@@ -195,7 +196,7 @@ class QueueStreamOp(SymbolUser):
     packed = opt_prop_def(UnitAttr)
     extent = opt_operand_def(IntegerType(16))
     result = result_def(StreamType)
-    traits = traits_def(Pure())
+    traits = traits_def(VerifiedByKind(), Pure())
 
     def __init__(
         self,
@@ -264,7 +265,7 @@ class QueueStreamOp(SymbolUser):
             )
 
     def verify_symbols(self, scope: Scope) -> None:
-        queue = scope.queue(self.queue)
+        queue = scope.get(QueueOp, self.queue)
         if self.control is not None and queue.is_input:
             raise VerifyException(
                 f"{described(queue)} receives control wavelets and data alike; only a stream of an output queue is "
@@ -291,8 +292,8 @@ class FifoStreamOp(SymbolUser):
         super().__init__(properties={"fifo": fifo}, result_types=[StreamType(type)])
 
     def verify_symbols(self, scope: Scope) -> None:
-        fifo = scope.fifo(self.fifo)
-        held = scope.buffer(fifo.buffer).element_type
+        fifo = scope.get(FifoOp, self.fifo)
+        held = scope.get(BufferOp, fifo.buffer).element_type
         if element_words(held) != element_words(self.result.type.element_type):
             raise VerifyException(
                 f"{described(fifo)} holds {held}, and {self.result.type.element_type} has another width; use a type "
@@ -333,7 +334,7 @@ class SetFifoLengthOp(SymbolUser):
         verify_fifo_side(self.side.data)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.fifo(self.fifo)
+        scope.get(FifoOp, self.fifo)
 
 
 StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp

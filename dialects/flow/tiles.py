@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     i64,
 )
@@ -38,17 +37,15 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, Pure, SymbolOpInterface
+from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...operations.tile_functions import FUNCTIONS
 from ..assembly import parse_attributes, parse_symbol, print_attributes
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
+from .channels import ChannelOp
 from .fabric import FabricOp, UnitsOp
 from .fields import DYNAMIC, counted, numbers_of, static_part
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 MAX_TILE_DIMENSIONS = 5
 
@@ -80,7 +77,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_op_definition
-class SpaceOp(IRDLOperation):
+class SpaceOp(SymbolDefinition):
     """A byte-addressed memory: of each unit of a class, or one for all units if it stands in the fabric itself.
 
     ```
@@ -90,10 +87,11 @@ class SpaceOp(IRDLOperation):
     One of 0 bytes in the fabric is as large as what the host puts there.
     """
 
+    NOUN: ClassVar = "a space"
+
     name = "flow.space"
-    sym_name = prop_def(SymbolNameConstraint())
     size = prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(FabricOp, UnitsOp))
+    traits = traits_def(HasParent(FabricOp, UnitsOp))
 
     def __init__(self, name: str, size: int):
         super().__init__(properties={"sym_name": StringAttr(name), "size": IntegerAttr(size, i64)})
@@ -323,11 +321,19 @@ class TileOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.owning_units is None:
-            scope.space(self.space)
+            scope.get(SpaceOp, self.space)
         else:
-            scope.space_of(self.owning_units, self.space)
+            _verify_space_of(scope.get(UnitsOp, self.owning_units), self.space)
         if self.channel is not None:
-            scope.channel(self.channel)
+            scope.get(ChannelOp, self.channel)
+
+
+def _verify_space_of(owner: UnitsOp, symbol: SymbolRefAttr) -> None:
+    """Raise VerifyException unless a class of units has the memory called `symbol`."""
+    for member in owner.body.block.ops:
+        if isinstance(member, SpaceOp) and member.sym_name.data == symbol.string_value():
+            return
+    raise VerifyException(f"{symbol} is no space of {described(owner)}; name one of its spaces")
 
 
 def _parse_fields(parser: Parser) -> list[int | SSAValue]:
@@ -365,7 +371,7 @@ def _mixed(numbers: DenseArrayBase[IntegerType], values: Sequence[SSAValue]) -> 
 
 
 @irdl_op_definition
-class TileApplyOp(SymbolUser):
+class TileApplyOp(IRDLOperation):
     """Computes a function of the table on whole tiles.
 
     ```
@@ -412,12 +418,9 @@ class TileApplyOp(SymbolUser):
         if len(tiles) < len(self.sources) and row.shape != "elementwise":
             raise VerifyException(f"'{name}' takes tiles only; make its scalar a tile")
 
-    def verify_symbols(self, scope: Scope) -> None:
-        """It names no symbol."""
-
 
 @irdl_op_definition
-class TilePrintOp(SymbolUser):
+class TilePrintOp(IRDLOperation):
     """Tells the host the elements of a tile at this point of the program, under a label."""
 
     name = "flow.tile_print"
@@ -428,12 +431,9 @@ class TilePrintOp(SymbolUser):
     def __init__(self, label: str, tile: SSAValue):
         super().__init__(operands=[tile], properties={"label": StringAttr(label)})
 
-    def verify_symbols(self, scope: Scope) -> None:
-        """It names no symbol."""
-
 
 @irdl_op_definition
-class TileGetOp(SymbolUser):
+class TileGetOp(IRDLOperation):
     """The first element of a tile; an integer without a sign, as operations on scalars give it theirs."""
 
     name = "flow.tile_get"
@@ -443,6 +443,3 @@ class TileGetOp(SymbolUser):
 
     def __init__(self, tile: SSAValue, type: Attribute):
         super().__init__(operands=[tile], result_types=[type])
-
-    def verify_symbols(self, scope: Scope) -> None:
-        """It names no symbol."""

@@ -6,7 +6,7 @@ Nothing here knows what is done with a stream.
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, i16
 from xdsl.ir import SSAValue
@@ -16,12 +16,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .origins import Origin, name_of
-from .symbols import SymbolUser
+from ..machine.symbols import Scope, SymbolUser
+from .origins import name_of
+from .scope import Origin, scope_of_units
 from .types import StreamType, element_type_of, element_words
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 class _StreamUpdateOp(SymbolUser, ABC):
@@ -68,7 +66,7 @@ class _StreamUpdateOp(SymbolUser, ABC):
             )
 
     def verify_symbols(self, scope: Scope) -> None:
-        for origin, owner in scope.streams.of(self.stream).items():
+        for origin, owner in scope_of_units(scope).origins(self.stream).items():
             if origin not in self.CHANGES:
                 raise VerifyException(f"{self.name} changes {name_of(origin, owner)}; it needs {self.NEEDED}")
 

@@ -1,19 +1,22 @@
-"""What code reports at every level of the machine: assertions, prints and the clock, which `wse` and `flow` name.
+"""Assertions, prints, the clock and changes of task states, which `wse` and `flow` have in common.
 
 Nothing here knows how that is kept or executed.
 """
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, StringAttr, i1, i16
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, StringAttr, SymbolRefAttr, i1, i16
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ...operations.print_format import check_format
+from ..traits import VerifiedByKind
+from .symbols import SymbolUser
 
 
 class AssertOperation(IRDLOperation):
@@ -55,3 +58,14 @@ class TimestampOperation(IRDLOperation):
 
     def __init__(self):
         super().__init__(result_types=[i16, i16, i16])
+
+
+class TaskStateOperation(SymbolUser, ABC):
+    """Changes the state of the task `symbol`, or of the tasks of the queue `symbol`."""
+
+    symbol = prop_def(SymbolRefAttr)
+    traits = traits_def(VerifiedByKind())
+    assembly_format = "$symbol attr-dict"
+
+    def __init__(self, symbol: str):
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})

@@ -11,136 +11,63 @@ The dialect knows nothing of CSL syntax, of descriptors, or of how a program is 
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from ..machine import region, switches
+from ..machine.elements import ELEMENT_TYPES as ELEMENT_TYPES
+from ..machine.elements import element_count as element_count
+from ..machine.elements import parse_element_type as parse_element_type
+from ..machine.elements import verify_element_type as verify_element_type
+from ..machine.region import RegionAttr as RegionAttr
+from ..machine.switches import Position as Position
+from ..machine.switches import PositionAttr as PositionAttr
+from ..machine.switches import SwitchAttr as SwitchAttr
+from ..machine.symbols import Scope as Scope
+from ..machine.symbols import SymbolUser as SymbolUser
+from ..members import dialect_of
+from ..symbols import symbol_name as symbol_name
+from . import attributes, code, fabric, fifos, memory, program, queues, state
+from . import verification as verification  # registers the checks of members
+from .attributes import EVERYWHERE as EVERYWHERE
+from .attributes import Axis as Axis
+from .attributes import AxisAttr as AxisAttr
+from .attributes import Direction as Direction
+from .attributes import DirectionAttr as DirectionAttr
+from .attributes import QueueColorAttr as QueueColorAttr
+from .attributes import StreamWay as StreamWay
+from .attributes import TaskKind as TaskKind
+from .attributes import TaskKindAttr as TaskKindAttr
+from .code import CallOp as CallOp
+from .code import FuncOp as FuncOp
+from .code import InitialOp as InitialOp
+from .code import ReturnOp as ReturnOp
+from .code import TaskOp as TaskOp
+from .code import verify_task_to_activate as verify_task_to_activate
+from .code import verify_task_to_unblock as verify_task_to_unblock
+from .fabric import ColorOp as ColorOp
+from .fabric import HostStreamOp as HostStreamOp
+from .fabric import RouteOp as RouteOp
+from .fifos import FifoOp as FifoOp
+from .memory import BufferOp as BufferOp
+from .memory import ExportOp as ExportOp
+from .memory import InitializeOp as InitializeOp
+from .memory import ParamOp as ParamOp
+from .program import PeOp as PeOp
+from .program import ProgramOp as ProgramOp
+from .queues import InputQueueOp as InputQueueOp
+from .queues import OutputQueueOp as OutputQueueOp
+from .queues import QueueOp as QueueOp
+from .state import ActivateOp as ActivateOp
+from .state import AddressOfOp as AddressOfOp
+from .state import AssertOp as AssertOp
+from .state import BlockOp as BlockOp
+from .state import CoordinateOp as CoordinateOp
+from .state import ExtentOp as ExtentOp
+from .state import GetBufferOp as GetBufferOp
+from .state import GetParamOp as GetParamOp
+from .state import PrintOp as PrintOp
+from .state import TaskStates as TaskStates
+from .state import TimestampOp as TimestampOp
+from .state import UnblockOp as UnblockOp
+from .state import ViewOp as ViewOp
+from .state import WritesTaskStates as WritesTaskStates
 
-from ..machine.elements import ELEMENT_TYPES, element_count, parse_element_type, verify_element_type
-from ..machine.region import RegionAttr
-from ..machine.switches import Position, PositionAttr, SwitchAttr
-from ..symbols import symbol_name
-from .attributes import (
-    EVERYWHERE,
-    Axis,
-    AxisAttr,
-    Direction,
-    DirectionAttr,
-    QueueColorAttr,
-    StreamWay,
-    TaskKind,
-    TaskKindAttr,
-)
-from .code import CallOp, FuncOp, InitialOp, ReturnOp, TaskOp
-from .fabric import ColorOp, HostStreamOp, RouteOp
-from .memory import BufferOp, ExportOp, InitializeOp, ParamOp
-from .program import PeOp, ProgramOp
-from .queues import FifoOp, InputQueueOp, OutputQueueOp, QueueOp
-from .scope import Scope
-from .state import (
-    ActivateOp,
-    AddressOfOp,
-    AssertOp,
-    BlockOp,
-    CoordinateOp,
-    ExtentOp,
-    GetBufferOp,
-    GetParamOp,
-    PrintOp,
-    TaskStates,
-    TimestampOp,
-    UnblockOp,
-    ViewOp,
-    WritesTaskStates,
-)
-from .symbols import SymbolUser, UniqueSymbols
-
-Wse = Dialect(
-    "wse",
-    [
-        ProgramOp,
-        ColorOp,
-        RouteOp,
-        HostStreamOp,
-        PeOp,
-        BufferOp,
-        FifoOp,
-        InitialOp,
-        ParamOp,
-        InitializeOp,
-        ExportOp,
-        InputQueueOp,
-        OutputQueueOp,
-        FuncOp,
-        TaskOp,
-        ReturnOp,
-        CallOp,
-        GetBufferOp,
-        AddressOfOp,
-        ViewOp,
-        GetParamOp,
-        CoordinateOp,
-        ExtentOp,
-        ActivateOp,
-        BlockOp,
-        UnblockOp,
-        AssertOp,
-        PrintOp,
-        TimestampOp,
-    ],
-    [DirectionAttr, TaskKindAttr, AxisAttr, QueueColorAttr, RegionAttr, PositionAttr, SwitchAttr],
-)
-
-__all__ = [
-    "ELEMENT_TYPES",
-    "EVERYWHERE",
-    "ActivateOp",
-    "AddressOfOp",
-    "AssertOp",
-    "Axis",
-    "AxisAttr",
-    "BlockOp",
-    "BufferOp",
-    "CallOp",
-    "ColorOp",
-    "CoordinateOp",
-    "Direction",
-    "DirectionAttr",
-    "ExportOp",
-    "ExtentOp",
-    "FifoOp",
-    "FuncOp",
-    "GetBufferOp",
-    "GetParamOp",
-    "HostStreamOp",
-    "InitialOp",
-    "InitializeOp",
-    "InputQueueOp",
-    "OutputQueueOp",
-    "ParamOp",
-    "PeOp",
-    "Position",
-    "PositionAttr",
-    "PrintOp",
-    "ProgramOp",
-    "QueueColorAttr",
-    "QueueOp",
-    "RegionAttr",
-    "ReturnOp",
-    "RouteOp",
-    "Scope",
-    "StreamWay",
-    "SwitchAttr",
-    "SymbolUser",
-    "TaskKind",
-    "TaskKindAttr",
-    "TaskOp",
-    "TaskStates",
-    "TimestampOp",
-    "UnblockOp",
-    "UniqueSymbols",
-    "ViewOp",
-    "WritesTaskStates",
-    "Wse",
-    "element_count",
-    "parse_element_type",
-    "symbol_name",
-    "verify_element_type",
-]
+Wse = dialect_of("wse", attributes, region, switches, program, fabric, memory, queues, fifos, code, state)

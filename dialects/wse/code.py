@@ -6,13 +6,11 @@ Nothing here knows what the bodies do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     UnitAttr,
     i64,
@@ -30,7 +28,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface
+from xdsl.traits import HasParent, IsTerminator, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import (
@@ -44,13 +42,13 @@ from ..assembly import (
     print_body,
 )
 from ..building import build
-from ..machine.rules import verify_body, verify_call, verify_return, verify_task, verify_task_id
+from ..machine.code import CallOperation, FuncOperation, TaskOperation, verify_activated
+from ..machine.rules import verify_return, verify_task, verify_task_id
+from ..machine.symbols import Scope, described
 from .attributes import TaskKind, TaskKindAttr
+from .fabric import ColorOp
 from .program import PeOp
-from .symbols import SymbolUser, described
-
-if TYPE_CHECKING:
-    from .scope import Scope
+from .queues import InputQueueOp
 
 
 @irdl_op_definition
@@ -91,7 +89,7 @@ class InitialOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(FuncOperation):
     """A function of the PE: called by other code, or launched by the host if exported.
 
     ```
@@ -103,10 +101,7 @@ class FuncOp(IRDLOperation):
     """
 
     name = "wse.func"
-    sym_name = prop_def(SymbolNameConstraint())
-    function_type = prop_def(FunctionType)
-    body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp))
 
     def __init__(
         self,
@@ -149,12 +144,9 @@ class FuncOp(IRDLOperation):
         print_attributes(printer, self)
         print_body(printer, self.body)
 
-    def verify_(self) -> None:
-        verify_body(self.sym_name.data, self.body, self.function_type)
-
 
 @irdl_op_definition
-class TaskOp(SymbolUser):
+class TaskOp(TaskOperation):
     """Code that the PE's scheduler starts.
 
     ```
@@ -172,14 +164,9 @@ class TaskOp(SymbolUser):
     """
 
     name = "wse.task"
-    sym_name = prop_def(SymbolNameConstraint())
     kind = prop_def(TaskKindAttr)
-    queue = opt_prop_def(SymbolRefAttr)
     id = opt_prop_def(IntegerAttr)
-    active = opt_prop_def(UnitAttr)
-    blocked = opt_prop_def(UnitAttr)
-    body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp))
 
     def __init__(
         self,
@@ -208,6 +195,10 @@ class TaskOp(SymbolUser):
 
     @property
     def task_kind(self) -> TaskKind:
+        return self.kind.data
+
+    @property
+    def kind_name(self) -> str:
         return self.kind.data
 
     @property
@@ -247,15 +238,7 @@ class TaskOp(SymbolUser):
             printer.print_attribute(self.queue)
         if self.id is not None:
             printer.print_string(f" id {self.id.value.data}")
-        if self.active is not None:
-            printer.print_string(" active")
-        if self.blocked is not None:
-            printer.print_string(" blocked")
-        if self.body.block.args:
-            printer.print_string(" ")
-            print_arguments(printer, self.body)
-        print_attributes(printer, self)
-        print_body(printer, self.body)
+        self.print_state_and_body(printer)
 
     def verify_(self) -> None:
         name = self.sym_name.data
@@ -273,10 +256,33 @@ class TaskOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.queue is not None:
-            scope.input_queue(self.queue)
+            scope.get(InputQueueOp, self.queue)
         if self.task_id is not None:
             control = self.task_kind is TaskKind.CONTROL
             verify_task_id(described(self), self.task_id, scope.target, control=control)
+
+
+TASK_HINT = " (wse.task ... local)"
+"""Says how a local task is written, where an error asks for one."""
+
+
+def verify_task_to_activate(symbol: SymbolRefAttr | str, scope: Scope) -> None:
+    """Raise VerifyException unless `symbol` is a local task (DSD-190, DSD-191)."""
+    verify_activated(symbol, scope, hint=TASK_HINT)
+
+
+def verify_task_to_unblock(symbol: SymbolRefAttr | str, scope: Scope, done: str = "unblocked") -> None:
+    """Raise VerifyException unless `symbol` can be unblocked on the target: DSD-192, DSD-193, DSD-204 to DSD-206."""
+    found = scope.find(symbol)
+    if isinstance(found, TaskOp) and found.task_kind is not TaskKind.CONTROL:
+        return
+    by_color = scope.target.data_tasks_by_color
+    if isinstance(found, ColorOp if by_color else InputQueueOp):
+        return
+    other = "a color" if by_color else "an input queue"
+    raise VerifyException(
+        f"{described(found)} cannot be {done} on {scope.target.name}; name a local task, a data task or {other}"
+    )
 
 
 @irdl_op_definition
@@ -302,7 +308,7 @@ class ReturnOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CallOp(SymbolUser):
+class CallOp(CallOperation):
     """Calls a function of the same PE program.
 
     ```
@@ -311,8 +317,6 @@ class CallOp(SymbolUser):
     """
 
     name = "wse.call"
-    callee = prop_def(SymbolRefAttr)
-    arguments = var_operand_def()
     res = var_result_def()
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
 
@@ -327,7 +331,3 @@ class CallOp(SymbolUser):
     def of(cls, function: FuncOp, arguments: Sequence[SSAValue] = ()) -> CallOp:
         """Return a call of a function, with the results of that."""
         return cls(function.sym_name.data, arguments, function.function_type.outputs.data)
-
-    def verify_symbols(self, scope: Scope) -> None:
-        function = scope.func(self.callee)
-        verify_call(self, function.sym_name.data, function.function_type)

@@ -6,25 +6,22 @@ Nothing here knows what a PE does with a wavelet.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.traits import HasParent
 
 from ..assembly import parse_attributes, print_attributes
 from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .attributes import EVERYWHERE, Direction, DirectionAttr, StreamWay
 from .program import ProgramOp
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 def _parse_directions(parser: Parser) -> ArrayAttr[DirectionAttr]:
@@ -41,7 +38,7 @@ def _print_directions(printer: Printer, directions: ArrayAttr[DirectionAttr]) ->
 
 
 @irdl_op_definition
-class ColorOp(IRDLOperation):
+class ColorOp(SymbolDefinition):
     """A color: a virtual channel of the fabric.
 
     ```
@@ -52,10 +49,11 @@ class ColorOp(IRDLOperation):
     Without an id, lowering chooses one of the target's routable colors.
     """
 
+    NOUN: ClassVar = "a color"
+
     name = "wse.color"
-    sym_name = prop_def(SymbolNameConstraint())
     id = opt_prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(ProgramOp))
+    traits = traits_def(HasParent(ProgramOp))
 
     def __init__(self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None):
         super().__init__(
@@ -179,7 +177,7 @@ class RouteOp(SymbolUser):
             verify_switch(self.input_ports, self.output_ports, self.switch)
 
     def verify_symbols(self, scope: Scope) -> None:
-        color = scope.color(self.color)
+        color = scope.get(ColorOp, self.color)
         if self.switch is not None:
             number = None if color.id is None else color.id.value.data
             verify_switch_on(scope.target, self.switch, color.sym_name.data, number)
@@ -242,4 +240,4 @@ class HostStreamOp(SymbolUser):
         verify_stream_way(self.way.data)
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.color(self.color)
+        scope.get(ColorOp, self.color)

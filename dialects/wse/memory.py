@@ -6,46 +6,34 @@ Addresses are chosen later; nothing here knows the code that reads and writes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
-    UnitAttr,
     i16,
     i64,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, SymbolOpInterface
+from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine.elements import element_count, parse_dense, parse_memref, verify_memory_type
-from ..machine.rules import (
-    positions_attribute,
-    verify_exported_buffer,
-    verify_exported_function,
-    verify_unsigned_arguments,
-)
-from .code import FuncOp
+from ..machine.elements import parse_dense, parse_memref, verify_memory_type
+from ..machine.memory import BufferOperation, ExportOperation
+from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .program import PeOp
-from .symbols import SymbolUser, described
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 @irdl_op_definition
-class BufferOp(IRDLOperation):
+class BufferOp(BufferOperation):
     """Memory of each PE: an array, or a scalar variable if the rank is 0.
 
     ```
@@ -61,12 +49,10 @@ class BufferOp(IRDLOperation):
     """
 
     name = "wse.buffer"
-    sym_name = prop_def(SymbolNameConstraint())
-    type = prop_def(MemRefType)
     value = opt_prop_def(DenseIntOrFPElementsAttr)
     alignment = opt_prop_def(IntegerAttr)
     address = opt_prop_def(IntegerAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp))
 
     def __init__(
         self,
@@ -86,11 +72,6 @@ class BufferOp(IRDLOperation):
         }
         build(self, [], [], properties)
         self.attributes.update(attributes or {})
-
-    @property
-    def element_count(self) -> int:
-        """Number of elements, 1 for a scalar."""
-        return element_count(self.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> BufferOp:
@@ -145,7 +126,7 @@ class BufferOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ParamOp(SymbolUser):
+class ParamOp(SymbolDefinition, SymbolUser):
     """A number that is fixed when the program starts and may differ from PE to PE.
 
     ```
@@ -156,10 +137,11 @@ class ParamOp(SymbolUser):
     One value for all PEs, or `over` the rectangle one value for each, rows of x inside y.
     """
 
+    NOUN: ClassVar = "a parameter"
+
     name = "wse.param"
-    sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(SymbolOpInterface(), HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp))
 
     def __init__(
         self,
@@ -218,7 +200,7 @@ class ParamOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         shape = self.value.get_shape()
-        width, height = scope.rectangle
+        width, height = scope.grid
         if shape and tuple(shape) != (height, width):
             raise VerifyException(
                 f"parameter @{self.sym_name.data} has values over {shape[1]} x {shape[0]} PEs, but the rectangle is "
@@ -312,18 +294,18 @@ class InitializeOp(SymbolUser):
             raise VerifyException("only an address has an offset; remove it")
 
     def verify_symbols(self, scope: Scope) -> None:
-        buffer = scope.buffer(self.buffer)
+        buffer = scope.get(BufferOp, self.buffer)
         name, type = buffer.sym_name.data, buffer.type.get_element_type()
         if not 0 <= (element := self.element.value.data) < buffer.element_count:
             raise VerifyException(
                 f"buffer @{name} has no element {element}; choose one from 0 to {buffer.element_count - 1}"
             )
         if self.target is not None:
-            scope.buffer(self.target)
+            scope.get(BufferOp, self.target)
             if type != i16:
                 raise VerifyException(f"buffer @{name} holds {type}, but an address is an i16; use that type")
         elif self.param is not None:
-            param = scope.param(self.param)
+            param = scope.get(ParamOp, self.param)
             if param.type != type:
                 raise VerifyException(
                     f"parameter @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make "
@@ -332,7 +314,7 @@ class InitializeOp(SymbolUser):
 
 
 @irdl_op_definition
-class ExportOp(SymbolUser):
+class ExportOp(ExportOperation):
     """Makes a buffer or function visible to the host.
 
     ```
@@ -350,12 +332,7 @@ class ExportOp(SymbolUser):
     """
 
     name = "wse.export"
-    symbol = prop_def(SymbolRefAttr)
     exported_as = opt_prop_def(StringAttr)
-    points_to = opt_prop_def(MemRefType)
-    unsigned = opt_prop_def(UnitAttr)
-    unsigned_arguments = opt_prop_def(ArrayAttr[IntegerAttr])
-    read_only = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(PeOp))
 
     def __init__(
@@ -370,21 +347,14 @@ class ExportOp(SymbolUser):
         attributes: Mapping[str, Attribute] | None = None,
     ):
         super().__init__(
-            properties={
-                "symbol": SymbolRefAttr(symbol),
-                "exported_as": None if exported_as is None else StringAttr(exported_as),
-                "points_to": points_to,
-                "unsigned": UnitAttr() if unsigned else None,
-                "unsigned_arguments": positions_attribute(unsigned_arguments),
-                "read_only": UnitAttr() if read_only else None,
-            },
-            attributes=attributes or {},
+            symbol,
+            {"exported_as": None if exported_as is None else StringAttr(exported_as)},
+            points_to=points_to,
+            unsigned=unsigned,
+            unsigned_arguments=unsigned_arguments,
+            read_only=read_only,
+            attributes=attributes,
         )
-
-    @property
-    def unsigned_positions(self) -> tuple[int, ...]:
-        """The positions of the arguments that the host sees as unsigned."""
-        return () if self.unsigned_arguments is None else tuple(each.value.data for each in self.unsigned_arguments)
 
     @property
     def exported_name(self) -> str:
@@ -433,17 +403,3 @@ class ExportOp(SymbolUser):
         if self.read_only is not None:
             printer.print_string(" read_only")
         print_attributes(printer, self)
-
-    def verify_symbols(self, scope: Scope) -> None:
-        found = scope.find(self.symbol)
-        match found:
-            case BufferOp():
-                unsigned = self.unsigned is not None
-                verify_exported_buffer(found.sym_name.data, found.type, self.points_to, unsigned=unsigned)
-                if self.unsigned_arguments is not None:
-                    raise VerifyException(f"{described(found)} takes no arguments; remove 'unsigned_arguments'")
-            case FuncOp():
-                verify_exported_function(found.sym_name.data, (self.unsigned, self.read_only, self.points_to))
-                verify_unsigned_arguments(found.sym_name.data, found.function_type, self.unsigned_positions)
-            case _:
-                raise VerifyException(f"{described(found)} cannot be exported; export a buffer or a function")

@@ -1,29 +1,30 @@
 """The program and its PE programs: the operations that hold all others.
 
-What their members must fulfil together is in `scope`, since the members name these operations as their parents.
+What their members must fulfil together is in `verification`, since the members name these operations as their parents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
+from ..machine.symbols import SymbolDefinition, UniqueSymbols, verify_members
 from .attributes import EVERYWHERE
-from .symbols import UniqueSymbols
 
 
 @irdl_op_definition
-class ProgramOp(IRDLOperation):
+class ProgramOp(SymbolDefinition):
     """A rectangle of PEs, the fabric between them, and the programs they run.
 
     ```
@@ -35,13 +36,14 @@ class ProgramOp(IRDLOperation):
     target's range.
     """
 
+    NOUN: ClassVar = "a program"
+
     name = "wse.program"
-    sym_name = prop_def(SymbolNameConstraint())
     target = prop_def(StringAttr)
     width = prop_def(IntegerAttr)
     height = prop_def(IntegerAttr)
     body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface(), UniqueSymbols(), NoTerminator(), IsolatedFromAbove())
+    traits = traits_def(UniqueSymbols(), NoTerminator(), IsolatedFromAbove())
 
     def __init__(
         self,
@@ -99,17 +101,13 @@ class ProgramOp(IRDLOperation):
         width, height = self.rectangle
         if width < 1 or height < 1:
             raise VerifyException(f"rectangle {width} x {height} holds no PE; both sides must be at least 1")
-        target = TARGETS.get(self.target.data)
-        if target is None:
+        if self.target.data not in TARGETS:
             raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
-        # The members are built on this module, so it can name them only when it is called.
-        from .scope import verify_program_members
-
-        verify_program_members(self, target)
+        verify_members(self)
 
 
 @irdl_op_definition
-class PeOp(IRDLOperation):
+class PeOp(SymbolDefinition):
     """One program, and the PEs that run it.
 
     ```
@@ -120,12 +118,12 @@ class PeOp(IRDLOperation):
     Regions are x first, then y, as Python slices over the rectangle.
     """
 
+    NOUN: ClassVar = "a PE program"
+
     name = "wse.pe"
-    sym_name = prop_def(SymbolNameConstraint())
     placement = prop_def(ArrayAttr[RegionAttr])
     body = region_def("single_block")
     traits = traits_def(
-        SymbolOpInterface(),
         UniqueSymbols(),
         NoTerminator(),
         IsolatedFromAbove(),
@@ -169,6 +167,4 @@ class PeOp(IRDLOperation):
         print_body(printer, self.body)
 
     def verify_(self) -> None:
-        from .scope import verify_pe_members
-
-        verify_pe_members(self)
+        verify_members(self)

@@ -7,7 +7,6 @@ Nothing here knows how that is kept or executed.
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, MemRefType, SymbolRefAttr, i16
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -20,13 +19,12 @@ from xdsl.utils.hints import isa
 
 from ..building import build, symbol
 from ..machine.elements import verify_memory_type
-from ..machine.operations import AssertOperation, PrintOperation, TimestampOperation
+from ..machine.operations import AssertOperation, PrintOperation, TaskStateOperation, TimestampOperation
+from ..machine.symbols import Scope, SymbolUser
+from ..traits import VerifiedByKind
 from .attributes import Axis, AxisAttr
+from .code import verify_task_to_activate, verify_task_to_unblock
 from .memory import BufferOp, ParamOp
-from .symbols import SymbolUser
-
-if TYPE_CHECKING:
-    from .scope import Scope
 
 
 class TaskStates(Resource):
@@ -56,7 +54,7 @@ class GetBufferOp(SymbolUser):
     name = "wse.get_buffer"
     buffer = prop_def(SymbolRefAttr)
     result = result_def(MemRefType)
-    traits = traits_def(Pure())
+    traits = traits_def(VerifiedByKind(), Pure())
     assembly_format = "$buffer attr-dict `:` type($result)"
 
     def __init__(self, buffer: str, type: MemRefType):
@@ -68,7 +66,7 @@ class GetBufferOp(SymbolUser):
         return cls(buffer.sym_name.data, buffer.type)
 
     def verify_symbols(self, scope: Scope) -> None:
-        buffer = scope.buffer(self.buffer)
+        buffer = scope.get(BufferOp, self.buffer)
         if buffer.type != self.result.type:
             raise VerifyException(
                 f"buffer @{buffer.sym_name.data} has type {buffer.type}, not {self.result.type}; use its type"
@@ -94,7 +92,7 @@ class AddressOfOp(SymbolUser):
         super().__init__(properties={"buffer": SymbolRefAttr(buffer)}, result_types=[i16])
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.buffer(self.buffer)
+        scope.get(BufferOp, self.buffer)
 
 
 @irdl_op_definition
@@ -186,7 +184,7 @@ class GetParamOp(SymbolUser):
     name = "wse.get_param"
     param = prop_def(SymbolRefAttr)
     result = result_def()
-    traits = traits_def(Pure())
+    traits = traits_def(VerifiedByKind(), Pure())
     assembly_format = "$param attr-dict `:` type($result)"
 
     def __init__(self, param: str, type: Attribute):
@@ -198,7 +196,7 @@ class GetParamOp(SymbolUser):
         return cls(param.sym_name.data, param.type)
 
     def verify_symbols(self, scope: Scope) -> None:
-        param = scope.param(self.param)
+        param = scope.get(ParamOp, self.param)
         if param.type != self.result.type:
             raise VerifyException(
                 f"parameter @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
@@ -268,29 +266,18 @@ class ActivateOp(SymbolUser):
 
     name = "wse.activate"
     task = prop_def(SymbolRefAttr)
-    traits = traits_def(WritesTaskStates())
+    traits = traits_def(VerifiedByKind(), WritesTaskStates())
     assembly_format = "$task attr-dict"
 
     def __init__(self, task: str):
         super().__init__(properties={"task": SymbolRefAttr(task)})
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.task_to_activate(self.task)
-
-
-class _BlockingOp(SymbolUser, ABC):
-    """Shared by what blocks or unblocks the task `symbol`, or the tasks of the queue `symbol`."""
-
-    symbol = prop_def(SymbolRefAttr)
-    traits = traits_def(WritesTaskStates())
-    assembly_format = "$symbol attr-dict"
-
-    def __init__(self, symbol: str):
-        super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+        verify_task_to_activate(self.task, scope)
 
 
 @irdl_op_definition
-class BlockOp(_BlockingOp):
+class BlockOp(TaskStateOperation):
     """Blocks a task, or the tasks of a queue: activations are kept until it is unblocked.
 
     ```
@@ -299,13 +286,14 @@ class BlockOp(_BlockingOp):
     """
 
     name = "wse.block"
+    traits = traits_def(WritesTaskStates())
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.check_unblock(self.symbol, "blocked")
+        verify_task_to_unblock(self.symbol, scope, "blocked")
 
 
 @irdl_op_definition
-class UnblockOp(_BlockingOp):
+class UnblockOp(TaskStateOperation):
     """Lets a blocked task, or the tasks of a queue, run again.
 
     ```
@@ -314,6 +302,7 @@ class UnblockOp(_BlockingOp):
     """
 
     name = "wse.unblock"
+    traits = traits_def(WritesTaskStates())
 
     def verify_symbols(self, scope: Scope) -> None:
-        scope.check_unblock(self.symbol)
+        verify_task_to_unblock(self.symbol, scope)

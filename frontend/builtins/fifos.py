@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...csl import syntax
 from ...dialects import dsd, wse
-from ...dialects.machine.fifo_options import verify_fifo_actions
+from ...dialects.machine.fifos import verify_fifo_actions
 from .. import types
 from ..conversion import coerce
 from ..core import Evaluator
