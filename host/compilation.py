@@ -42,6 +42,7 @@ from ..dialects.machine.rules import rectangle_problem
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from .arrays import convert
+from .garbage_collection import collector_paused
 
 PIPELINE = (
     "dsd-expand-tensor-access",
@@ -198,8 +199,7 @@ def _compile_csl(
     notice: Callable[[str], None] | None,
 ) -> tuple[ModuleOp, tuple[str, ...]]:
     """Return the program of a CSL layout in `wse` and `dsd`, and the warnings of the front end."""
-    from ..frontend import compile_layout
-    from .garbage_collection import collector_paused
+    from ..frontend import compile_layout  # programs in IR do not need the front end
 
     if rectangle is not None:
         raise LoomError("a CSL layout sets its rectangle itself; give its size as a param", str(path))
@@ -292,7 +292,7 @@ def _check_rectangle(program: wse.ProgramOp | flow.FabricOp, width: int, height:
 
 
 def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None, verify_each: bool) -> None:
-    from ..passes import get_all_passes
+    from ..passes import get_all_passes  # host scripts import this module and run programs that are lowered already
 
     passes = get_all_passes()
     for name in PIPELINE:

@@ -22,7 +22,7 @@ from .channel_rows import Copy, Rows
 from .channels import Channel
 from .tile_arithmetic import KERNELS, Kernel
 from .tiles import Space, Tile, Walk, element_dtype, pieces
-from .units import Array, UnitSet, select
+from .units import Array, UnitSet, select, singles
 from .warp import Warp
 
 if TYPE_CHECKING:
@@ -463,8 +463,6 @@ def tile_print(body: Body, op: flow.TilePrintOp) -> None:
 
 
 def _each(warp: Warp, tile: Tile, where: str | None) -> list[tuple[Any, Array]]:
-    from .units import singles
-
     found: list[tuple[Any, Array]] = []
     for unit in singles(warp.units):
         view = tile.restrict(warp.units, unit).walk.view(unit, where)

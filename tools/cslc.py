@@ -8,15 +8,15 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..diagnostics.errors import LoomError
+from ..host.garbage_collection import collector_paused
+from ..host.sdk.placement import HALO, MAX_CHANNELS, WEST_COLUMNS, FabricPlacement
+from ..targets import get
 from .arguments import Parser
 from .exit_status import run_tool
 from .outputs import Outputs
-
-if TYPE_CHECKING:
-    from ..host.sdk.placement import FabricPlacement
 
 MAX_FABRIC = 1 << 16
 """Of any number of PEs in a flag."""
@@ -205,7 +205,6 @@ def _compile(argv: Sequence[str]) -> None:
     log(f"compiling {arguments.file} for {arguments.arch}")
     # Imported when the flags are known to be right: it takes most of the start-up time.
     from ..frontend import compile_layout
-    from ..host.garbage_collection import collector_paused
     from ..host.notices import print_notice
     from ..host.sdk import artifact
 
@@ -237,7 +236,7 @@ def _compile(argv: Sequence[str]) -> None:
             what = "the warning is an error" if len(warnings) == 1 else f"the {len(warnings)} warnings are errors"
             raise LoomError(f"{what} by --warnings-as-errors; mend what it is about, or leave out the flag")
         if arguments.out_routes:
-            from .routes import table
+            from .routes import table  # loads dialects, which only this flag needs here
 
             print(table(layout.module))
         width, height = layout.rectangle
@@ -252,9 +251,6 @@ def _compile(argv: Sequence[str]) -> None:
 
 
 def _placement(arguments: argparse.Namespace) -> FabricPlacement:
-    from ..host.sdk.placement import HALO, MAX_CHANNELS, WEST_COLUMNS, FabricPlacement
-    from ..targets import get
-
     for flag in ("channels", "width_west_buf", "width_east_buf"):
         if not arguments.memcpy and getattr(arguments, flag):
             raise LoomError(f"--{flag.replace('_', '-')} belongs to memcpy; add --memcpy")

@@ -17,6 +17,7 @@ from math import prod
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any
 
+from .. import __version__
 from ..diagnostics.errors import LoomError
 from .arguments import Parser, assignment, number, positive
 from .exit_status import run_tool
@@ -65,8 +66,6 @@ def _relieve_collector(given: Sequence[str]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from .. import __version__
-
     parser = Parser(
         prog="loom",
         description="Compiles and runs programs for dataflow machines without the machine.",
@@ -188,7 +187,7 @@ def _progress() -> Generator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda what: None
         return
-    from rich.console import Console
+    from rich.console import Console  # takes long to import, and only a terminal needs it
 
     with Console(stderr=True).status("") as status:
         yield lambda what: status.update(what)
@@ -201,6 +200,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: Callable[[str], None]) -> str:
+    # Imported when the flags are known to be right: it takes most of the start-up time.
     import numpy as np
 
     from ..host.compilation import compile

@@ -116,6 +116,7 @@ class _CslFiles(StringIO):
 
     def put(self, directory: Path, outputs: Outputs) -> None:
         """Write the files. Raises LoomError for an invalid file name and for one that exists and cannot be replaced."""
+        # Only printing of CSL needs the backend, and every start of the tool would pay for it.
         from ..backend.csl.names import file_name_problem
         from ..backend.csl.target import file_of, split_files
 

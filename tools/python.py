@@ -70,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
     status = run_tool(lambda: _check(arguments))
     if status != 0:
         return status
-    from ..host.sdk import modules
+    from ..host.sdk import modules  # --help and wrong flags do not need it
 
     modules.install()
     first, rest = arguments[0], arguments[1:]

@@ -82,7 +82,7 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.suite is not None:
         if arguments.script is not None:
             raise LoomError("a script and --suite are given; give one of them")
-        from .sdk_suite import run_suite
+        from .sdk_suite import run_suite  # a single script does not need it
 
         return run_suite(
             arguments.suite,

@@ -147,6 +147,7 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
     or the directory cannot be written.
     """
+    # Here and below: a host script that only reads loom.json does not pay for xDSL.
     from ...dialects.ir_table import table_of
     from ...dialects.ir_text import print_ir
     from ..compilation import compile

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...diagnostics import limits as environment
 from ...diagnostics.errors import LoomError, shown
 from . import artifact as artifacts
-from . import tensors
+from . import core, tensors
 from .errors import SdkError
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, check_cmaddr
 
@@ -146,7 +146,7 @@ class SdkRuntime:
     def load(self) -> None:
         """Load the program into the machine."""
         self._check_state("load", "new")
-        from .device import Device
+        from .device import Device  # loads the engine, which takes most of the start-up time
 
         step_limit = _step_limit()
         if self._traced:
@@ -195,17 +195,13 @@ class SdkRuntime:
                 "dump_core after stop(), as SDK 2.10 wants it",
                 file=sys.stderr,
             )
-        from . import core
-
         core.write(Path(corefile), self._machine.machine)
 
     def read_symbol(self, x: int, y: int, symbol_name: str, dtype: Any = "uint8") -> NDArray[Any]:
         """Return all of a buffer on PE (x, y) of the program, exported or not, as elements of `dtype`."""
-        from .core import live_core
-
         if self._device is None:
             raise SdkError("read_symbol reads the machine's memory; call load() and run() before")
-        return live_core(self._artifact, self._machine.machine).symbol(x, y, symbol_name, dtype)
+        return core.live_core(self._artifact, self._machine.machine).symbol(x, y, symbol_name, dtype)
 
     # HOST-025 to HOST-032: functions and tasks
 
@@ -509,7 +505,7 @@ class SdkRuntime:
         if not isinstance(error, LoomError):
             return
         self._failed = error.message.splitlines()[0]
-        from .deadlock import Deadlock, SdkDeadlock
+        from .deadlock import Deadlock, SdkDeadlock  # loads the engine, which a script that fails early does not need
 
         if isinstance(error, Deadlock):
             self._keep()
@@ -539,16 +535,12 @@ class SdkRuntime:
         if self._trace is not None:
             self._trace.close()
         if self._platform is not None and self._platform.config.dump_core:
-            from . import core
-
             core.write(Path(self._platform.config.core_path or "out.core"), self._machine.machine)
 
     def _keep(self) -> None:
         """Write the trace and the memory of all PEs as far as the machine has come."""
         if self._trace is not None:
             self._trace.flush()
-        from . import core
-
         core.keep(self._artifact, self._machine.machine)
 
 
