@@ -1,4 +1,4 @@
-"""What an entry costs: the same tiles through a FIFO of a PE, from PE to PE through queues, and through a PTO pipe.
+"""Cost of a channel entry: the same tiles through a FIFO of a PE, from PE to PE through queues, and through a PTO pipe.
 
 Wafer channels carry time-stamped data for units that may all differ; those between cores count entries of blocks in
 step. Each way hands over tiles of f32, one after the other, on one row of the grid and on 24; every one is compared.
@@ -94,7 +94,7 @@ LOOP = """%to_n = arith.index_cast %n : i32 to index
 
 
 def wafer(text: str, width: int, side: int, rows: int, tiles: int, repeat: int) -> float:
-    """Microseconds a tile of each row takes, the best of some launches; raises AssertionError for a wrong element."""
+    """Return the microseconds a tile of each row takes, at best. Raises AssertionError for a wrong element."""
     size = side * side
     text = text.replace("LOOP", LOOP).replace("SLOTS", str(DEPTH * size)).replace("SIZE", str(size))
     simulator = loomir.Simulator(loomir.compile(text, rectangle=(width, rows)))

@@ -1,4 +1,4 @@
-"""What each pass costs, over programs that grow: in their code, in the number of PE programs, and in PEs.
+"""Cost of each pass over programs that grow: in their code, in the number of PE programs, and in PEs.
 
     python bench/compile.py [--repeat N]
 
@@ -36,7 +36,7 @@ def context() -> Context:
 
 
 def step(number: int, following: int) -> str:
-    """A task of a chain: computes, then sends what it has computed; the end of that starts the next task."""
+    """Return a task of a chain: computes, then sends what it has computed; the end of that starts the next task."""
     return f"""
     wse.task @step_{number} local {{
       %A = wse.get_buffer @A : memref<16x16xf32>
@@ -58,7 +58,7 @@ def step(number: int, following: int) -> str:
 
 
 def pe(name: str, region: str, steps: int) -> str:
-    """A PE program that receives once and whose tasks, each computing and sending, follow each other in a ring."""
+    """Return a PE program that receives once and whose tasks, each computing and sending, form a ring."""
     tasks = "".join(step(number, (number + 1) % steps) for number in range(steps))
     return f"""
   wse.pe @{name} on {region} {{
@@ -79,7 +79,7 @@ def pe(name: str, region: str, steps: int) -> str:
 
 
 def straight(length: int) -> str:
-    """A PE program whose one task computes at length."""
+    """Return a PE program whose one task computes at length."""
     body = "".join(
         f"""
       %d{number} = dsd.mem1d %A at {number % 200} extent 4 : memref<16x16xf32>
@@ -109,7 +109,7 @@ wse.program @grown target "wse3" rectangle {width} x {height} {{
 
 
 def measure(text: str, passes: Sequence[str], repeat: int) -> tuple[int, dict[str, float]]:
-    """Operations in the program, and the best processor time of each pass in seconds, beside parsing and checking."""
+    """Return the operations in the program, and the best processor seconds of parsing, checking and each pass."""
     best: dict[str, float] = {}
     operations = 0
 

@@ -1,4 +1,4 @@
-"""How long a CSL layout takes to compile as the PEs, and as the classes, grow.
+"""Compile time of a CSL layout as the PEs, and as the classes, grow.
 
     python bench/layout.py [--repeat N]
 
@@ -101,7 +101,7 @@ LINES = 60
 
 
 def large_pe() -> str:
-    """The code of a PE that waits for `TASKS` parts of a step, and then computes at length."""
+    """Return the code of a PE that waits for `TASKS` parts of a step, and then computes at length."""
     tasks = range(TASKS)
     long = "\n".join(
         f"  @fmacs(@increment_dsd_offset(dsd, {line % 3}, f32), dsd, dsd, weight * {line}.0);\n"
@@ -157,7 +157,7 @@ class Times(NamedTuple):
 
 
 def measure(directory: Path, width: int, height: int, classes: int) -> Times:
-    """Compiles, lowers and writes the layout as `loom cslc` does."""
+    """Compile, lower and write the layout as `loom cslc` does."""
     gc.collect()
     start = time.process_time()
     params = {"width": width, "height": height, "classes": classes}

@@ -1,4 +1,4 @@
-"""Tiles a second through a pipe: pushed, popped and freed, between one cube core and its vector cores.
+"""Throughput of a pipe: tiles a second pushed, popped and freed, between one cube core and its vector cores.
 
 The eight workloads on which the C++ simulator of the instruction set was measured, on two cores of a machine like this
 one (g++ 12 -O2, two or three threads), with one block and with 24. Every workload first runs with a kernel that also
@@ -55,7 +55,7 @@ WORKLOADS = (
 
 
 def kernels(work: Workload, *, store: bool) -> str:
-    """The text: the cube core makes two tiles and pushes them in turn, `n` times.
+    """Return the text: the cube core makes two tiles and pushes them in turn, `n` times.
 
     With `store` the vector cores write what they pop to `out`, one tile under the other, block by block.
     """
@@ -195,7 +195,7 @@ def program(work: Workload, blocks: int, *, store: bool) -> pto.Program:
 
 
 def rate(work: Workload, blocks: int, seconds: float) -> float:
-    """Tiles a second of the best of several runs that take about so long together."""
+    """Return the tiles a second of the best of several runs that take about so long together."""
     lowered = program(work, blocks, store=False)
     tiles = work.rows * work.columns * work.depth * blocks
     best, rounds, spent = 0.0, 64, 0.0

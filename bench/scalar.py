@@ -91,7 +91,7 @@ wse.program @scalar target "wse3" rectangle 1 x 1 {
 
 
 def best(repeat: int, action: Callable[[], None]) -> float:
-    """Seconds of the fastest of some runs, after one to warm up."""
+    """Return the seconds of the fastest of some runs, after one to warm up."""
     action()
     times: list[float] = []
     for _ in range(repeat):
@@ -107,7 +107,7 @@ def simulator(width: int, height: int, wavelets: int) -> loomir.Simulator:
 
 
 def upstream(trips: int) -> tuple[float, int]:
-    """Seconds and result of the loop in xDSL's interpreter."""
+    """Return seconds and result of the loop in xDSL's interpreter."""
     context = Context()
     for dialect in (builtin.Builtin, arith.Arith, func.Func, scf.Scf):
         context.load_dialect(dialect)

@@ -4,7 +4,7 @@
 
 DIR is examples/csl if not given. Each commands_*.sh runs by itself in a copy of the tree, with cslc and cs_python on
 PATH as `loom sdk` puts them there, and has to succeed. Times are the best of the repetitions, on the wall; those of the
-processor, user and system, tell how much of that was waiting.
+processor, user and system, show how much of that was waiting.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def loom(arguments: list[str]) -> list[str]:
 
 
 def write_timed_commands(folder: Path, log: Path) -> None:
-    """The SDK's commands, which append their name, their start and end and processor times to a file."""
+    """Write the SDK's commands, which append their name, start, end and processor times to a file."""
     for name, command in COMMANDS.items():
         run = shlex.join(loom([command]))
         (folder / name).write_text(
@@ -73,7 +73,7 @@ class Times(NamedTuple):
 
 
 def measure(directory: Path, script: Path, log: Path) -> Times:
-    """Runs a program. Raises LoomError if it fails."""
+    """Run a program. Raises LoomError if it fails."""
     log.unlink(missing_ok=True)
     result = run_one(directory, script, imported_folders(directory), 600)
     if not result.passed:
@@ -104,7 +104,7 @@ def start_times(repeat: int) -> None:
 
 
 def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -> bool:
-    """Prints the table; whether every program ran in the time wanted, be it that others kept the machine busy."""
+    """Print the table; return whether every program ran in the time wanted, not counting time lost to others."""
     scripts = find_scripts(directory, arch, only)
     table = Table("program", "script", "compile s", "run s", "all s", "processor s", box=None)
     totals = [0.0] * len(Times._fields)

@@ -29,7 +29,7 @@ WARM_UP = 2
 
 
 def example() -> ModuleType:
-    """The stencil example's host script."""
+    """Return the stencil example's host script."""
     path = Path(__file__).resolve().parent.parent / "examples" / "stencil" / "run.py"
     spec = importlib.util.spec_from_file_location("stencil_example", path)
     assert spec is not None and spec.loader is not None
@@ -74,7 +74,7 @@ class ByHand:
 
 
 def measure(stencil: ModuleType, width: int, height: int, iterations: int, repeat: int) -> list[str]:
-    """One row of the table."""
+    """Return one row of the table."""
     start = time.perf_counter()
     program = loomir.compile(stencil.program_text(DEPTH), rectangle=(width, height))
     compiled = time.perf_counter() - start

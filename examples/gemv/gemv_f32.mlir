@@ -1,4 +1,4 @@
-// y = A * x + y on one PE, float32. All operands lie in memory: column after column of A, one multiply-add over a
+// y = A * x + y on one PE, float32. All operands are in memory: column after column of A, one multiply-add over a
 // memory descriptor adds x[j] times the column to y.
 wse.program @gemv target "wse3" rectangle 1 x 1 {
   wse.pe @single on [:, :] {

@@ -22,7 +22,7 @@ ROWS, COLUMNS = 32, 16
 
 
 def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """y + A x, column by column, product and sum rounded one after the other."""
+    """Return y + A x, column by column, product and sum rounded one after the other."""
     result = y.copy()
     for j in range(a.shape[1]):
         result += a[:, j] * x[j]
@@ -30,7 +30,7 @@ def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def run(name: str, seed: int) -> bool:
-    """Run one variant, print what came out, and tell whether it is right."""
+    """Run one variant, print the result, and return whether it is right."""
     generator = np.random.default_rng(seed)
     a = generator.uniform(-1, 1, (ROWS, COLUMNS)).astype(TYPES[name])
     x = generator.uniform(-1, 1, COLUMNS).astype(TYPES[name])

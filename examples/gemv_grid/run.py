@@ -23,7 +23,7 @@ ROWS, COLUMNS = 8, 6
 
 
 def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """y + A x for A as [grid row, grid column, row, column], summed in the order of the program."""
+    """Return y + A x for A as [grid row, grid column, row, column], summed in the order of the program."""
     partial = np.zeros((HEIGHT, WIDTH, ROWS), np.float32)
     partial[:, -1] = y
     for j in range(COLUMNS):
@@ -35,7 +35,7 @@ def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def run(launches: int, seed: int) -> bool:
-    """Multiply `launches` times, print what came out, and tell whether it is right."""
+    """Multiply `launches` times, print the result, and return whether it is right."""
     generator = np.random.default_rng(seed)
     a = generator.uniform(-1, 1, (HEIGHT, WIDTH, ROWS, COLUMNS)).astype(np.float32)
     y = generator.uniform(-1, 1, (HEIGHT, ROWS)).astype(np.float32)

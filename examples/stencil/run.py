@@ -25,7 +25,7 @@ COLUMNS, ROWS = targets.get("wse3").fabric
 
 
 def program_text(depth: int) -> str:
-    """stencil.mlir for columns of `depth` words: the four definitions at its head, rewritten."""
+    """Return stencil.mlir for columns of `depth` words: the four definitions at its head, rewritten."""
     head = {
         "#depth = 64 : i16": f"#depth = {depth} : i16",
         "#padded = 66 : i16": f"#padded = {depth + 2} : i16",
@@ -41,7 +41,7 @@ def program_text(depth: int) -> str:
 
 
 def reference(field: np.ndarray, iterations: int) -> np.ndarray:
-    """The stencil in numpy on `field` of shape [height, width, depth], zero outside.
+    """Return the stencil in numpy on `field` of shape [height, width, depth], zero outside.
 
     A row at a time, so that the operands stay in cache; multiply and add are rounded one after the other, in the
     order of the tasks in stencil.mlir.
@@ -70,7 +70,7 @@ def reference(field: np.ndarray, iterations: int) -> np.ndarray:
 
 
 def run(width: int, height: int, depth: int, iterations: int, seed: int) -> bool:
-    """Simulate, print a summary, and tell whether the result is right."""
+    """Simulate, print a summary, and return whether the result is right."""
     start = time.perf_counter()
     program = loomir.compile(program_text(depth), rectangle=(width, height))
     compiled = time.perf_counter() - start
@@ -103,7 +103,7 @@ def run(width: int, height: int, depth: int, iterations: int, seed: int) -> bool
 
 
 def bounded(low: int, high: int):
-    """An argparse type: an integer from `low` to `high`."""
+    """Return an argparse type: an integer from `low` to `high`."""
 
     def parse(text: str) -> int:
         value = int(text)

@@ -1,8 +1,8 @@
-// A 7-point stencil on a three-dimensional grid. Every PE holds one column of the grid, z lies in its memory, and
+// A 7-point stencil on a three-dimensional grid. Every PE holds one column of the grid, z is in its memory, and
 // x and y run over the wafer. In each iteration a PE sends its column to its four neighbors and receives theirs;
 // outside the grid everything is zero.
 //
-// The depth of the grid stands in the next four lines and nowhere else; run.py writes other depths there.
+// The depth of the grid is in the next four lines and nowhere else; run.py writes other depths there.
 #depth = 64 : i16
 #padded = 66 : i16
 !columns = memref<2x66xf32>
@@ -78,7 +78,7 @@ wse.program @stencil target "wse3" rectangle 4 x 4 {
     }
 
     // Starts the eight transfers of an iteration, the receives first. The joins below wait for all eight; in the
-    // place of a transfer that a PE on the boundary does not make, the task itself tells the join.
+    // place of a transfer that a PE on the boundary does not make, the task itself signals the join.
     wse.task @exchange local {
       %zero = arith.constant 0 : i16
       %one = arith.constant 1 : i16
@@ -209,7 +209,7 @@ wse.program @stencil target "wse3" rectangle 4 x 4 {
       %next = arith.addi %i, %one : i16
       memref.store %next, %iteration[] : memref<i16>
 
-      // The copy to read lies at %above, %inner and %below, the copy to write at %result.
+      // The copy to read is at %above, %inner and %below, the copy to write at %result.
       %parity = arith.andi %i, %one : i16
       %above = arith.muli %parity, %padded : i16
       %inner = arith.addi %above, %one : i16

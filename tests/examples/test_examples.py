@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 import sys
@@ -13,6 +14,14 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+LISTS = {
+    EXAMPLES: ("*/run.py", r"^\*\*(\w+)\*\*"),
+    EXAMPLES / "csl": ("*/run.py", r"\b(\w+)(?=,| \|)"),
+    EXAMPLES / "pto": ("*.pto", r"^\| `(\w+)\.pto`"),
+    EXAMPLES / "pto" / "hazards": ("*.pto", r"^\| `(\w+)\.pto`"),
+}
+"""Each folder of examples: its examples, and how the README names them."""
 
 
 @dataclass
@@ -69,3 +78,11 @@ def test_size_out_of_range(side: str, size: int, most: int) -> None:
     result = run("stencil", f"--{side}", str(size))
     assert result.returncode == 2
     assert f"argument --{side}: {size} is not between 1 and {most}" in result.stderr
+
+
+@pytest.mark.parametrize("folder", LISTS, ids=lambda folder: folder.name)
+def test_readme_lists_every_example(folder: Path) -> None:
+    pattern, listed = LISTS[folder]
+    names = {path.parent.name if path.name == "run.py" else path.stem for path in folder.glob(pattern)}
+    readme = (folder if folder.name != "hazards" else folder.parent) / "README.md"
+    assert names and names <= set(re.findall(listed, readme.read_text(), re.MULTILINE))

@@ -58,7 +58,7 @@ comptime {
 
 
 def write_layout(directory: Path) -> Path:
-    """Writes the program; gives its layout file."""
+    """Write the program; return its layout file."""
     (directory / "pe.csl").write_text(PE)
     layout = directory / "layout.csl"
     layout.write_text(LAYOUT)

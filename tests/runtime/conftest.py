@@ -7,5 +7,5 @@ from loomir.runtime import unit_class
 
 @pytest.fixture
 def memory_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives PEs only the memory in which their program has buffers, as on a grid that is too large for all of it."""
+    """Give PEs only the memory in which their program has buffers, as on a grid that is too large for all of it."""
     monkeypatch.setattr(unit_class, "MAX_WHOLE_MEMORY", 0)

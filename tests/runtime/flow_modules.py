@@ -13,7 +13,7 @@ from loomir.dialects.flow import Flow
 
 
 def parse(text: str, *, verify: bool = True) -> ModuleOp:
-    """The module of a text."""
+    """Return the module of a text."""
     context = Context()
     for dialect in (Builtin, Arith, Math, Scf, Flow):
         context.load_dialect(dialect)

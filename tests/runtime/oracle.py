@@ -19,7 +19,7 @@ FLOATS = {"f16": (11, -14, 15), "f32": (24, -126, 127)}
 
 
 def walk(strides: Sequence[int], extents: Sequence[int]) -> Iterator[int]:
-    """Element offsets of a descriptor's walk: strides innermost first, extents outermost first.
+    """Return the element offsets of a descriptor's walk: strides innermost first, extents outermost first.
 
     One counter for each dimension, like an odometer. A step advances the fastest dimension that is not at its end,
     adds that dimension's stride and no other, and winds the faster ones back (DSD-061, DSD-062).
@@ -42,7 +42,7 @@ def walk(strides: Sequence[int], extents: Sequence[int]) -> Iterator[int]:
 
 
 def round_to(value: Fraction, kind: str, negative_zero: bool = False) -> float:
-    """A rational number rounded to nearest even in `kind`, as a Python float."""
+    """Return a rational number rounded to nearest even in `kind`, as a Python float."""
     precision, smallest, largest = FLOATS[kind]
     if value == 0:
         return -0.0 if negative_zero else 0.0
@@ -98,7 +98,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def to_integer(value: float) -> int:
-    """Nearest even 16-bit integer, at the ends of the range where it is outside, 0 for what is no number."""
+    """Return the nearest even 16-bit integer, saturated, 0 for NaN."""
     if math.isnan(value):
         return 0
     if math.isinf(value):
@@ -111,7 +111,7 @@ def to_integer(value: float) -> int:
 
 
 def compute(name: str, values: Sequence[Any]) -> float | int:
-    """The result of one element of an operation, as a number of its destination's type."""
+    """Return the result of one element of an operation, as a number of its destination's type."""
     unsigned = [value & 0xFFFF if isinstance(value, int) else 0 for value in values]
     kind = {"h": "f16", "s": "f32"}.get(name[-1], "i16")
     if name in ("mov16", "mov32", "fmovh", "fmovs"):
@@ -216,7 +216,7 @@ class Words:
             self.nan_at[address] = kind
 
     def agrees(self, words: Sequence[int]) -> bool:
-        """Whether memory holds the same words, any NaN standing for any other."""
+        """Return whether memory holds the same words, any NaN standing for any other."""
         other = Words(words)
         skip: set[int] = set()
         for address, kind in self.nan_at.items():
@@ -249,7 +249,7 @@ class Wavelets:
 
 
 def operand(base: int, kind: str, at: int, strides: Sequence[int], extents: Sequence[int]) -> Memory:
-    """A memory operand over a buffer at a word address."""
+    """Return a memory operand over a buffer at a word address."""
     width = 2 if kind in ("f32", "i32") else 1
     return Memory(kind, [base + (at + offset) * width for offset in walk(strides, extents)])
 

@@ -228,7 +228,7 @@ class Generator:
         return self.new("index", f"arith.index_cast {masked} : i16 to index")
 
     def masked(self, name: str, size: int) -> str:
-        """A value below a power of two."""
+        """Return a value below a power of two."""
         mask = self.new("", f"arith.constant {size - 1} : i16")
         return self.new("i16", f"arith.andi {name}, {mask} : i16")
 
@@ -345,7 +345,7 @@ class Generator:
         self.values["i16"].append(result)
 
     def stream(self, kind: str, count: int) -> str:
-        """A walk, or one of two walks of different length."""
+        """Return a walk, or one of two walks of different length."""
         if self.random.random() > 0.1:
             return self.walk(kind, count)
         type = f"!flow.stream<{kind}>"
@@ -365,7 +365,7 @@ class Generator:
         return result
 
     def walk(self, kind: str, count: int) -> str:
-        """A walk over a vector buffer of 16 elements that stays inside."""
+        """Return a walk over a vector buffer of 16 elements that stays inside."""
         buffer = {"f32": ["va", "vb", "vc"], "f16": ["ha", "hb"], "i16": ["na", "nb"]}[kind]
         name = self.random.choice(buffer)
         stride = self.random.choice([1, 1, 1, 2, -1, 0, 3])
@@ -413,7 +413,7 @@ class Generator:
                 self.emit(f"flow.apply {name} {destination}, {first}, {second} : {type}, {type}, {type}")
 
     def budget(self, condition: str | None = None) -> None:
-        """Opens a region that runs a bounded number of times in the life of a unit."""
+        """Open a region that runs a bounded number of times in the life of a unit."""
         left = self.new("", "flow.load @budget[] : i16")
         zero = self.new("", "arith.constant 0 : i16")
         enough = self.new("", f"arith.cmpi sgt, {left}, {zero} : i16")
@@ -504,7 +504,7 @@ class Generator:
     # Receives
 
     def receive(self, channel: Channel) -> None:
-        """Posts the receive of a channel, where the unit is a receiver."""
+        """Post the receive of a channel, where the unit is a receiver."""
         number, kind = channel.number, channel.element
         type = f"!flow.stream<{kind}>"
         self.open(f"scf.if {self.flag(f'receives{number}')} {{")
@@ -536,14 +536,14 @@ class Generator:
         self.values = {kind: [] for kind in self.values}
 
     def received(self, channel: Channel) -> None:
-        """Puts an element of the receive buffer where everybody sees it."""
+        """Put an element of the receive buffer where everybody sees it."""
         kind, state = channel.element, {"f32": "sf", "f16": "sh", "i16": "si"}[channel.element]
         index = self.new("", f"arith.constant {self.random.randrange(8)} : index")
         value = self.new(kind, f"flow.load @r{channel.number}[{index}] : {kind}")
         self.emit(f"flow.store {value}, @{state}[{self.index(4)}] : {kind}")
 
     def repeat(self, channel: Channel) -> None:
-        """Posts a receive again, a bounded number of times."""
+        """Post a receive again, a bounded number of times."""
         self.budget()
         self.receive(channel)
         self.close()
@@ -700,5 +700,5 @@ class Generator:
 
 
 def random_program(random: Random) -> str:
-    """The text of a module with one `flow.fabric` that exports @main(i16)."""
+    """Return the text of a module with one `flow.fabric` that exports @main(i16)."""
     return Generator(random).program()

@@ -57,13 +57,13 @@ class Router:
 
 
 def commands(word: int) -> list[tuple[int, bool]]:
-    """The eight commands of a control wavelet: code, and whether the compute engine ignores the wavelet."""
+    """Return the eight commands of a control wavelet: code, and whether the compute engine ignores the wavelet."""
     bits = [word >> bit & 1 for bit in (*range(22, 30), *range(16))]
     return [(bits[3 * n] + 2 * bits[3 * n + 1], bool(bits[3 * n + 2])) for n in range(8)]
 
 
 def encode(entries: list[tuple[int, bool]], entry_point: int) -> int:
-    """The inverse of `commands`; commands that are missing are no-operations that are not ignored."""
+    """Return the inverse of `commands`; commands that are missing are no-operations that are not ignored."""
     word = entry_point << 16
     places = [*range(22, 30), *range(16)]
     for n, (code, ignore) in enumerate(entries):

@@ -50,7 +50,7 @@ def run_opt(capfd: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes IR text to a file of its own."""
+    """Write IR text to a file of its own."""
 
     def write(text: str) -> Path:
         path = tmp_path / "program.mlir"
@@ -61,7 +61,7 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def one_error(outcome: Outcome, *parts: str) -> None:
-    """The outcome is a failure told in one line that holds all of `parts`."""
+    """Assert that the outcome is a failure of one line with all of `parts`."""
     assert outcome.status == 1
     lines = outcome.err.splitlines()
     assert len(lines) == 1, outcome.err

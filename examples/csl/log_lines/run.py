@@ -1,5 +1,5 @@
 #!/usr/bin/env cs_python
-"""Run, then look for every PE's lines in the log, in their order; before each stands its cycle."""
+"""Run, then look for every PE's lines in the log, in their order; its cycle comes before each."""
 
 import argparse
 import json
