@@ -1,30 +1,35 @@
-"""For all tests: which cases every run tries, and the profiles of hypothesis.
+"""For all tests: which cases a run tries, and the profiles of hypothesis.
 
 How long an example takes is the machine's business, so hypothesis sets no deadline for it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 from hypothesis import settings
 
-from .searches import THOROUGH, is_chosen
+from .searches import SHARES, is_chosen, quick_cases
 
-settings.register_profile("short", deadline=None, max_examples=100 // 3)
-settings.register_profile(THOROUGH, deadline=None)
+for name, share in SHARES.items():
+    settings.register_profile(name, deadline=None, max_examples=100 // share)
 settings.load_profile("short")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases of a test marked `one_in` as thorough, but for one in so many."""
-    positions: Counter[str] = Counter()
+    """Mark as thorough the cases that `one_in` leaves to thorough runs, and as slow the cases beyond a few."""
+    cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("one_in")
-        if mark is not None:
-            name = item.nodeid.partition("[")[0]
-            if not is_chosen(positions[name], mark.args[0]):
+        cases_of[item.nodeid.partition("[")[0]].append(item)
+    for cases in cases_of.values():
+        for position, item in enumerate(cases):
+            mark = item.get_closest_marker("one_in")
+            if mark is not None and not is_chosen(position, mark.args[0]):
                 item.add_marker("thorough")
-            positions[name] += 1
+        others = [item for item in cases if item.get_closest_marker("thorough") is None]
+        chosen = quick_cases(len(others))
+        for position, item in enumerate(others):
+            if position not in chosen:
+                item.add_marker("slow")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-THOROUGH = "thorough"
-"""The name of the profile of hypothesis under which all is tried."""
+SHARES = {"thorough": 1, "short": 3, "quick": 10}
+"""The profiles of hypothesis: each tries one in so many of the examples that a test asks for."""
+QUICK_CASES = 3
+"""Cases of one test that a quick run tries."""
 
 
 def examples(count: int) -> int:
-    """Return how many of `count` random examples to try: all, or a third of them unless the run is thorough."""
-    return count if settings.get_current_profile_name() == THOROUGH else max(1, -(-count // 3))
+    """Return how many of `count` random examples to try under the profile of hypothesis that is chosen."""
+    return max(1, -(-count // SHARES.get(settings.get_current_profile_name(), 1)))
 
 
 def is_chosen(position: int, of: int) -> bool:
@@ -19,3 +21,8 @@ def is_chosen(position: int, of: int) -> bool:
     So all values of a parameter are chosen that has `of` values and changes fastest.
     """
     return (position + position // of) % of == 0
+
+
+def quick_cases(count: int) -> set[int]:
+    """Return the positions of the cases that a quick run tries, spread over all."""
+    return {count * part // QUICK_CASES for part in range(QUICK_CASES)}

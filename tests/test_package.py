@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOT_INSTALLED = {"bench", "build", "docs", "examples", "lit_tests", "tests", "typings"}
 
 
+@pytest.mark.slow
 def test_every_package_folder_is_installed() -> None:
     folders = [path.parent.relative_to(ROOT) for path in ROOT.rglob("__init__.py")]
     packages = {
@@ -37,6 +38,7 @@ def test_importing_is_lazy(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_opt_driver_imports_no_engine() -> None:
     code = "import sys, loomir.tools.loom_opt; print([name for name in ('numpy', 'networkx') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -85,6 +85,7 @@ def test_a_large_crowd_is_refused_at_once() -> None:
         color_graph(crowd(30), dict.fromkeys(range(30), range(8)))
 
 
+@pytest.mark.slow
 def test_many_graphs_in_one() -> None:
     # Four nodes for which the greedy order finds nothing, so that the search has to, and many copies of them.
     nodes, copies = 4, 1250
@@ -96,6 +97,7 @@ def test_many_graphs_in_one() -> None:
     assert all(found[a] != found[b] for a in g for b in g[a])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [(3, 4), (0, 1, 2)])
 def test_a_graph_of_many_nodes(numbers: tuple[int, ...]) -> None:
     count = 5000

@@ -158,6 +158,7 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, Ring]]:
     return cores, {"there": draw(rings()), "back": draw(rings())}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(programs())
 def test_cores_wait_forever_iff_they_do_in_every_order(program: tuple[Program, dict[str, Ring]]) -> None:

@@ -156,6 +156,7 @@ def programs(draw) -> tuple[Program, dict]:
     return program, demands
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(programs(), st.integers(0, 2**32))
 def test_every_operand_is_where_it_is_read(case: tuple[Program, dict], seed: int) -> None:

@@ -510,6 +510,7 @@ def test_vector_cores_that_do_the_same_on_different_ways() -> None:
     assert kinds(consumer(split), "a5") == ["unequal-lanes", "unequal-lanes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [10**6, 2**31, 10**23])
 def test_long_loops_are_counted_and_only_warned_of(count: int) -> None:
     assert kinds(pair(loop(PUSH, count), loop(TURN, count)), "ideal") == []

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ def written(node: Expression, draw_redundant: st.DataObject | None, fully: bool)
             raise AssertionError(node)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(operations, st.data())
 def test_redundant_parentheses_change_nothing(node: Expression, data: st.DataObject) -> None:

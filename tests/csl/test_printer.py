@@ -11,6 +11,7 @@ from ..searches import examples
 from .csl_trees import declarations, expression, file_of
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, max_size=2))
 def test_what_is_printed_reads_as_the_same_tree(nodes: list[syntax.Declaration]) -> None:

@@ -75,6 +75,7 @@ def test_the_program_itself_is_correct() -> None:
     assert isinstance(outcome(PROGRAM), syntax.File)
 
 
+@pytest.mark.slow
 def test_cut_off_anywhere() -> None:
     for end in range(len(PROGRAM)):
         outcome(PROGRAM[:end])
@@ -167,6 +168,7 @@ def height(node: syntax.Node) -> int:
     return levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frame", "opening", "core", "closing"), NESTS)
 def test_deep_nesting_is_an_error(frame: str, opening: str, core: str, closing: str) -> None:
     def nested(depth: int) -> str:
@@ -217,6 +219,7 @@ def test_long_chains_are_an_error(before: str, link: str, after: str) -> None:
     assert long.message == "too many levels of operators and nesting; compute a part in a 'const' of its own"
 
 
+@pytest.mark.slow
 def test_long_lists_and_chains_of_else_if_are_no_error() -> None:
     elements = ", ".join(["1"] * 20000)
     branches = " else ".join(["if (a) { }"] * 5000)
@@ -242,6 +245,7 @@ def test_errors_are_loom_errors_with_the_first_place() -> None:
     assert [diagnostic.location for diagnostic in error.diagnostics] == ["a.csl:2:11", "a.csl:3:11"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["{" * 100000, "(" * 100000, "}" * 100000, "/" * 100001, '"' * 100000, "x " * 100000,
                                   "fn f() void { x x\n" * 5000, "'\\" * 50000, "0x" * 50000, "@" * 100000,
                                   "const x = {" * 10000, "if (a) { " * 10000 + "}\n" * 10000])  # fmt: skip

@@ -31,6 +31,7 @@ def test_there_are_enough() -> None:
     assert len(PROGRAMS) >= 25
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -42,6 +42,7 @@ def run(name: str, *arguments: str) -> Outcome:
     return Outcome(status, out.getvalue(), err.getvalue())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gemv", "gemv_grid", "stencil"])
 def test_runs_without_options(name: str) -> None:
     command = [sys.executable, str(EXAMPLES / name / "run.py")]
@@ -52,6 +53,7 @@ def test_runs_without_options(name: str) -> None:
 
 
 # One PE, a row, a column, and all four parities of corners.
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1, 1), (7, 1), (1, 6), (2, 2), (3, 2), (2, 3), (5, 5)])
 def test_stencil_on_any_grid(size: tuple[int, int]) -> None:
     width, height = map(str, size)
@@ -59,12 +61,14 @@ def test_stencil_on_any_grid(size: tuple[int, int]) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("iterations", ["0", "1"])
 def test_stencil_for_few_iterations(iterations: str) -> None:
     result = run("stencil", "--iterations", iterations, "--depth", "1")
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_stencil_too_deep_for_a_pe() -> None:
     result = run("stencil", "--depth", "3000")
     assert result.returncode == 1
@@ -73,6 +77,7 @@ def test_stencil_too_deep_for_a_pe() -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "size", "most"), [("width", 0, 762), ("width", 763, 762), ("height", 1173, 1172)])
 def test_size_out_of_range(side: str, size: int, most: int) -> None:
     result = run("stencil", f"--{side}", str(size))

@@ -155,6 +155,7 @@ def check(csl: Csl, place: str, expression: str, arch: str) -> None:
         assert any(str(path) in str(error) for path in written), f"{expression}: {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", CALLS)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_bad_arguments(csl: Csl, place: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -328,6 +328,7 @@ def cut(number: float, target: str) -> int:
     return (lowest if number < 0 else highest) if math.isinf(number) else max(lowest, min(highest, int(number)))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("source", FLOATS)
 @pytest.mark.parametrize("target", INTEGERS)

@@ -398,6 +398,7 @@ def test_a_dsd_without_color_or_queue(csl: Csl) -> None:
     csl.refuses(text, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
 
 
+@pytest.mark.slow
 def test_two_fabric_inputs_on_wse3(csl: Csl) -> None:
     text = """
     const a = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = @get_color(1), .input_queue = @get_input_queue(1) });

@@ -85,6 +85,7 @@ def test_the_limit_of_inlined_iterations(csl: Csl) -> None:
     csl.refuses(marked, "exceeded the maximum of 59 inlined iterations: this loop has 60", max_inlined_iterations=59)
 
 
+@pytest.mark.slow
 def test_the_limit_of_nested_calls(csl: Csl) -> None:
     text = "fn g(n: u16) u16 { return if (n == 0) 1 else 1 + «g(n - 1)»; }\ncomptime { @comptime_print(g(100)); }"
     plain = text.replace("«", "").replace("»", "")
@@ -144,6 +145,7 @@ def test_link_sections_without_addresses(csl: Csl) -> None:
     assert max(addresses(csl, SECTIONS).values()) < 64
 
 
+@pytest.mark.slow
 def test_a_buffer_that_is_in_the_way_goes_elsewhere(csl: Csl) -> None:
     found = addresses(csl, SECTIONS, table=2)
     assert found["table"] == 2 and found["wide"] == 8 and min(found["before"], found["after"]) >= 12

@@ -73,6 +73,7 @@ def run(compiled: CompiledLayout) -> np.ndarray:
     return simulator.get("out")
 
 
+@pytest.mark.slow
 def test_a_thousand_pes_are_one_class(csl: Csl) -> None:
     body = '@set_tile_code(x, y, "pe.csl", .{ .id = x * 25 + y, .x = x, .y = @as(u16, y) });'
     compiled = csl.layout(grid(40, 25, body), PE)

@@ -182,6 +182,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_STEP_LIMIT", "20000")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
 def test_endless(csl: Csl, text: str) -> None:

@@ -84,10 +84,12 @@ def mutated(text: str, generator: random.Random) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_program_itself_works(csl: Csl) -> None:
     loomir.compile(csl.layout(LAYOUT, PE).module)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_STEP_LIMIT", "20000")

@@ -38,11 +38,13 @@ comptime {{ @comptime_print({calls}); }}
     np.testing.assert_array_equal(out, expected, err_msg=f"seed {seed}\n{text}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [*range(8), 5024, 5087])
 def test_compile_time_and_run_time_agree(csl: Csl, seed: int) -> None:
     check(csl, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8, 14))
 def test_functions_that_stand_by_themselves(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "INLINED", 0)

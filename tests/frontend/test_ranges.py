@@ -122,6 +122,7 @@ def run(
             assert tuple(found) == expected, (x, forms[number][0], triple, body, limit)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_bounds_at_run_time(csl: Csl, type: str) -> None:
@@ -145,6 +146,7 @@ def test_bounds_at_run_time(csl: Csl, type: str) -> None:
     run(csl, type, [forms[4]], [("plain", True), ("continue", False)], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_bounds_at_compile_time(csl: Csl, type: str) -> None:
@@ -211,6 +213,7 @@ def test_loops_that_end(csl: Csl, loop: str, expected: tuple[int, int]) -> None:
     assert tuple(csl.run(text, {"out": "u32"})["out"]) == expected
 
 
+@pytest.mark.slow
 def test_the_index_wraps_at_compile_time_too(csl: Csl) -> None:
     text = """
     fn last() u16 {

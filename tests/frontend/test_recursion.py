@@ -244,6 +244,7 @@ def many_functions(n: int) -> int:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("declarations", "code", "expected"), DEEP.values(), ids=DEEP)
 def test_constant_depth(csl: Csl, declarations: str, code: str, expected: int) -> None:
     csl.write({"m.csl": "param back: fn(u16) void;\nfn there(n: u16) void { if (n == 0) { return; } back(n); }\n"})
@@ -415,6 +416,7 @@ comptime {
 LOOPBACK = "@set_color_config(0, 0, @get_color(4), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 def test_tasks_between(csl: Csl, arch: str) -> None:
     made = csl.start(MATRIX, {"a": "f32", "order": "i16"}, arch=arch, layout=LOOPBACK)

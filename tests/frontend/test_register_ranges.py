@@ -38,6 +38,7 @@ def mixed(count: int, kind: str) -> str:
     """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize(("count", "kind"), [(17, "straight"), (17, "loop"), (40, "branch"), (100, "tasks")])
 def test_registers_are_free_again_behind_an_operation(csl: Csl, arch: str, count: int, kind: str) -> None:
@@ -67,6 +68,7 @@ def test_extended_and_stride_registers_are_free_again(csl: Csl, arch: str) -> No
     assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == expected
 
 
+@pytest.mark.slow
 def test_a_thousand_operations(csl: Csl) -> None:
     assert csl.run(mixed(1000, "straight"), {"out": "i16"})["out"].tolist() == [*[2] * 1000, 4, 6, 8, 0]
 

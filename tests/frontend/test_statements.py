@@ -194,6 +194,7 @@ OPERATORS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", ["i16", "u16", "i32", "u32", "f32", "f16", "i8", "u8"])
 def test_operators(csl: Csl, type: str) -> None:
     """Each operator on numbers of a type, at run time and at compile time, against numpy."""

@@ -54,6 +54,7 @@ def test_an_endless_layout(csl: Csl, text: str, monkeypatch: pytest.MonkeyPatch)
     csl.refuses("", f"this loop has not ended after 5000 steps at compile time; {ALLOW}", layout)
 
 
+@pytest.mark.slow
 def test_a_tree_of_calls(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no loop to name."""
     monkeypatch.setenv("LOOM_STEP_LIMIT", "5000")

@@ -18,6 +18,7 @@ def layout(tmp_path: Path) -> Path:
     return write_layout(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3", None])
 def test_run(layout: Path, target: str | None) -> None:
     program = loomir.compile(layout, target=target, params={"width": 3})
@@ -94,6 +95,7 @@ def test_params_of_a_program_in_ir() -> None:
         loomir.compile("builtin.module {}", params={"width": 3})
 
 
+@pytest.mark.slow
 def test_log_and_watch(layout: Path) -> None:
     told: list[str] = []
     from loomir.runtime.watch import Watch

@@ -179,6 +179,7 @@ def test_printed_tiles_and_repeats(arch: Any) -> None:
     assert result.statistics["arch"] == arch
 
 
+@pytest.mark.slow
 def test_blocks_keep_apart() -> None:
     """blocks.pto scales 32 rows in each block."""
     generator = np.random.default_rng(5)
@@ -194,6 +195,7 @@ def test_blocks_keep_apart() -> None:
         assert not result.findings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize("arch", ["ideal", "a2a3"])
 def test_blocks_that_part_ways(tmp_path: Path, arch: Any, order: str) -> None:
@@ -274,6 +276,7 @@ def test_who_waits_for_the_other_core(tmp_path: Path) -> None:
     assert "circle" not in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize(("slots", "frees_first", "told"), [(4, True, False), (1, True, False), (1, False, True)])
 def test_answers_prove_what_has_been_freed(
@@ -347,6 +350,7 @@ def test_differences() -> None:
     assert differences({"ideal": slots, "a5": one}) == []
 
 
+@pytest.mark.slow
 def test_compare() -> None:
     """A program of a5 alone fails on a2a3, and gives the same on the others."""
     results = compare(EXAMPLES / "dequantize.pto")

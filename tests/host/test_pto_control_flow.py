@@ -145,6 +145,7 @@ def test_valid_shapes_that_trips_change(tmp_path: Path, n: int) -> None:
     np.testing.assert_array_equal(_run(tmp_path, body, n)[0], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 5])
 def test_while_carries_tiles(tmp_path: Path, n: int) -> None:
     """The tile of the test is the result; tensors that move on are carried as well."""
@@ -209,6 +210,7 @@ def _products() -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
     return arguments, (a @ b).reshape(8, 16, 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chip", "arch", "expected_findings"),
     [
@@ -315,6 +317,7 @@ def _with_pipes(path: Path, names: list[str], cube: str, vector: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_declared_tile_that_trips_bind(tmp_path: Path) -> None:
     """What a trip pops is used in the next and behind the loop; where no trip was, it has no place."""
     path = _with_pipes(

@@ -106,6 +106,7 @@ def test_pto_024_028_no_push_overwrites_iff_the_period_divides_the_slots(slots: 
     assert min(overwritten, default=None) == pipe_protocol.unsafe_push(slots)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("slots", range(1, 17))
 def test_pto_029_every_entry_arrives_whatever_the_order(slots: int) -> None:

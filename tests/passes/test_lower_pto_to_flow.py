@@ -180,6 +180,7 @@ chips: st.SearchStrategy[tuple[str, Behavior]] = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30))
 @given(
     chips, splits, st.sampled_from([16, 32]), st.sampled_from([32, 64]), st.sampled_from([1, 2, 4]), st.integers(1, 6),
@@ -304,6 +305,7 @@ def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
         pto.Program(path)
 
 
+@pytest.mark.slow
 def test_tiles_that_a5_cannot_share() -> None:
     """What check calls an error there is not run as if nothing were; ideal pipes share any tile (E6)."""
     program = around("a5", NO_SPLIT, LEFT_RIGHT, 16, 16, 2, 1)

@@ -13,6 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 STENCIL = EXAMPLES / "stencil" / "stencil.mlir"
 
 
+@pytest.mark.slow
 def test_ir_does_not_grow_with_the_rectangle() -> None:
     sizes = {
         rectangle: len(list(loomir.compile(STENCIL, rectangle=rectangle).module.walk()))
@@ -30,6 +31,7 @@ def test_examples_lower_for_both_targets(path: Path, target: str) -> None:
     assert inside <= {"builtin", "flow", "arith", "math", "scf"}
 
 
+@pytest.mark.slow
 def test_ids_are_unique() -> None:
     fabric = loomir.compile(STENCIL, target="wse2").fabric
     colors = [op.color.value.data for op in fabric.walk() if isinstance(op, flow.ColorOp)]

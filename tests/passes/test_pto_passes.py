@@ -105,6 +105,7 @@ def program(shape: list[tuple[int, int, int, bool]], order: list[int], chip: str
     return f'module attributes {{pto.target_arch = "{chip}"}} {{\n{texts["cube"]}\n{texts["vec"]}\n}}'
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.data(), shapes, st.sampled_from(["a3", "a5"]))
 def test_both_ends_agree_and_nothing_overlaps(

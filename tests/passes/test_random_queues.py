@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
@@ -197,6 +198,7 @@ def is_wrong_as_it_stands(case: Case, pairs: set[tuple[int, int]]) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(cases())
 def test_ids_and_microthreads_of_random_programs(case: Case) -> None:
@@ -270,6 +272,7 @@ def crowds(draw: st.DrawFn) -> Case:
     return case
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(crowds())
 def test_operations_under_way_at_once_have_their_own_microthreads(case: Case) -> None:

@@ -106,6 +106,7 @@ def outcome(module, block: int | None) -> tuple[list, list, list]:
     return made.read_symbol("out").tolist(), made.read_symbol("memory").tolist(), clocks.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_inlined_and_jumped_to(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,6 +202,7 @@ def nested(depth: int, calls: int) -> str:
     }}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "calls"), [(12, 2), (1500, 1), (1, 1500)])
 def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
     module = loomir.compile(nested(depth, calls)).module

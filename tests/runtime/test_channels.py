@@ -226,6 +226,7 @@ cases = st.builds(
 ).map(lambda case: Case(**{**case.__dict__, "pops": case.pops // case.ahead * case.ahead}))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(120))
 @given(cases, st.sampled_from([None, 1]), st.booleans())
 def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None:
@@ -254,6 +255,7 @@ def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None
                 assert got[block, lane].tolist() == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(cases)
 def test_results_do_not_depend_on_batching(case: Case) -> None:

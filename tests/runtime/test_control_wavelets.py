@@ -69,6 +69,7 @@ wse.task @report control id 43 {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sentinel_comes_after_the_data_before_it(target: str):
     def run(block_units: int | None) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -108,6 +108,7 @@ def compare(routes, height: int, width: int, senders: set[tuple[int, int]]) -> N
     assert {(tuple(s), tuple(p)) for s, p in zip(paths.lost.tolist(), paths.lost_at.tolist(), strict=True)} == losses
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(st.data())
 def test_random_routes(data) -> None:
@@ -214,6 +215,7 @@ def pairs(draw):
     return height, width, sorted(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(case=pairs(), seed=st.integers(0, 1000), displacements=st.sampled_from([1, 16]))
 def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:

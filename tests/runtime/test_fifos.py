@@ -100,6 +100,7 @@ wse.task @cube data @back (%x: f32) {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_results_and_clocks_do_not_depend_on_batching(target: str):
     values = np.linspace(-1, 1, WIDTH * HEIGHT * 12, dtype=np.float32).reshape(HEIGHT, WIDTH, 12)
@@ -471,6 +472,7 @@ def test_actions_that_end_an_operation(target: str, action: str, result: int):
     assert (engine.read_symbol("taken") == [7, -2, -1]).all()
 
 
+@pytest.mark.slow
 def test_suspend_and_fault():
     """DSD-134, DSD-135."""
     with pytest.raises(Deadlock, match="waits on FIFO @f, which is empty, for 2 of 3 elements"):
@@ -599,6 +601,7 @@ POLLS = """wse.program @polls target "wse3" rectangle 2 x 4 {
 }"""
 
 
+@pytest.mark.slow
 def test_when_an_operation_ends_does_not_depend_on_batching():
     """A task looks again and again while a microthread fills the FIFO with what a slow neighbor sends."""
     sent = np.random.default_rng(3).integers(0, 60, (4, 1, 20)).astype(np.uint32)

@@ -199,6 +199,7 @@ wse.task @spin local active {
 }"""
 
 
+@pytest.mark.slow
 def test_a_task_that_spins_for_ever_lets_others_run():
     spinner = program("wse3", DOUBLE).replace(
         "wse.pe @cell on [:, :]", f"wse.pe @spinner on [0, :] {{ {SPINNING} }} wse.pe @cell on [1:, :]"

@@ -248,6 +248,7 @@ def test_no_element_at_all() -> None:
     check("fadds", "rectangle", Walk("f32", 0, [1], [0], False), [Walk("f32", 0, [1], [4], False)] * 2, 1)
 
 
+@pytest.mark.slow
 @settings(SETTINGS, max_examples=examples(50))
 @given(data=st.data(), seed=st.integers(0, 1 << 30))
 def test_operations_on_wavelets(data, seed: int) -> None:

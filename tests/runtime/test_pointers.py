@@ -448,6 +448,7 @@ SAYING = """
     }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "block"), GRIDS)
 def test_log_and_timestamps(width: int, height: int, block: int | None) -> None:
     made = run(SAYING, width, height, block, launches=30)

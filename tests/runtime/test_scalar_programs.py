@@ -167,6 +167,7 @@ def outcome(made: Machine) -> tuple[list[list[int]], list[int]]:
     return made.read_symbol("out").reshape(made.width * made.height, -1).tolist(), cls.clock.ravel().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(25))
 def test_all_ways_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

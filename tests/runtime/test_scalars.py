@@ -341,6 +341,7 @@ def test_floats_end_at_the_limits_of_an_integer(source: str, result: str, signed
     assert found == [saturated(number, lowest, highest) % (1 << bits) for number in numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["f32", "f16"])
 def test_fused_multiply_add_rounds_once(kind: str) -> None:
     apply = function(f"math.fma %a, %b, %c : {kind}", kind, kind, kind)

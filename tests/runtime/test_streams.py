@@ -101,6 +101,7 @@ def test_streams_of_different_shape_meet_after_a_branch(block_units) -> None:
     check(run(body, block_units), written)
 
 
+@pytest.mark.slow
 @BATCHES
 def test_mixed_streams_are_cut_by_a_later_branch(block_units) -> None:
     """Between the join and the use the units part once more, along another line."""

@@ -170,6 +170,7 @@ def test_matrix_products(kind: str, out: str) -> None:
             assert got[y, x].astype(int).tolist() == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 3), min_size=6, max_size=6),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def test_intersect_and_contains(a, b) -> None:
     assert contains(a, b).ravel().tolist() == expected
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SETS, st.data())
 def test_subtract_and_union(a, data) -> None:
@@ -107,6 +109,7 @@ def test_from_mask(units, data) -> None:
     assert set().union(*(members(part) for part in parts)) == expected
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SETS, st.data())
 def test_values_of_a_subset(outer, data) -> None:
@@ -124,6 +127,7 @@ def test_values_of_a_subset(outer, data) -> None:
     assert (chosen == np.stack([expected, expected + 10000, expected + 20000], 1)).all()
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SETS, st.data())
 def test_assemble(units, data) -> None:
@@ -149,6 +153,7 @@ def test_index_selects_the_members(units) -> None:
     assert (grid[units.index] == rows * WIDTH + columns).all()
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(rectangles(), st.data())
 def test_rectangles_are_interned_and_found(units, data) -> None:

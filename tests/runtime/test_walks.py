@@ -90,6 +90,7 @@ UNITS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(
     kind=st.sampled_from(["f32", "i32", "f16", "i16", "bf16"]), units=st.sampled_from(sorted(UNITS)),

@@ -89,6 +89,7 @@ def test_an_imported_module_is_printed_by_us(run_opt: Run, write: Write) -> None
     assert '@set_tile_code(0, 0, "theirs.csl"' in outcome.out
 
 
+@pytest.mark.slow
 def test_plain_xdsl_opt_has_it_under_another_name(write: Write) -> None:
     script = Path(sys.executable).with_name("xdsl-opt")
     command = [script, write(PROGRAM), "-t", "loom-csl"]

@@ -78,6 +78,7 @@ def test_format_of_floats(run_loom: Run, calls: Calls) -> None:
     assert calls[0]["fp16_format"] == "bf16"
 
 
+@pytest.mark.slow
 def test_defaults(run_loom: Run, calls: Calls) -> None:
     """A whole wafer, the program as far north and west as can be, the directory out."""
     assert run_loom("cslc", "layout.csl").status == 0
@@ -103,6 +104,7 @@ def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["--max-inlined-iterations=200", "--max-inlined-iterations 200"])
 def test_limits(run_loom: Run, calls: Calls, form: str) -> None:
     assert run_loom("cslc", "layout.csl", *FABRIC, *form.split(), "--comptime-func-depth-limit=9").status == 0
@@ -120,6 +122,7 @@ def test_link_sections(run_loom: Run, calls: Calls) -> None:
     assert calls[0]["link_sections"] == {".a": 40960, "b_2": 256, ".c": 2}
 
 
+@pytest.mark.slow
 def test_flags_that_change_nothing(run_loom: Run, calls: Calls) -> None:
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--max-parallelism", "4", "-g0")
     assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
@@ -163,6 +166,7 @@ def test_table_of_routes(run_loom: Run, tmp_path: Path, monkeypatch: pytest.Monk
     ]
 
 
+@pytest.mark.slow
 def test_warnings_as_errors(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--params=odd:true", "--warnings-as-errors", "--output-json")
     assert (outcome.status, outcome.out) == (1, "")

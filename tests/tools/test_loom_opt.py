@@ -52,6 +52,7 @@ def test_our_dialects_and_passes_are_registered(run_opt: Run) -> None:
         assert name in outcome.out.replace("\n", "").replace(" ", "")
 
 
+@pytest.mark.slow
 def test_plain_xdsl_opt_sees_them_too(write: Write) -> None:
     path = write('builtin.module {\n  wse.program @p target "wse3" rectangle 1 x 1 {\n  }\n}\n')
     script = Path(sys.executable).with_name("xdsl-opt")

@@ -213,6 +213,7 @@ def test_wrong_arguments(
     one_error(run_loom("python", *arguments), message)
 
 
+@pytest.mark.slow
 def test_compiler_on_path(run_loom: Run, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts that call the compiler themselves find it, and PATH is as before afterwards."""
     path = os.environ["PATH"]
@@ -223,6 +224,7 @@ def test_compiler_on_path(run_loom: Run, script: Script, monkeypatch: pytest.Mon
     assert os.environ["PATH"] == path
 
 
+@pytest.mark.slow
 def test_working_directory_does_not_shadow(run_loom: Run, script: Script) -> None:
     """Modules of the working directory are not ours, even if they are named like those we import."""
     script("raise SystemExit('shadowed')\n", "json.py")

@@ -170,6 +170,7 @@ def test_one_array_for_every_pe_and_overrides(run_loom: Run, write: Write, array
     assert_array_equal(np.load(arrays / "y.npy"), factors[:, :, None] * np.arange(4, dtype=np.float32), strict=True)
 
 
+@pytest.mark.slow
 def test_every_level_runs_alike(run_loom: Run, run_opt: Run, write: Write, arrays: Path) -> None:
     from loomir.host.compilation import PIPELINE
 
@@ -203,6 +204,7 @@ def test_trace(run_loom: Run, write: Write, arrays: Path) -> None:
     assert cycles == sorted(cycles) and all(line["last_cycle"] == line["cycle"] for line in lines)
 
 
+@pytest.mark.slow
 def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
     program = Path(__file__).parents[2] / "examples" / "stencil" / "stencil.mlir"
     np.save(tmp_path / "u.npy", np.random.default_rng(0).random((4, 4, 2, 66), np.float32))
@@ -331,6 +333,7 @@ def test_step_limit(run_loom: Run, write: Write, tmp_path: Path) -> None:
     assert [path] == list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_notice(run_loom: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_NOTICE_AFTER", "0.000001")
     outcome = run_loom("run", write(FOR_EVER), "--launch", "main", "--step-limit", "100000")
@@ -347,6 +350,7 @@ def test_too_much_memory(run_loom: Run, write: Write) -> None:
     assert outcome.err.index("large") < outcome.err.index("medium") < outcome.err.index("small")
 
 
+@pytest.mark.slow
 def test_address_out_of_range(run_loom: Run, write: Write, tmp_path: Path) -> None:
     path = write(OUT_OF_RANGE)
     assert run_loom("run", path, "--launch", "main", "3", "--launch", "walk", "4").status == 0
@@ -366,6 +370,7 @@ def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path:
     assert (tmp_path / "x.npy").read_text() == "before"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: signal.Signals) -> None:
     path = write(FOR_EVER)
@@ -390,6 +395,7 @@ def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: si
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_standard_output_that_cannot_be_written(write: Write) -> None:
     script = Path(sys.executable).with_name("loom")
     with open("/dev/full", "w") as full:
@@ -398,6 +404,7 @@ def test_standard_output_that_cannot_be_written(write: Write) -> None:
     assert done.stderr == b"error: the output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_output_to_a_pipe_that_closes(write: Write) -> None:
     path = write(SCALE)
     read, out = os.pipe()

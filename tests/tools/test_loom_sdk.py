@@ -34,6 +34,7 @@ def program(tmp_path: Path) -> Program:
     return program
 
 
+@pytest.mark.slow
 def test_script(run_loom: Run, program: Program, tmp_path: Path) -> None:
     """A script runs in its own folder, with the commands on PATH and its status as ours."""
     folder = program("one", "import os, sys\nprint(os.getcwd(), sys.argv)\nopen('made', 'w')\n")
@@ -45,6 +46,7 @@ def test_script(run_loom: Run, program: Program, tmp_path: Path) -> None:
     assert (outcome.status, outcome.out) == (7, f"{folder} ['run.py', '--flag', 'a b']\n")
 
 
+@pytest.mark.slow
 def test_interpreter_line(run_loom: Run, program: Program) -> None:
     """run.py can be run by its first line, and the compiler is found too."""
     folder = program("one", "#!/usr/bin/env cs_python\nimport numpy\nprint('ran')\n")
@@ -75,6 +77,7 @@ def test_wrong_arguments(
     one_error(run_loom("sdk", *arguments), message)
 
 
+@pytest.mark.slow
 def test_suite(run_loom: Run, program: Program, tmp_path: Path) -> None:
     """Every script runs in a copy; the table and the file say how each went; failures make the status 1."""
     both = ("commands_wse2.sh", "commands_wse3.sh")
@@ -107,6 +110,7 @@ def test_suite(run_loom: Run, program: Program, tmp_path: Path) -> None:
         assert ("pass" in line) == ("a/good" in line)
 
 
+@pytest.mark.slow
 def test_suite_of_one_architecture(run_loom: Run, program: Program, tmp_path: Path) -> None:
     program("good", "", ("commands_wse2.sh", "commands_wse3.sh"))
     program("other", "", ("commands_wse2.sh",))
@@ -126,6 +130,7 @@ def test_time_limit(run_loom: Run, program: Program, tmp_path: Path) -> None:
     assert outcome.status == 1 and "takes longer than 0.5 s" in outcome.out
 
 
+@pytest.mark.slow
 def test_imports_from_outside(run_loom: Run, program: Program, tmp_path: Path) -> None:
     """Folders that CSL files import from above the suite are copied along, at the same distance."""
     library = tmp_path / "libraries" / "sum"
@@ -146,6 +151,7 @@ def test_imports_from_outside(run_loom: Run, program: Program, tmp_path: Path) -
     assert sdk_suite.imported_folders(tmp_path / "suite") == [library, tmp_path / "more"]
 
 
+@pytest.mark.slow
 def test_left_overs_are_not_copied(run_loom: Run, program: Program, tmp_path: Path) -> None:
     folder = program("good", "import os\nassert sorted(os.listdir('..')) == ['good'], os.listdir('..')\n")
     (tmp_path / "suite" / ".git").mkdir()

@@ -77,6 +77,7 @@ def test_right_headers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_array(str(path)), np.zeros(4, np.float32), strict=True)
 
 
+@pytest.mark.slow
 def test_mutated_files(tmp_path: Path) -> None:
     """Whatever is changed in a file, it is an array of numbers or an error of ours."""
     path = tmp_path / "x.npy"

@@ -106,6 +106,7 @@ def test_the_chip_is_the_module_s_or_that_of_its_slots(pto: Write) -> None:
     assert named.message == refused.message
 
 
+@pytest.mark.slow
 def test_findings_of_one_chip_say_which(pto: Write) -> None:
     text = program(gm=True, pushes=3, slots=5).replace("pto.tpop", "pto.tpop")
     both = check(pto(text))

@@ -86,6 +86,7 @@ def test_all_behaviors_are_compared(run_loom: Run) -> None:
     assert "argument out differs" in outcome.out and "between ideal and a2a3" in outcome.out
 
 
+@pytest.mark.slow
 def test_what_hangs_is_compared_with_what_does_not(run_loom: Run) -> None:
     """H3: three frees behind three pops hang on a2a3; both ways round that is told, and the status is 1."""
     program = EXAMPLES / "hazards" / "h3_frees_lost.pto"
@@ -98,6 +99,7 @@ def test_what_hangs_is_compared_with_what_does_not(run_loom: Run) -> None:
     assert "deadlock" in outcome.err and "does not run" not in outcome.out
 
 
+@pytest.mark.slow
 def test_a_hang_on_another_chip_is_status_1(run_loom: Run, tmp_path: Path) -> None:
     """With eight slots no push waits, but the one credit of four frees is lost, for which a2a3 waits at the end."""
     program = tmp_path / "lost.pto"
@@ -138,6 +140,7 @@ def test_a_hang_leaves_the_statistics_and_the_findings_met_before(run_loom: Run,
     assert json.loads(stats.read_text())["arch"] == "a2a3"
 
 
+@pytest.mark.slow
 def test_wrong_flags(run_loom: Run, arrays: dict[str, Path], tmp_path: Path) -> None:
     program = EXAMPLES / "rows_split.pto"
     one_error(run_loom("pto", "run", program, "--blocks", "0"), "'0' is not a number above 0")
@@ -154,6 +157,7 @@ def test_wrong_flags(run_loom: Run, arrays: dict[str, Path], tmp_path: Path) -> 
     one_error(run_loom("pto", "run", tmp_path / "none.pto"), "cannot be read")
 
 
+@pytest.mark.slow
 def test_other_numbers_of_slots(run_loom: Run) -> None:
     outcome = run_loom("pto", "check", EXAMPLES / "rows_split.pto", "--slots", "--arch", "ideal")
     assert outcome.status == 0

@@ -157,6 +157,7 @@ def test_a_number_that_may_be_the_usual_one_is_warned_of() -> None:
         assert {finding.severity for finding in told(cube, vector)} == {"warning"}
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_from_some_number_on() -> None:
     """PTO-028: the sixth push is the first that overwrites."""
     (finding,) = told(loop("%n", PUSH), loop("%n", TURN), 5, "a2a3")

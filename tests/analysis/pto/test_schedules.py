@@ -113,6 +113,7 @@ def wrapped(lines: list[str], arguments: str = "%a: i32") -> str:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.data())
 def test_loops_and_branches_are_followed(data: st.DataObject) -> None:
@@ -143,6 +144,7 @@ def test_unknown_bounds_and_conditions() -> None:
     assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MAX_WAYS
 
 
+@pytest.mark.slow
 def test_long_loops_are_left() -> None:
     def nested(depth: int) -> list[str]:
         bounds = (

@@ -84,6 +84,7 @@ def operation(row: DsdOperation, scalars: frozenset[int], *, scalar_destination:
     return program(f"{body}\ndsd.{row.name} {', '.join(operands)} : {', '.join(types)}", members)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_dsd_operations(name: str, tmp_path: Path) -> None:
     row = OPERATIONS[name]
@@ -109,6 +110,7 @@ FLOATS = [f"{name}f" for name in ("add", "sub", "mul", "div", "maximum", "minimu
 BINARY = {"i16": INTEGERS, "i32": INTEGERS, "f32": FLOATS, "f16": FLOATS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", sorted(BINARY))
 def test_arithmetic(type: str, tmp_path: Path) -> None:
     lines: list[str] = []
@@ -150,6 +152,7 @@ FLOAT_PREDICATES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", ["i16", "i32", "f32", "f16"])
 def test_comparisons(type: str, tmp_path: Path) -> None:
     is_float = type[0] == "f"
@@ -176,6 +179,7 @@ def test_comparisons(type: str, tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 def test_conversions(tmp_path: Path) -> None:
     members, body = buffers("2xi16", "2xf32", "2xf16", "8xi16", "8xi32", "8xf32", "4xf16")
     body += """
@@ -243,6 +247,7 @@ def test_math(tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 def test_control_flow(tmp_path: Path) -> None:
     members, body = buffers("8xi16", "8xi16")
     body += """
@@ -283,6 +288,7 @@ def test_control_flow(tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 def test_descriptors(tmp_path: Path) -> None:
     members, body = buffers("4x5xf32", "40xf32", "i16")
     body += """
@@ -351,6 +357,7 @@ def test_pointers(tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_tasks_and_classes(target: str, tmp_path: Path) -> None:
     """Senders and receivers of different programs, a PE with none, a queue of another color on each row."""
@@ -469,6 +476,7 @@ def test_control_wavelets(target: str, with_data: bool, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_fifos_and_registers(target: str, tmp_path: Path) -> None:
     text = """
@@ -519,6 +527,7 @@ def test_fifos_and_registers(target: str, tmp_path: Path) -> None:
     assert_same(text.replace("TARGET", target), tmp_path)
 
 
+@pytest.mark.slow
 def test_params_that_differ_from_pe_to_pe(tmp_path: Path) -> None:
     """Formulas, tables of one and of two dimensions, and a table of which one column is used."""
     params = """
@@ -539,6 +548,7 @@ def test_params_that_differ_from_pe_to_pe(tmp_path: Path) -> None:
     assert_same(text.replace("on [:, :]", "on [2, :]"), tmp_path / "part")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_what_fifos_are_given_and_registers_hold(target: str, tmp_path: Path) -> None:
     """Results and lengths of operations on FIFOs, their registers, and what is loaded before the program starts."""

@@ -50,6 +50,7 @@ layout {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("type", INTEGERS)

@@ -166,6 +166,7 @@ def test_mutated_text_gives_an_error_or_none(context: Context, part: int) -> Non
     assert errors > count // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["round_trip", "memory", "tiles"])
 def test_every_truncation_gives_an_error_or_none(context: Context, name: str) -> None:
     text = (ROOT / "lit_tests" / "dialects" / "pto" / f"{name}.mlir").read_text(encoding="utf-8")
@@ -183,6 +184,7 @@ NESTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [30, 300, 3000])
 @pytest.mark.parametrize("kind", NESTED)
 def test_deep_nesting(context: Context, kind: str, depth: int) -> None:
@@ -199,6 +201,7 @@ def test_deep_nesting(context: Context, kind: str, depth: int) -> None:
     assert error is None or "nested too deeply" in error
 
 
+@pytest.mark.slow
 def test_long_chains_of_values(context: Context) -> None:
     """A bound that follows from thousands of additions."""
     lines = ["%n0 = arith.constant 1 : index"]

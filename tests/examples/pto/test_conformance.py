@@ -153,6 +153,7 @@ def _stored(golden: Array) -> Any:
     return np.float32 if golden.dtype == np.float64 else golden.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "chip"),
     [
@@ -187,6 +188,7 @@ DOCUMENT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "slot", "dtype"), DOCUMENT, ids=[name for name, _, _ in DOCUMENT])
 def test_slots_of_the_document(name: str, slot: int, dtype: type) -> None:
     """PTO-007, PTO-009, PTO-033, PTO-034: 128 x 128 numbers to a slot, whole; push n fills slot n mod 2."""
@@ -216,6 +218,7 @@ def test_a_slot_of_the_document_holds_its_tile(taken: int) -> None:
         pto.Program(parse_ir(context(), text, "a3.pto"), arch="a2a3")
 
 
+@pytest.mark.slow
 def test_a_pop_waits_until_the_push_tells_it() -> None:
     """PTO-001, PTO-008: a tile goes from one core to the other by a push; without it, nothing is ready."""
     case = CASES["c2v_of_the_document"]
@@ -234,6 +237,7 @@ BLOCKED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", BLOCKED)
 def test_three_blocks_work_on_their_own_parts(name: str) -> None:
@@ -243,6 +247,7 @@ def test_three_blocks_work_on_their_own_parts(name: str) -> None:
             Run(case, NATIVE[chip], chip, blocks=3).check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize("name", ["vc_up_down_wraparound", "cv_nosplit_delayed_free", "both_up_down_order"])
 def test_order_of_cores_makes_no_difference(name: str, order: str) -> None:
@@ -250,6 +255,7 @@ def test_order_of_cores_makes_no_difference(name: str, order: str) -> None:
         Run(CASES[name], arch, "a3", order=order).check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "chip"), [("a2a3", "a3"), ("a5", "a5")])
 def test_second_core_without_split(arch: Arch, chip: Chip) -> None:
     """PTO-025: on a2 and a3 both vector cores get the whole tile; on a5 the second takes no part, and pops zeros."""
@@ -261,6 +267,7 @@ def test_second_core_without_split(arch: Arch, chip: Chip) -> None:
         assert second.any() == (arch == "a2a3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 def test_producer_waits_for_the_slower_core(order: str) -> None:
     """PTO-006, PTO-028: with two vector cores a slot is free when both have freed it, whichever is first."""
@@ -269,6 +276,7 @@ def test_producer_waits_for_the_slower_core(order: str) -> None:
         Run(case, "a2a3", "a3", order=order).check()
 
 
+@pytest.mark.slow
 def test_entry_is_there_when_both_lanes_have_pushed() -> None:
     """PTO-026: the cube core's pop waits for both halves."""
     exchange = Exchange("pop free", "push", UP_DOWN, 16, 16, 16)
@@ -295,18 +303,21 @@ def test_pop_waits_for_its_own_direction(split: int) -> None:
         Run(replace(exact_exchange(exchange), text=lambda _: silent), "a5", "a5")
 
 
+@pytest.mark.slow
 def test_runs_share_no_state() -> None:
     """One program after another, with the same pipe number and other depths, splits and types, each starts anew."""
     for name in ("vc_up_down_wraparound", "vc_left_right_wraparound", "one_i32_64x128_mat", "vc_up_down_wraparound"):
         Run(CASES[name], "a2a3", "a3").check()
 
 
+@pytest.mark.slow
 def test_repeated_launches_leave_no_credits() -> None:
     """What is left of a pipe's credits is taken at the end of a launch: the next begins as the first did."""
     for name in ("cv_nosplit_wraparound", "both_up_down_order", "vc_left_right_wraparound"):
         Run(CASES[name], "a2a3", "a3", repeat=7).check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["cv_14_left_right_odd", "both_add_one_left_right", "subtile", "vc_13_named_lane_64", "strips_dynamic"]
 )

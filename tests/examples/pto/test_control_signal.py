@@ -38,6 +38,7 @@ def at_rest(p: Any, t: Any) -> tuple[Any, int]:
             return p, rounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("stays", [[0.6], [0.3, 0.9, 0.7]], ids=["one block", "three blocks"])
 def test_the_vector_core_ends_the_loop_of_the_cube_core(arch: Behavior, stays: list[float]) -> None:
@@ -137,6 +138,7 @@ def test_every_signal_arrives_in_order(arch: Behavior, blocks: int, slots: int, 
     assert [finding for finding in result.findings if arch != "a5" or finding.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_only_one_is_true() -> None:
     """PTO-021: a word that is neither 0 nor 1 is false, as of a tile that was taken for a signal."""
     program = parse_ir(

@@ -110,11 +110,13 @@ def test_every_program_is_tested() -> None:
     assert {path.stem for path in HAZARDS.glob("*.pto")} == set(FINDINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*PROGRAMS, "matmul_print", "control_signal"])
 def test_nothing_is_found(name: str) -> None:
     assert {finding.code for finding in check(EXAMPLES / f"{name}.pto")} <= {"seeded-credits", "leftover-credits"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, example in PROGRAMS.items() if "a5" in example.archs])
 def test_credits_left_over_on_a5_are_told_without_a_run(name: str) -> None:
     """H2: what a5 keeps for the next launch, as a run finds it; loops to an argument alone are not followed so far."""
@@ -129,6 +131,7 @@ def test_credits_left_over_on_a5_are_told_without_a_run(name: str) -> None:
         assert left == {finding.location for finding in result.findings if finding.code == "leftover-credits"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arch"), [(name, arch) for name, example in PROGRAMS.items() for arch in example.archs], ids=str
 )
@@ -241,6 +244,7 @@ def test_run_tells_of_what_is_overwritten(name: str, arch: Arch, code: str) -> N
     assert code in codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["h1_odd_slot_number", "h2_seeded_credits", "h3_frees_together"])
 def test_ideal_pipes_keep_every_tile(name: str) -> None:
     for order in ("eager", "prompt"):
@@ -290,6 +294,7 @@ def test_slots_that_blocks_share(arch: Arch) -> None:
     assert "aliasing-rings" not in {finding.code for finding in result.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 def test_slots_freed_twice_on_a5(order: str) -> None:
     given = inputs({"a": (128, 16)})

@@ -16,6 +16,7 @@ from .test_conformance import NATIVE, Run
 EXCHANGE = Exchange("push push push", "pop free pop free pop free", UP_DOWN, 16, 64, 64, slots=4)
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_left_is_popped_by_the_next_launch() -> None:
     """Of three entries two are popped: the flag of the third makes the next launch take entry 1 before it is there.
 
@@ -33,6 +34,7 @@ def test_an_entry_that_is_left_is_popped_by_the_next_launch() -> None:
     assert "stale-entry" in codes(2)
 
 
+@pytest.mark.slow
 def test_credits_that_are_left_let_the_next_launch_run_ahead() -> None:
     """H2: with three entries in four slots, half as many credits as slots are seeded, one more comes from two frees,
     and the end takes back only the seed. So one is left, and so on by every launch."""
@@ -46,6 +48,7 @@ def test_credits_that_are_left_let_the_next_launch_run_ahead() -> None:
     assert len(left(1)) == len(left(3)) == 2  # one for each vector core
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["a3", "a5"])
 def test_right_programs_leave_nothing(chip: Chip) -> None:
     """Ten launches of as many entries as are popped and freed."""

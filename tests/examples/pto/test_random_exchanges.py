@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ chips = st.sampled_from(["a3", "a5"])
 orders = st.sampled_from(["eager", "prompt"])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(6))
 @given(exchanges(), chips, orders)
 def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str) -> None:
@@ -73,6 +75,7 @@ def test_ideal_pipes_keep_every_tile(exchange: Exchange, chip: Chip, order: str)
     assert run.result.findings == []
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(10))
 @given(exchanges(), chips, orders)
 def test_check_foretells_what_chips_do(exchange: Exchange, chip: Chip, order: str) -> None:

@@ -18,6 +18,7 @@ from .programs import PLACEMENT, grid_layout, write_grid
 FILES = {"out.json", "loom.json", "program.flow.json", "program.flow.mlir", "program.wse.mlir"}
 
 
+@pytest.mark.slow
 def test_what_is_written_is_read(grid: Path) -> None:
     """HOST-004: sizes, symbols and where buffers are come from the directory."""
     found = artifact.read(grid)
@@ -35,6 +36,7 @@ def test_out_json(grid: Path) -> None:
     assert json.loads((grid / "out.json").read_text()) == {"params": {"size": 5}, "colors": {"into": 4}}
 
 
+@pytest.mark.slow
 def test_places_in_the_source_survive(grid: Path) -> None:
     """Operations know where in the source they come from, though the text does not say it."""
     artifact.write(grid, layout := grid_layout(), "wse3", PLACEMENT)
@@ -68,6 +70,7 @@ def test_text_that_was_changed(grid: Path) -> None:
         artifact.read_program(artifact.read(grid))
 
 
+@pytest.mark.slow
 def test_whole_directory(tmp_path: Path) -> None:
     """Directories on the way are made; nothing else is left."""
     write_grid(tmp_path / "deeper" / "out")
@@ -75,6 +78,7 @@ def test_whole_directory(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "deeper").iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_directory_that_exists(tmp_path: Path) -> None:
     """Other files in it stay; the core of an earlier run goes."""
     out = tmp_path / "out"
@@ -95,6 +99,7 @@ def test_nothing_is_written_after_an_error(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     with pytest.raises(LoomError, match="is in the way: it is no directory; name another output with -o"):
@@ -171,6 +176,7 @@ def refused(grid: Path) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_edited_descriptions(grid: Path) -> None:
     """Every field missing, and of every other kind: refused, with a digest that fits or without."""
     good = json.loads((grid / "loom.json").read_text())

@@ -97,6 +97,7 @@ def start(bindir: Path) -> SdkRuntime:
     return runner
 
 
+@pytest.mark.slow
 def test_launch_and_time(compiled: Path) -> None:
     """HOST-028, HOST-055, HOST-058: an exported function, time stamps packed into three words, elapsed cycles."""
     runner = start(compiled)
@@ -202,6 +203,7 @@ def test_bytes_that_fill_no_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         )
 
 
+@pytest.mark.slow
 def test_traces(compiled: Path) -> None:
     """HOST-082, HOST-083: what <debug> records, in its order."""
     runner = start(compiled)
@@ -214,6 +216,7 @@ def test_traces(compiled: Path) -> None:
         assert 0 < first < rest[2]
 
 
+@pytest.mark.slow
 def test_command_stream_never_unblocked(compiled: Path) -> None:
     """The function and the PEs that forgot it are named."""
     runner = start(compiled)
@@ -223,6 +226,7 @@ def test_command_stream_never_unblocked(compiled: Path) -> None:
     take_unstopped()
 
 
+@pytest.mark.slow
 def test_arguments(compiled: Path) -> None:
     """HOST-026: the types are those of the CSL source."""
     runner = start(compiled)
@@ -231,6 +235,7 @@ def test_arguments(compiled: Path) -> None:
     runner.stop()
 
 
+@pytest.mark.slow
 def test_fabric_too_small(compiled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert loom.main(["cslc", "layout.csl", *FLAGS, "--fabric-dims=9,3", "-o", "other"]) == 1
@@ -238,6 +243,7 @@ def test_fabric_too_small(compiled: Path, capsys: pytest.CaptureFixture[str]) ->
     assert not Path("other").exists()
 
 
+@pytest.mark.slow
 def test_missing_parameter(compiled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert loom.main(["cslc", "layout.csl", *FLAGS[:-1], "-o", "other"]) == 1
@@ -246,6 +252,7 @@ def test_missing_parameter(compiled: Path, capsys: pytest.CaptureFixture[str]) -
     assert not Path("other").exists()
 
 
+@pytest.mark.slow
 def test_function_that_some_pes_do_not_export(compiled: Path) -> None:
     """A launch reaches every PE, so every PE needs the function."""
     Path("pe.csl").write_text(PE.replace("@export_symbol(forgets);", "if (!is_last) { @export_symbol(forgets); }"))

@@ -30,6 +30,7 @@ def stopped(start: Callable[[], SdkRuntime], grid: Path, request: pytest.Fixture
     return grid
 
 
+@pytest.mark.slow
 def test_symbols(stopped: Path) -> None:
     """HOST-070, HOST-075, HOST-076, HOST-077: PE (px, py) of the program is at column 4 + px and row 1 + py."""
     for bindir in (stopped, str(stopped)):

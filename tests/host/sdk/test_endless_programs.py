@@ -76,6 +76,7 @@ def runner(compiled: Path) -> SdkRuntime:
     return made
 
 
+@pytest.mark.slow
 def test_step_limit(monkeypatch: pytest.MonkeyPatch, compiled: Path) -> None:
     """The loop is named; after that the machine can be stopped, and nothing else."""
     monkeypatch.setenv("LOOM_STEP_LIMIT", STEPS)
@@ -104,6 +105,7 @@ def test_seconds_that_are_none(monkeypatch: pytest.MonkeyPatch, compiled: Path, 
         SdkRuntime(compiled).load()
 
 
+@pytest.mark.slow
 def test_notice(monkeypatch: pytest.MonkeyPatch, compiled: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What is awaited, how much of it is missing, and where the PEs are."""
     monkeypatch.setenv("LOOM_STEP_LIMIT", STEPS)
@@ -118,6 +120,7 @@ def test_notice(monkeypatch: pytest.MonkeyPatch, compiled: Path, capfd: pytest.C
     assert all("on 1 of 3 PEs" in line for line in others)
 
 
+@pytest.mark.slow
 def test_no_notice(monkeypatch: pytest.MonkeyPatch, compiled: Path, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("LOOM_STEP_LIMIT", STEPS)
     monkeypatch.setenv("LOOM_NOTICE_AFTER", "0")
@@ -125,6 +128,7 @@ def test_no_notice(monkeypatch: pytest.MonkeyPatch, compiled: Path, capfd: pytes
     assert "still running" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_interrupt(compiled: Path) -> None:
     """The same report, the line of the script, and the status that shells know; stop() does not run the rest."""
     environment = {**os.environ, "LOOM_NOTICE_AFTER": "0.01"}
