@@ -1,9 +1,9 @@
-"""What waits for what when cores hand entries to each other through rings of slots, and how many slots that takes.
+"""Event graph of cores that communicate through ring buffers: deadlocks, overwritten slots, and how many slots suffice.
 
-Each core does its events in a known order. An event may need another of another core: a pop the push of its entry, a
-push that waits the free that gives it a slot. Unrolled like this, a marked graph has a node for each event and an
-edge for each need that no token satisfies from the start; cores wait for each other forever exactly if there is a
-cycle, or a need that no event satisfies. networkx, which takes long to import, is imported where it is used.
+Each core performs its events in a known order. An event may depend on an event of another core: a pop on the push of
+its entry, a push that waits on the free that returns a credit. Unrolled like this, a marked graph has a node for each
+event and an edge for each dependence that no initial token satisfies; the cores deadlock exactly if there is a cycle,
+or a dependence that no event satisfies. networkx, which takes long to import, is imported where it is used.
 
 Knows the arithmetic of pipes, nothing of IR.
 """
@@ -22,59 +22,59 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Action: TypeAlias = Literal["alloc", "commit", "push", "pop", "free", "drain"]
-"""What an event does with a ring: ask for a slot, hand over the oldest that was asked for, both at once, take the next
-entry out, be done with the oldest that was taken; at the end, wait for what is still to be given back."""
+"""What an event does with a ring buffer: allocate a slot, commit the oldest allocated one, push (both at once), pop the
+next entry, free the oldest popped one; at the end, drain: wait for the outstanding credits."""
 
 DEFAULT_SLOTS = 2
-"""Slots of a pipe that needs no more: one is filled while the other is read."""
+"""Slots of a pipe that needs no more: one is written while the other is read."""
 
 MAX_SLOTS = 64
-"""Slots above which none are tried."""
+"""The largest number of slots that is tried."""
 
 
 @dataclass(frozen=True)
-class Ring:
-    """Slots for entries in one direction, with how often waits and frees are told of.
+class RingBuffer:
+    """A ring buffer: its slots, and the sync period after which pushes wait for and frees return a credit.
 
-    With `frees_at_pop` a slot is free once its entry is taken out, and a free does nothing; `seed` credits are there
-    from the start. If it is `drained`, producers wait at their end until all is given back.
+    With `frees_at_pop` a pop frees the slot, and a free does nothing; `initial_credits` exist from the start. If it is
+    `drained`, producers wait at their end until all credits are returned.
     """
 
     slots: int
     period: int
-    seed: int = 0
+    initial_credits: int = 0
     frees_at_pop: bool = False
     drained: bool = True
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something a core does with a ring."""
+    """One action of a core on a ring buffer."""
 
     ring: str
     action: Action
 
 
 Cores: TypeAlias = Mapping[str, Sequence[Event]]
-"""What each core does, in order; cores and rings go by their names. All cores that put entries into a ring take part
-in each, and so do all that take entries out."""
+"""The events of each core, in order; cores and ring buffers are known by name. All producers of a ring buffer take part
+in every entry, and so do all consumers."""
 
 _Node: TypeAlias = tuple[str, int]
-"""An event: its core, and its place there."""
+"""An event: its core, and its position there."""
 
-_Clock: TypeAlias = tuple[int, ...]
-"""How many events of each core have happened."""
+_VectorClock: TypeAlias = tuple[int, ...]
+"""A vector clock: how many events of each core have happened."""
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One event: which core does it, what it is, and how many of that kind the core did with that ring before."""
+    """One event: its core, its action, and how many equal events the core performs before."""
 
     core: str
     event: Event
     number: int
-    place: int
-    """How many events the core does before."""
+    position: int
+    """How many events the core performs before."""
 
     def __str__(self) -> str:
         number = "" if self.event.action == "drain" else f" {self.number}"
@@ -82,8 +82,8 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
-class Need:
-    """An event that waits for another; None if no event gives what it waits for."""
+class Dependence:
+    """An event that waits for another; None if no event satisfies it."""
 
     waiting: Occurrence
     needed: Occurrence | None
@@ -91,25 +91,25 @@ class Need:
 
 @dataclass(frozen=True)
 class Deadlock:
-    """Why cores wait forever: needs of which each comes behind the next one's event, the last behind the first's."""
+    """A cycle of dependences: each needed event follows the next waiting one, and the last the first."""
 
-    needs: tuple[Need, ...]
+    dependences: tuple[Dependence, ...]
 
     def __str__(self) -> str:
         parts: list[str] = []
-        for place, need in enumerate(self.needs):
+        for position, need in enumerate(self.dependences):
             if need.needed is None:
                 parts.append(f"{need.waiting} waits for what nothing gives")
                 continue
-            behind = self.needs[(place + 1) % len(self.needs)].waiting
-            link = "" if behind == need.needed else f", which comes behind {behind}"
+            after = self.dependences[(position + 1) % len(self.dependences)].waiting
+            link = "" if after == need.needed else f", which comes behind {after}"
             parts.append(f"{need.waiting} waits for {need.needed}{link}")
         return "; ".join(parts)
 
 
 @dataclass
-class _Use:
-    """Places of what one core does with one ring."""
+class _Progress:
+    """The positions of one core's events on one ring buffer, by their effect."""
 
     acquires: list[int] = field(default_factory=list[int])
     commits: list[int] = field(default_factory=list[int])
@@ -119,84 +119,84 @@ class _Use:
 
 
 class EventGraph:
-    """The events of all cores, and what each needs."""
+    """The events of all cores and their dependences."""
 
-    def __init__(self, cores: Cores, rings: Mapping[str, Ring]):
+    def __init__(self, cores: Cores, rings: Mapping[str, RingBuffer]):
         self._rings = rings
         self._events = {core: list(events) for core, events in cores.items()}
-        self._uses: dict[str, dict[str, _Use]] = {ring: {} for ring in rings}
+        self._uses: dict[str, dict[str, _Progress]] = {ring: {} for ring in rings}
         for core, events in cores.items():
-            for place, event in enumerate(events):
-                self._note(core, place, event)
-        self._never: list[_Node] = []
-        self._needs: dict[tuple[_Node, _Node], None] = {}
+            for position, event in enumerate(events):
+                self._note(core, position, event)
+        self._unsatisfied: list[_Node] = []
+        self._dependences: dict[tuple[_Node, _Node], None] = {}
         for ring, uses in self._uses.items():
             self._connect(ring, uses)
-        self._index = {core: place for place, core in enumerate(self._events)}
-        self._known = self._run()
-        reached = Counter(core for core, _ in self._known)
-        self._fronts = {core: reached[core] for core, events in self._events.items() if reached[core] < len(events)}
-        """Where cores stand that do not come to their ends."""
+        self._clock_index = {core: position for position, core in enumerate(self._events)}
+        self._clocks = self._execute()
+        reached = Counter(core for core, _ in self._clocks)
+        self._blocked = {core: reached[core] for core, events in self._events.items() if reached[core] < len(events)}
+        """The position of each core that does not end."""
 
-    def _note(self, core: str, place: int, event: Event) -> None:
-        ring, use = self._rings[event.ring], self._uses[event.ring].setdefault(core, _Use())
+    def _note(self, core: str, position: int, event: Event) -> None:
+        ring, use = self._rings[event.ring], self._uses[event.ring].setdefault(core, _Progress())
         if event.action in ("push", "alloc"):
-            use.acquires.append(place)
+            use.acquires.append(position)
         if event.action in ("push", "commit"):
-            use.commits.append(place)
+            use.commits.append(position)
         if event.action == "pop":
-            use.pops.append(place)
+            use.pops.append(position)
         elif event.action == "free":
-            use.frees.append(place)
+            use.frees.append(position)
         signals = event.action == ("pop" if ring.frees_at_pop else "free")
         if signals and use.pops and pipe_protocol.pop_frees(len(use.pops) - 1, ring.slots, ring.period):
-            use.credits.append(place)
+            use.credits.append(position)
 
-    def _connect(self, ring: str, uses: Mapping[str, _Use]) -> None:
+    def _connect(self, ring: str, uses: Mapping[str, _Progress]) -> None:
         numbers = self._rings[ring]
         producers = {core: use for core, use in uses.items() if use.acquires or use.commits}
         consumers = {core: use for core, use in uses.items() if use.pops or use.frees}
         for core, use in consumers.items():
-            for entry, place in enumerate(use.pops):
-                for other, producer in producers.items() or (("", _Use()),):
-                    self._need((core, place), other, producer.commits, entry)
+            for entry, position in enumerate(use.pops):
+                for other, producer in producers.items() or (("", _Progress()),):
+                    self._add_dependence((core, position), other, producer.commits, entry)
         for core, use in producers.items():
             waiting = [
-                place
-                for push, place in enumerate(use.acquires)
+                position
+                for push, position in enumerate(use.acquires)
                 if pipe_protocol.push_waits(push, numbers.slots, numbers.period)
             ]
             if numbers.drained:
                 pending = pipe_protocol.pending_free_credits(len(use.acquires), numbers.slots, numbers.period)
                 self._events[core].append(Event(ring, "drain"))
-                waiting += [len(self._events[core]) - 1] * (numbers.seed or pending)
-            for wait, place in enumerate(waiting):
-                if wait >= numbers.seed:
-                    for other, consumer in consumers.items() or (("", _Use()),):
-                        self._need((core, place), other, consumer.credits, wait - numbers.seed)
+                waiting += [len(self._events[core]) - 1] * (numbers.initial_credits or pending)
+            for wait, position in enumerate(waiting):
+                if wait >= numbers.initial_credits:
+                    for other, consumer in consumers.items() or (("", _Progress()),):
+                        self._add_dependence((core, position), other, consumer.credits, wait - numbers.initial_credits)
 
-    def _need(self, node: _Node, core: str, places: Sequence[int], number: int) -> None:
-        if number < len(places):
-            self._needs[(core, places[number]), node] = None
+    def _add_dependence(self, node: _Node, core: str, positions: Sequence[int], number: int) -> None:
+        if number < len(positions):
+            self._dependences[(core, positions[number]), node] = None
         else:
-            self._never.append(node)
+            self._unsatisfied.append(node)
 
     def deadlock(self) -> Deadlock | None:
-        """Why the cores do not come to their ends; None if they do.
+        """Return why the cores deadlock; None if all of them end.
 
-        Of several reasons it is one that comes first: where cores stand when none can go on.
+        Of several cycles it is one of those that cores are in when none can go on.
         """
-        fronts = self._fronts
-        if not fronts:
+        blocked = self._blocked
+        if not blocked:
             return None
         import networkx as nx
 
-        # Who stands waits for events that have not happened, which come behind where their cores stand.
+        # A blocked core waits for an event that has not happened, at or after the position of another blocked core.
         waiting: nx.DiGraph[str] = nx.DiGraph()
         needed: dict[tuple[str, str], _Node] = {}
-        for earlier, later in self._needs:
+        for earlier, later in self._dependences:
             core, other = later[0], earlier[0]
-            if fronts.get(core) == later[1] and other in fronts and earlier[1] >= fronts[other]:
+            if blocked.get(core) == later[1] and other in blocked and earlier[1] >= blocked[other]:
                 waiting.add_edge(core, other)
                 needed.setdefault((core, other), earlier)
         # The stubs of networkx know the function only in part.
@@ -207,25 +207,25 @@ class EventGraph:
         try:
             cycle = find_cycle(waiting)
         except nx.NetworkXNoCycle:
-            never = next(node for node in self._never if fronts.get(node[0]) == node[1])
-            return Deadlock((Need(self._occurrence(never), None),))
+            unsatisfied = next(node for node in self._unsatisfied if blocked.get(node[0]) == node[1])
+            return Deadlock((Dependence(self._occurrence(unsatisfied), None),))
         return Deadlock(
             tuple(
-                Need(self._occurrence((core, fronts[core])), self._occurrence(needed[core, other]))
+                Dependence(self._occurrence((core, blocked[core])), self._occurrence(needed[core, other]))
                 for core, other in cycle
             )
         )
 
-    def _run(self) -> dict[_Node, _Clock]:
-        """How far each core must have come when each event has happened, of events that happen at all."""
-        unmet = Counter(self._never)
-        needs: dict[_Node, list[_Node]] = {}
+    def _execute(self) -> dict[_Node, _VectorClock]:
+        """Return the vector clock of each event that happens."""
+        unmet = Counter(self._unsatisfied)
+        dependences: dict[_Node, list[_Node]] = {}
         following: dict[_Node, list[_Node]] = {}
-        for earlier, later in self._needs:
+        for earlier, later in self._dependences:
             unmet[later] += 1
-            needs.setdefault(later, []).append(earlier)
+            dependences.setdefault(later, []).append(earlier)
             following.setdefault(earlier, []).append(later)
-        known: dict[_Node, _Clock] = {}
+        clocks_at: dict[_Node, _VectorClock] = {}
         clocks = {core: [0] * len(self._events) for core in self._events}
         reached = dict.fromkeys(self._events, 0)
         pending = list(self._events)
@@ -234,33 +234,34 @@ class EventGraph:
             clock, count = clocks[core], len(self._events[core])
             while reached[core] < count and not unmet[core, reached[core]]:
                 node = core, reached[core]
-                for earlier in needs.get(node, ()):
-                    clock[:] = map(max, clock, known[earlier])
+                for earlier in dependences.get(node, ()):
+                    clock[:] = map(max, clock, clocks_at[earlier])
                 reached[core] += 1
-                clock[self._index[core]] = reached[core]
-                known[node] = tuple(clock)
+                clock[self._clock_index[core]] = reached[core]
+                clocks_at[node] = tuple(clock)
                 for later in following.get(node, ()):
                     unmet[later] -= 1
                     pending.append(later[0])
-        return known
+        return clocks_at
 
-    def overwriting(self) -> dict[str, int]:
-        """For each ring, the first push that may come before its slot's last entry is done with, if there is one.
+    def overwriting_pushes(self) -> dict[str, int]:
+        """Return for each ring buffer the first push that may precede the free of its slot's last entry, if any.
 
-        Raises ValueError if the cores wait for each other forever.
+        Raises ValueError if the cores deadlock.
         """
-        if self._fronts:
+        if self._blocked:
             raise ValueError("cores that wait forever do not come to an end")
         found: dict[str, int] = {}
         for ring, uses in self._uses.items():
             numbers = self._rings[ring]
             done = {core: use.pops if numbers.frees_at_pop else use.frees for core, use in uses.items() if use.pops}
             for core, use in uses.items():
-                for push, place in enumerate(use.acquires[numbers.slots :], numbers.slots):
+                for push, position in enumerate(use.acquires[numbers.slots :], numbers.slots):
                     entry = push - numbers.slots
                     late = any(
-                        entry >= len(places) or self._known[core, place][self._index[consumer]] <= places[entry]
-                        for consumer, places in done.items()
+                        entry >= len(positions)
+                        or self._clocks[core, position][self._clock_index[consumer]] <= positions[entry]
+                        for consumer, positions in done.items()
                     )
                     if late:
                         found[ring] = min(push, found.get(ring, push))
@@ -268,29 +269,29 @@ class EventGraph:
         return found
 
     def _occurrence(self, node: _Node) -> Occurrence:
-        core, place = node
+        core, position = node
         events = self._events[core]
-        return Occurrence(core, events[place], events[:place].count(events[place]), place)
+        return Occurrence(core, events[position], events[:position].count(events[position]), position)
 
 
 # ---------------------------------------------------------------------------------------------
 # Numbers of slots
 # ---------------------------------------------------------------------------------------------
 
-Periods: TypeAlias = Callable[[int], int]
-"""The period of a ring by its number of slots."""
+PeriodOf: TypeAlias = Callable[[int], int]
+"""Returns the sync period for a number of slots."""
 
 
 @dataclass(frozen=True)
-class Trade:
-    """What a number of slots costs and gains."""
+class SlotTradeoff:
+    """The cost and effect of a number of slots."""
 
     slots: int
     period: int
     bytes: int
     pushes: int
     waits: int
-    """Pushes of all that wait for free slots."""
+    """The pushes that wait for a credit."""
     unsafe_push: int | None
     """The first push that may overwrite a slot because the period does not divide the number of slots."""
     overwriting: int | None
@@ -299,7 +300,7 @@ class Trade:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the program ends and nothing is overwritten, in this program or any other that frees in order."""
+        """Whether the cores end and overwrite nothing, in this program and in any other that frees in order."""
         return self.unsafe_push is None and self.overwriting is None and self.deadlock is None
 
     def __str__(self) -> str:
@@ -316,29 +317,29 @@ class Trade:
         )
 
 
-def trade(
+def slot_tradeoffs(
     cores: Cores,
-    rings: Mapping[str, Ring],
+    rings: Mapping[str, RingBuffer],
     pipe: Collection[str],
     slot_bytes: int,
     slots: Sequence[int],
-    period: Periods = pipe_protocol.sync_period,
-) -> list[Trade]:
-    """For each number of `slots` of the rings of `pipe`, one for each direction, what it costs and gains.
+    period: PeriodOf = pipe_protocol.sync_period,
+) -> list[SlotTradeoff]:
+    """Return the cost and effect of each number of `slots` of the ring buffers of `pipe`, one for each direction.
 
-    `slot_bytes` are those of one slot of each ring; the other rings stay as they are.
+    `slot_bytes` is the size of one slot of each of them; other ring buffers stay as they are.
     """
     return [_trade(cores, rings, pipe, slot_bytes, count, period(count)) for count in slots]
 
 
 def _trade(
-    cores: Cores, rings: Mapping[str, Ring], pipe: Collection[str], slot_bytes: int, slots: int, period: int
-) -> Trade:
+    cores: Cores, rings: Mapping[str, RingBuffer], pipe: Collection[str], slot_bytes: int, slots: int, period: int
+) -> SlotTradeoff:
     graph = EventGraph(cores, _with(rings, pipe, slots, period))
     deadlock = graph.deadlock()
-    overwriting = {} if deadlock is not None else graph.overwriting()
+    overwriting = {} if deadlock is not None else graph.overwriting_pushes()
     pushes = {ring: _pushes(cores, ring) for ring in pipe}
-    return Trade(
+    return SlotTradeoff(
         slots,
         period,
         slots * slot_bytes * len(pipe),
@@ -351,29 +352,28 @@ def _trade(
 
 
 @dataclass
-class NoSlotNumber(Exception):
-    """No number of slots lets the cores come to their ends; `deadlock` is why.
+class NoSafeSlotCount(Exception):
+    """Raised when no number of slots is safe; `deadlock` is why.
 
-    It is that of so many slots that no push waits; None if there are more pushes than MAX_SLOTS.
+    It is the deadlock with so many slots that no push waits; None if there are more pushes than MAX_SLOTS.
     """
 
     deadlock: Deadlock | None
 
 
-def smallest_slots(
+def smallest_slot_counts(
     cores: Cores,
-    rings: Mapping[str, Ring],
+    rings: Mapping[str, RingBuffer],
     pipes: Sequence[Collection[str]],
-    period: Periods = pipe_protocol.sync_period,
+    period: PeriodOf = pipe_protocol.sync_period,
     *,
     at_least: int = DEFAULT_SLOTS,
 ) -> list[int]:
-    """For each of `pipes`, the rings of its directions, the smallest number of slots with which all cores end.
+    """Return the smallest number of slots of each pipe, a group of ring buffers, with which all cores end.
 
-    They end both if every push waits for its own slot, as the documents promise, and if they wait as the period says,
-    and then nothing is overwritten; numbers with which other programs overwrite (`pipe_protocol.unsafe_push`) are left
-    out.
-    With several pipes, numbers are made as small as they can be one after the other. Raises NoSlotNumber.
+    They end both with the documented period, where every push waits for its own slot, and with the given one, and
+    overwrite nothing; numbers with which other programs overwrite (`pipe_protocol.unsafe_push`) are left out. With
+    several pipes, numbers are minimized one pipe after the other. Raises NoSafeSlotCount.
     """
     chosen = [at_least] * len(pipes)
     if _ends(cores, rings, pipes, chosen, period):
@@ -383,51 +383,53 @@ def smallest_slots(
         for pipe in pipes
     ]
     chosen = list(most)
-    for place in range(len(pipes)):
+    for position in range(len(pipes)):
 
-        def ends(slots: int, every: Periods, place: int = place) -> bool:
-            return _ends(cores, rings, pipes, _changed(chosen, place, slots), every)
+        def ends(slots: int, every: PeriodOf, position: int = position) -> bool:
+            return _ends(cores, rings, pipes, _changed(chosen, position, slots), every)
 
-        fewest = _bisect(at_least, most[place], partial(ends, every=_documented))
-        for slots in range(fewest, most[place] + 1):
+        fewest = _bisect(at_least, most[position], partial(ends, every=_documented_period))
+        for slots in range(fewest, most[position] + 1):
             is_safe = pipe_protocol.unsafe_push(slots, period(slots)) is None
             if is_safe and ends(slots, period):
-                chosen[place] = slots
+                chosen[position] = slots
                 break
         else:
-            raise NoSlotNumber(_graph(cores, rings, pipes, chosen, period).deadlock())
+            raise NoSafeSlotCount(_graph(cores, rings, pipes, chosen, period).deadlock())
     return chosen
 
 
-def largest_period(cores: Cores, rings: Mapping[str, Ring], pipe: Collection[str], slots: int) -> int | None:
-    """The largest period dividing `slots` with which all cores end and nothing in `pipe` is overwritten, if any."""
+def largest_sync_period(cores: Cores, rings: Mapping[str, RingBuffer], pipe: Collection[str], slots: int) -> int | None:
+    """Return the largest period dividing `slots` with which all cores end and overwrite nothing in `pipe`, if any."""
     for period in range(slots, 0, -1):
         if slots % period == 0 and _trade(cores, rings, pipe, 0, slots, period).is_safe:
             return period
     return None
 
 
-def _with(rings: Mapping[str, Ring], pipe: Collection[str], slots: int, period: int) -> dict[str, Ring]:
-    """The rings, those of `pipe` with other numbers."""
+def _with(rings: Mapping[str, RingBuffer], pipe: Collection[str], slots: int, period: int) -> dict[str, RingBuffer]:
+    """Return the ring buffers, those of `pipe` with another depth and period."""
     return {
-        key: replace(ring, slots=slots, period=period, seed=period if ring.seed else 0) if key in pipe else ring
+        key: replace(ring, slots=slots, period=period, initial_credits=period if ring.initial_credits else 0)
+        if key in pipe
+        else ring
         for key, ring in rings.items()
     }
 
 
-def _changed(numbers: Sequence[int], place: int, number: int) -> list[int]:
-    return [*numbers[:place], number, *numbers[place + 1 :]]
+def _changed(numbers: Sequence[int], position: int, number: int) -> list[int]:
+    return [*numbers[:position], number, *numbers[position + 1 :]]
 
 
-def _safe(slots: int, period: Periods) -> int:
-    """The next number of slots that does not overwrite."""
+def _safe(slots: int, period: PeriodOf) -> int:
+    """Return the next number of slots that is safe."""
     while pipe_protocol.unsafe_push(slots, period(slots)) is not None:
         slots += 1
     return slots
 
 
 def _pushes(cores: Cores, ring: str) -> int:
-    """How many entries go into a ring."""
+    """Return the number of pushes into a ring buffer."""
     counts = [
         sum(event.ring == ring and event.action in ("push", "alloc") for event in events) for events in cores.values()
     ]
@@ -436,10 +438,10 @@ def _pushes(cores: Cores, ring: str) -> int:
 
 def _graph(
     cores: Cores,
-    rings: Mapping[str, Ring],
+    rings: Mapping[str, RingBuffer],
     pipes: Sequence[Collection[str]],
     slots: Sequence[int],
-    period: Periods,
+    period: PeriodOf,
 ) -> EventGraph:
     for pipe, count in zip(pipes, slots, strict=True):
         rings = _with(rings, pipe, count, period(count))
@@ -448,23 +450,23 @@ def _graph(
 
 def _ends(
     cores: Cores,
-    rings: Mapping[str, Ring],
+    rings: Mapping[str, RingBuffer],
     pipes: Sequence[Collection[str]],
     slots: Sequence[int],
-    period: Periods,
+    period: PeriodOf,
 ) -> bool:
-    """Whether the cores end and overwrite nothing, with the period as it is and as documented."""
-    graphs = (_graph(cores, rings, pipes, slots, every) for every in (_documented, period))
-    return all(graph.deadlock() is None and not graph.overwriting() for graph in graphs)
+    """Return whether the cores end and overwrite nothing, with the given and the documented period."""
+    graphs = (_graph(cores, rings, pipes, slots, every) for every in (_documented_period, period))
+    return all(graph.deadlock() is None and not graph.overwriting_pushes() for graph in graphs)
 
 
-def _documented(_: int) -> int:
-    """The period of pipes as the documents promise them: each push waits for its own slot."""
+def _documented_period(_: int) -> int:
+    """Return the documented period: each push waits for its own slot."""
     return 1
 
 
 def _bisect(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least number from `low` on for which `holds`, which does for all numbers above it; `high` if for none."""
+    """Return the least number in `low` to `high` for which the monotonic `holds` is true; `high` if none."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):

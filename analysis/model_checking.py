@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from ..operations import pipe_protocol
-from .event_graph import Event, Ring
+from .event_graph import Event, RingBuffer
 from .symbolic_integers import (
     ITERATION,
     Affine,
@@ -396,7 +396,7 @@ def _loop_numbers(loop_instance: _LoopInstance) -> _LoopNumbers:
 
 
 def explore(
-    cores: Mapping[str, Sequence[Node]], rings: Mapping[str, Ring], bounds: Mapping[Terms, Interval] | None = None
+    cores: Mapping[str, Sequence[Node]], rings: Mapping[str, RingBuffer], bounds: Mapping[Terms, Interval] | None = None
 ) -> Verdict:
     """Return the outcomes that are possible for integers within `bounds`.
 
@@ -415,7 +415,7 @@ class _Search:
     def __init__(
         self,
         cores: Mapping[str, Sequence[Node]],
-        rings: Mapping[str, Ring],
+        rings: Mapping[str, RingBuffer],
         bounds: Mapping[Terms, Interval],
         exact_iterations: Mapping[_LoopNumbers, int],
     ) -> None:
@@ -467,7 +467,7 @@ class _Search:
             },
             dict.fromkeys(pairs, 0),
             {pair: [] for pair in pairs},
-            {pair: [_Token(list(none)) for _ in range(self._rings[pair[0]].seed)] for pair in pairs},
+            {pair: [_Token(list(none)) for _ in range(self._rings[pair[0]].initial_credits)] for pair in pairs},
             [list(none) for _ in self._codes],
             Bounds(bounds),
             {},
@@ -739,7 +739,7 @@ class _Search:
         if action in ("push", "alloc"):
             waits = int(pipe_protocol.push_waits(end.acquires, ring.slots, ring.period))
         elif action == "drain":
-            waits = ring.seed or pipe_protocol.pending_free_credits(end.acquires, ring.slots, ring.period)
+            waits = ring.initial_credits or pipe_protocol.pending_free_credits(end.acquires, ring.slots, ring.period)
         queues = [state.credits[name, core, consumer] for consumer in self._consumers[name]] if waits else []
         if action == "pop":
             waits, queues = 1, [state.entries[name, producer, core] for producer in self._producers[name]]
@@ -784,7 +784,7 @@ class _Search:
         self._report(kind, ring)
         state.cores[0].pc = -1
 
-    def _acquire(self, state: _State, core: int, name: str, ring: Ring, end: _EndState) -> None:
+    def _acquire(self, state: _State, core: int, name: str, ring: RingBuffer, end: _EndState) -> None:
         end.acquires += 1
         if end.acquires >= ring.slots + ring.period:
             end.acquires -= ring.period
@@ -795,7 +795,7 @@ class _Search:
                 state.is_wrong = True
             state.occupancy[name, core, consumer] += 1
 
-    def _free(self, state: _State, core: int, name: str, ring: Ring, end: _EndState) -> None:
+    def _free(self, state: _State, core: int, name: str, ring: RingBuffer, end: _EndState) -> None:
         """Free an entry, and return a credit to the producers if the number of pops is one after which it is due."""
         index = self._consumer_index[name, core]
         for producer in self._producers[name]:

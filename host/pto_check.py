@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..analysis.event_graph import Trade
-from ..analysis.pto.events import programs_of, rings_of
+from ..analysis.event_graph import SlotTradeoff
 from ..analysis.pto.local_memory import called
+from ..analysis.pto.rings import programs_of, rings_of
 from ..analysis.pto.schedules import kernel_of
 from ..checks.pto.registry import find_hazards
 from ..diagnostics.errors import LoomError
@@ -34,7 +34,7 @@ from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
-from ..passes.pto_infer_slots import slot_trades
+from ..passes.pto_infer_slots import tradeoffs_of_pipe
 
 FRONT_END = (
     "pto-assign-default-frontend-pipe-id",
@@ -126,7 +126,7 @@ class PipeSlots:
     label: str
     location: str | None
     slots: int
-    trades: list[Trade]
+    tradeoffs: list[SlotTradeoff]
 
 
 @deep_nesting()
@@ -146,8 +146,8 @@ def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> lis
     for program in programs_of(kernels, rings_of(kernels)):
         for names in program.pipes():
             pipe = program.rings[names[0]].pipe
-            trades = slot_trades(program, names) if program.exact else []
-            found.append(PipeSlots(" and ".join(names), location_of(pipe), pipe.depth, trades))
+            tradeoffs = tradeoffs_of_pipe(program, names) if program.exact else []
+            found.append(PipeSlots(" and ".join(names), location_of(pipe), pipe.depth, tradeoffs))
     return found
 
 

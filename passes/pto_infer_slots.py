@@ -12,11 +12,19 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ..analysis.event_graph import MAX_SLOTS, NoSlotNumber, Periods, Trade, largest_period, smallest_slots, trade
-from ..analysis.pto.entries import entry_bytes
-from ..analysis.pto.events import Program, Ring, programs_of, rings_of
-from ..analysis.pto.pipes import refusal
+from ..analysis.event_graph import (
+    MAX_SLOTS,
+    NoSafeSlotCount,
+    PeriodOf,
+    SlotTradeoff,
+    largest_sync_period,
+    slot_tradeoffs,
+    smallest_slot_counts,
+)
+from ..analysis.pto.pipe_ends import refusal
+from ..analysis.pto.rings import Program, Ring, programs_of, rings_of
 from ..analysis.pto.schedules import Kernel, Pipe, PipeUse, kernel_of
+from ..analysis.pto.slot_sizes import entry_size
 from ..diagnostics.locations import location_of
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import OpenPipeOp
@@ -121,7 +129,7 @@ def _pipes(rings: Sequence[Ring]) -> list[_Pipe]:
 
 def _set_size(pipe: _Pipe) -> None:
     """Slots as large as the largest entry; those that are tensors have the size of the tensor."""
-    known = [entry.bytes for use in pipe.uses if (entry := entry_bytes(use)) is not None]
+    known = [entry.bytes for use in pipe.uses if (entry := entry_size(use)) is not None]
     for end in pipe.ends if known else ():
         if end.gm_slot_tensor is None:
             end.slot_size = IntegerAttr(max(known), i32)
@@ -131,10 +139,10 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
     members = [pipe for pipe in pipes if pipe.ends and pipe.names(program)]
     # On a5 pipes begin with the credits that producers wait for at their end. What these let go on overwrites, so that
     # numbers are chosen as if there were none.
-    rings = program.tokens(seeded=False)
+    rings = program.ring_buffers(seeded=False)
     try:
-        found = smallest_slots(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
-    except NoSlotNumber as error:
+        found = smallest_slot_counts(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
+    except NoSafeSlotCount as error:
         reason = (
             f"up to {MAX_SLOTS}, slots are used again before they are free"
             if error.deadlock is None
@@ -152,7 +160,7 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
                 end.local_slot_num = IntegerAttr(slots, i32)
 
 
-def _periods(program: Program) -> Periods:
+def _periods(program: Program) -> PeriodOf:
     behavior = program.kernels[0].behavior
     return lambda slots: pipe_protocol.credit_period(slots, behavior)
 
@@ -172,7 +180,7 @@ def _fit_buffers(pipe: _Pipe) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def slot_trades(program: Program, names: Sequence[str], slots: Sequence[int] | None = None) -> list[Trade]:
+def tradeoffs_of_pipe(program: Program, names: Sequence[str], slots: Sequence[int] | None = None) -> list[SlotTradeoff]:
     """What numbers of slots of a pipe, the rings of a program with these `names`, cost and gain.
 
     Without `slots`, they are CANDIDATES and the pipe's own. The credits that pipes begin with on a5, and what these
@@ -180,8 +188,8 @@ def slot_trades(program: Program, names: Sequence[str], slots: Sequence[int] | N
     """
     pipe = program.rings[names[0]].pipe
     counts = sorted({*CANDIDATES, pipe.depth}) if slots is None else slots
-    tokens = program.tokens(seeded=False)
-    return trade(program.cores, tokens, names, pipe.entry_bytes, counts, _periods(program))
+    ring_buffers = program.ring_buffers(seeded=False)
+    return slot_tradeoffs(program.cores, ring_buffers, names, pipe.entry_bytes, counts, _periods(program))
 
 
 def longest_period(program: Program, names: Sequence[str]) -> int | None:
@@ -189,8 +197,8 @@ def longest_period(program: Program, names: Sequence[str]) -> int | None:
 
     The fewer waits, the less a push costs; the chips' own period is half the slots (PTO-024).
     """
-    tokens = program.tokens(seeded=False)
-    return largest_period(program.cores, tokens, names, program.rings[names[0]].pipe.depth)
+    ring_buffers = program.ring_buffers(seeded=False)
+    return largest_sync_period(program.cores, ring_buffers, names, program.rings[names[0]].pipe.depth)
 
 
 def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
@@ -203,7 +211,7 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
         if program is None:
             sys.stderr.write(f"{prefix}: slot_num = {first.depth} stays, as {_undecided(pipe)}\n")
             continue
-        for row in slot_trades(program, pipe.names(program)):
+        for row in tradeoffs_of_pipe(program, pipe.names(program)):
             own = " (the pipe's)" if row.slots == first.depth else ""
             sys.stderr.write(f"{prefix}: {row}{own}\n")
         period = longest_period(program, pipe.names(program))
@@ -217,11 +225,11 @@ def _undecided(pipe: _Pipe) -> str:
         return "it does not have one kernel at each end"
     for kernel in pipe.kernels:
         name = f"@{kernel.function.sym_name.data}"
-        for ways in kernel.schedules:
-            if not all(way.complete for way in ways):
+        for paths in kernel.schedules:
+            if not all(path.complete for path in paths):
                 return f"{name} does too much to be followed to its end"
-            if not all(way.exact for way in ways):
+            if not all(path.exact for path in paths):
                 return f"how often {name} goes round a loop depends on values"
-            if len(ways) > 1:
+            if len(paths) > 1:
                 return f"which branch {name} takes depends on values"
     return "what its kernels do besides does not follow from constants"

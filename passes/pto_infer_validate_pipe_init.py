@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.passes import ModulePass
 
-from ..analysis.pto.pipes import Ends, pipe_ends, refusal
+from ..analysis.pto.pipe_ends import Ends, pipe_ends, refusal
 from ..dialects.pto.internal_pipes import BoundPipeOp, InitializePipeOp
 from ..operations import pipe_protocol
 

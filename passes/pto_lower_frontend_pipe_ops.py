@@ -14,7 +14,7 @@ from xdsl.irdl.dominance import DominanceInfo
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ..analysis.pto.pipes import refusal
+from ..analysis.pto.pipe_ends import refusal
 from ..diagnostics.locations import as_written
 from ..dialects.pto.buffers import reservation_of
 from ..dialects.pto.frontend_pipes import (

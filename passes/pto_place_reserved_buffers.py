@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from .. import targets
 from ..analysis.first_fit import Room
 from ..analysis.pto.local_memory import capacity, placed_tiles
-from ..analysis.pto.pipes import refusal
+from ..analysis.pto.pipe_ends import refusal
 from ..dialects.pto.attributes import AddressSpace
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.internal_pipes import number

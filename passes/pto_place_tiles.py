@@ -18,7 +18,7 @@ from xdsl.traits import IsTerminator
 from .. import targets
 from ..analysis.live_ranges import Step, used_together
 from ..analysis.pto.local_memory import alignment, callees, capacity, placed_tiles, tile_bytes
-from ..analysis.pto.pipes import refusal
+from ..analysis.pto.pipe_ends import refusal
 from ..analysis.tile_placement import Memory, place_apart, place_sharing
 from ..diagnostics.locations import location_of
 from ..dialects.pto.attributes import AddressSpace, KernelKind

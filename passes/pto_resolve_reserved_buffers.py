@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..analysis.first_fit import Room
-from ..analysis.pto.pipes import Ends, containing_function, local_address, pipe_ends, refusal
+from ..analysis.pto.pipe_ends import Ends, containing_function, local_address, pipe_ends, refusal
 from ..dialects.pto.attributes import KernelKind
 from ..dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number

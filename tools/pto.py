@@ -127,9 +127,9 @@ def _check(arguments: argparse.Namespace) -> int:
         print(f"{arguments.file}: {_summary(findings)}")
     if arguments.slots and not any(finding.code == REJECTED for finding in findings):
         for pipe in slots_of(Path(arguments.file), arguments.arch):
-            print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.trades else ' depends on values'}"))
-            for trade in pipe.trades:
-                print(f"  {trade}{' (as it is)' if trade.slots == pipe.slots else ''}")
+            print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.tradeoffs else ' depends on values'}"))
+            for tradeoff in pipe.tradeoffs:
+                print(f"  {tradeoff}{' (as it is)' if tradeoff.slots == pipe.slots else ''}")
     return int(any(finding.severity == "error" for finding in findings))
 
 

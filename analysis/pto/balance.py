@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from ...dialects.pto.kernels import core_of
 from ...dialects.pto.memory import constant_value
 from ...operations import pipe_protocol
-from .events import Ring
+from .rings import Ring
 from .schedules import Action, Kernel, PipeUse
 
 
@@ -55,11 +55,11 @@ def _total(ends: dict[Kernel, list[PipeUse]], action: Action, lane: int) -> int 
 def _times(kernel: Kernel, uses: Sequence[PipeUse], action: Action, lane: int) -> int | None:
     """Return how often a kernel performs an action on a ring on one vector core; None if that depends on values."""
     core = core_of(uses[0].op)
-    by_lane = [ways for ways in kernel.schedules if ways[0].core is core]
-    ways = next((ways for ways in by_lane if ways[0].lane == lane), next(iter(by_lane), ()))
+    by_lane = [paths for paths in kernel.schedules if paths[0].core is core]
+    paths = next((paths for paths in by_lane if paths[0].lane == lane), next(iter(by_lane), ()))
     key = uses[0].pipe, uses[0].direction, action
-    if ways and all(way.exact for way in ways):
-        counts = {sum((use.pipe, use.direction, use.action) == key for use in way.uses) for way in ways}
+    if paths and all(path.exact for path in paths):
+        counts = {sum((use.pipe, use.direction, use.action) == key for use in path.uses) for path in paths}
         return counts.pop() if len(counts) == 1 else None
     trips = [_trip_count(use.op) for use in uses if use.action == action]
     known = [trip for trip in trips if trip is not None]

@@ -1,4 +1,4 @@
-"""What lies where in the memories of a core: what passes on `pto` that give addresses have in common."""
+"""Local memories of cores: capacities, alignments, tile sizes and placed tiles, for passes that assign addresses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...dialects.traversal import walk
 from ...targets.chip import Chip
 
 _ROW_PLUS_ONE = 2
-"""The `compact` mode in which each row, of rows one behind the other, is one element longer."""
+"""The `compact` mode in which each contiguous row is one element longer."""
 
 
 def capacity(chip: Chip, space: AddressSpace) -> int:
-    """Bytes of one of a core's memories; 0 of global memory, where nothing is placed."""
+    """Return the bytes of one of a core's memories; 0 for global memory, where nothing is placed."""
     match space:
         case AddressSpace.VEC:
             return chip.vector_bytes
@@ -38,13 +38,13 @@ def capacity(chip: Chip, space: AddressSpace) -> int:
 
 
 def alignment(chip: Chip, space: AddressSpace) -> int:
-    """What addresses in one of a core's memories are multiples of."""
+    """Return the alignment of addresses in one of a core's memories."""
     operands = (AddressSpace.LEFT, AddressSpace.RIGHT, AddressSpace.ACC)
     return chip.operand_alignment if space in operands else chip.alignment
 
 
 def tile_bytes(tile: TileBufType) -> int | None:
-    """Bytes a tile takes, None where its elements' are not known."""
+    """Return the bytes a tile occupies; None if the size of its elements is unknown."""
     if tile.bytes is None or tile.compact.data != _ROW_PLUS_ONE:
         return tile.bytes
     major = tile.rows if tile.blayout is BLayout.ROW_MAJOR else tile.columns
@@ -52,7 +52,7 @@ def tile_bytes(tile: TileBufType) -> int | None:
 
 
 def callees(function: FuncOp) -> list[FuncOp]:
-    """The functions with a body that a function calls, itself or through others."""
+    """Return the functions with a body that a function calls, directly or indirectly."""
     found: dict[FuncOp, None] = {}
     pending = [function]
     while pending:
@@ -65,13 +65,13 @@ def callees(function: FuncOp) -> list[FuncOp]:
 
 
 def called(call: CallOp) -> FuncOp | None:
-    """The function a call calls, if it has a body."""
+    """Return the callee of a call, if it has a body."""
     function = peer_function(call, SymbolRefAttr(call.callee.root_reference))
     return None if function is None or function.is_declaration else function
 
 
 def placed_tiles(function: FuncOp) -> list[tuple[AddressSpace, int, int]]:
-    """Memory, address and bytes of tiles that have an address, those of functions that are called included."""
+    """Return memory, address and bytes of tiles with an address, in a function and its callees."""
     found: list[tuple[AddressSpace, int, int]] = []
     for member in (function, *callees(function)):
         for op in walk(member):

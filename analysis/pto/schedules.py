@@ -1,8 +1,8 @@
-"""What a kernel does with its pipes, in the order it does it: loops unrolled, branches taken.
+"""Schedules of kernels: their operations on pipes in execution order, loops unrolled and branches taken.
 
-A kernel's text fixes this as far as loops have constant bounds and conditions follow from constants, loop variables
-and the number of the vector core. Where a condition does not, there is a schedule for either way; where bounds do
-not, loops run a few times and the schedule says that it is not exact.
+A schedule is exact where loops have constant bounds and conditions follow from constants, loop variables and the number
+of the vector core. A branch on another condition has a schedule for either side; loops with other bounds run a few
+times, and the schedule is not exact.
 """
 
 from __future__ import annotations
@@ -57,28 +57,28 @@ from ...operations import integers, pipe_protocol
 from ...operations.pipe_protocol import Behavior
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
-"""What an operation does with a pipe: ask for a slot, put an entry in, take one out, give its slot back."""
+"""What an operation does with a pipe: allocate a slot, push an entry, pop one, free its slot."""
 
 Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
-"""What opens one end of a pipe, in either form of the dialect."""
+"""The operation that opens one end of a pipe, in either form of the dialect."""
 
-ROUNDS = 24
-"""How often a loop is run whose bounds are not known: some times round the slots of most pipes."""
+DEFAULT_ITERATIONS = 24
+"""Iterations of a loop with unknown bounds: several times the slots of most pipes."""
 
-MAX_ROUNDS = 2_000
-"""Rounds after which a loop is left, as if its bounds were not known."""
+MAX_ITERATIONS = 2_000
+"""Iterations after which a loop ends, as if its bounds were unknown."""
 
 MAX_STEPS = 10_000
-"""Steps after which a schedule ends; what is not found until then is left to a run."""
+"""Steps after which a schedule ends; hazards behind them are left to a run."""
 
 MAX_VISITS = 30_000
 """Operations after which a schedule ends."""
 
-MAX_WAYS = 8
-"""Schedules of a kernel that are looked at, for conditions that are not known."""
+MAX_PATHS = 8
+"""Schedules of one core of a kernel, for unknown conditions."""
 
 MAX_OPERATIONS = 200
-"""Operations that an integer may follow from to be known."""
+"""Operations that a constant may be folded from."""
 
 
 @dataclass(frozen=True)
@@ -99,23 +99,23 @@ class PipeUse:
 
     @property
     def of_tile(self) -> bool:
-        """Whether the entry is a tile, as far as the operation names it."""
+        """Whether the operation names an entry that is a tile."""
         return self.entry is not None and isinstance(self.entry.type, TileBufType)
 
     @property
     def of_signal(self) -> bool:
-        """Whether the entry is a control signal, which is a number of its own once it is taken out."""
+        """Whether the entry is a control signal, which is a value once it is popped."""
         return self.entry is not None and self.entry.type == i1
 
     @property
     def of_contents(self) -> bool:
-        """Whether a push stores the entry and a pop takes it: not that of a tensor, whose slot is written before."""
+        """Whether a push stores the entry and a pop loads it; the slot of a tensor is written before the push."""
         return self.of_tile or self.of_signal
 
 
 @dataclass(eq=False)
 class Slot:
-    """The slot of one entry, from where a kernel takes it: of the how manyth entry of its end of the pipe."""
+    """The slot of an entry: the use that allocates or pops it, and the number of the entry at that end."""
 
     use: PipeUse
     number: int
@@ -123,21 +123,21 @@ class Slot:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens: a use of a pipe, or a read or write of what lies in a slot."""
+    """One step of a schedule: a use of a pipe, or an access to a slot."""
 
     op: Operation
     use: PipeUse | None
     slot: Slot | None
-    """The slot that is taken, handed over, read or written; None if it is none of the pipe's."""
+    """The slot that is allocated, pushed, popped, freed or accessed; None if the operand is not a slot."""
     access: Literal["read", "write", "call"] = "read"
-    """What is done with the slot where no pipe is used; a function that is called may do either."""
+    """The access to the slot where no pipe is used; a called function may read or write."""
 
 
 @dataclass
 class Schedule:
-    """The steps of one way through a kernel; `exact` if it is known how often each loop runs.
+    """The steps of one path through a kernel; `exact` if the trip count of each loop is known.
 
-    It is `complete` unless it ends where it would become too long.
+    It is `complete` unless it was cut off for its length.
     """
 
     core: KernelKind
@@ -146,11 +146,11 @@ class Schedule:
     exact: bool = True
     complete: bool = True
     depends_on: Operation | None = None
-    """The first loop or branch of which it is not known where it goes."""
+    """The first loop or branch with an unknown trip count or condition."""
 
     @property
     def uses(self) -> list[PipeUse]:
-        """The uses of pipes alone."""
+        """The uses of pipes, without accesses to slots."""
         return [step.use for step in self.steps if step.use is not None]
 
     def pops_and_frees(self) -> dict[tuple[Pipe, int], list[PipeUse]]:
@@ -170,7 +170,7 @@ _ACTIONS: Mapping[type[Operation], Action] = {
 
 
 def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
-    """The operations on pipes in a function, in the order they stand in."""
+    """Yield the operations on pipes in a function, in the order of its text."""
     pipes: dict[int, list[OpenPipeOp]] = {}
     for op in walk(function):
         action: Action | None = next((action for kind, action in _ACTIONS.items() if isinstance(op, kind)), None)
@@ -191,10 +191,10 @@ def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
 def schedules(
     function: FuncOp, uses: Sequence[PipeUse], values: Mapping[SSAValue, int] | None = None
 ) -> list[list[Schedule]]:
-    """What a function does: for each core that runs it, and each vector core if it asks which it is, its schedules.
+    """Return the schedules of a function for each core that runs it, each vector core if it asks for its number.
 
-    `uses` are those of `pipe_uses`, `values` what arguments and other numbers are that do not follow from others. A
-    function of several blocks has none.
+    `uses` are those of `pipe_uses`; `values` are given for arguments and other values that are not computed. A function
+    of several blocks has no schedules.
     """
     if len(function.body.blocks) != 1 or not uses:
         return []
@@ -206,23 +206,23 @@ def schedules(
     found: list[list[Schedule]] = []
     for core in cores:
         for lane in range(pipe_protocol.LANES if asks and core is KernelKind.VECTOR else 1):
-            ways = _ways(plan, core, lane, values or {})
-            if ways is not None:
-                found.append(ways)
+            paths = _paths(plan, core, lane, values or {})
+            if paths is not None:
+                found.append(paths)
     return found
 
 
-def _ways(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, int]) -> list[Schedule] | None:
+def _paths(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, int]) -> list[Schedule] | None:
     found: list[Schedule] = []
     pending: list[dict[scf.IfOp, bool]] = [{}]
-    while pending and len(found) < MAX_WAYS:
+    while pending and len(found) < MAX_PATHS:
         choices = pending.pop()
-        run = _Run(plan, Schedule(core, lane), choices, values)
+        run = _Execution(plan, Schedule(core, lane), choices, values)
         try:
             run.block(plan.body)
-        except _Enough:
+        except _TooLong:
             run.schedule.exact = run.schedule.complete = False
-        except _Unknown:
+        except _Unordered:
             return None
         pending += run.others
         found.append(run.schedule)
@@ -231,10 +231,10 @@ def _ways(plan: _Plan, core: KernelKind, lane: int, values: Mapping[SSAValue, in
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A function that uses pipes: how pipes behave for it, what it uses, and in which order.
+    """A function that uses pipes: the behavior of its pipes, its uses of them, and its schedules.
 
-    `chip` is where its slots lie as on; `schedules` has one list for each core and vector core that runs the
-    function: a schedule for each way through it.
+    `chip` decides in which memory its slots are; `schedules` has one list for each core and vector core that runs the
+    function, with a schedule for each path through it.
     """
 
     function: FuncOp
@@ -244,13 +244,13 @@ class Kernel:
     schedules: Sequence[Sequence[Schedule]]
 
     def in_global_memory(self, pipe: Pipe) -> bool:
-        """Whether the slots of a pipe lie there, and tiles that are taken out are copies."""
+        """Return whether the slots of a pipe are in global memory, so that popped tiles are copies."""
         if isinstance(pipe, OpenPipeOp):
             return pipe.gm_slot_tensor is not None or (pipe.gm_slot_buffer is not None and self.chip != "a5")
         return isinstance(pipe, InitializeL2G2LPipeOp)
 
     def frees_at_pop(self, pipe: Pipe, direction: int) -> bool:
-        """Whether taking a tile out already gives its slot back, and a free does nothing."""
+        """Return whether a pop already frees the slot, and a free does nothing."""
         return self.behavior == "a2a3" and self.takes_tiles(pipe, direction)
 
     def needs_both_lanes(self, use: PipeUse) -> bool:
@@ -258,13 +258,13 @@ class Kernel:
         return self.behavior == "a2a3" or use.split != pipe_protocol.NO_SPLIT
 
     def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
-        """Whether the entries of a pipe are tiles or signals; else they are tensors in global memory."""
+        """Return whether the entries of a pipe are tiles or signals; otherwise they are tensors in global memory."""
         uses = (use for use in self.uses if use.pipe is pipe and use.direction == direction)
         return any(use.of_contents for use in uses if use.action != "free")
 
 
 def kernel_of(function: FuncOp, behavior: Behavior | None) -> Kernel:
-    """A function with its schedules; without `behavior`, pipes are those of the chip it is for, or else ideal."""
+    """Return a function with its schedules; without `behavior`, pipes behave as on its chip, or else as `ideal`."""
     stated = architecture_of(function)
     chip = stated if behavior is None or behavior == "ideal" else behavior
     uses = list(pipe_uses(function))
@@ -272,13 +272,13 @@ def kernel_of(function: FuncOp, behavior: Behavior | None) -> Kernel:
 
 
 class _Plan:
-    """Which operations of a function have to be looked at, whichever way is taken."""
+    """The operations of a function that its schedules visit, on any path."""
 
     def __init__(self, body: Block, uses: Sequence[PipeUse]) -> None:
         self.body = body
         self.uses = {use.op: use for use in uses}
         self.around: set[Operation] = set()
-        """What contains operations on pipes."""
+        """The operations that contain operations on pipes."""
         self._relevant: set[Operation] = set()
         self._members: dict[Block, list[Operation]] = {}
         for use in uses:
@@ -297,7 +297,7 @@ class _Plan:
                 pending += _carriers(other.operation, other.index)
 
     def _note(self, op: Operation, containers: set[Operation]) -> None:
-        """`op` is to be looked at, and what it stands in contains such."""
+        """Mark `op` as relevant, and the operations around it as containers."""
         self._relevant.add(op)
         parent = op.parent_op()
         while parent is not None and parent not in containers:
@@ -306,14 +306,14 @@ class _Plan:
             parent = parent.parent_op()
 
     def members(self, block: Block) -> Sequence[Operation]:
-        """The operations of a block that are to be looked at."""
+        """Return the relevant operations of a block."""
         if block not in self._members:
             self._members[block] = [op for op in block.ops if op in self._relevant]
         return self._members[block]
 
 
 def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
-    """The values that may be, or be a part of, an operand of `op`."""
+    """Return the results and arguments that may be, or be a part of, an operand of `op`."""
     if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp):
         return op.results
     if isinstance(op, scf.ForOp):
@@ -324,28 +324,28 @@ def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
     return ()
 
 
-class _Enough(Exception):
-    """The schedule is as long as it may be."""
+class _TooLong(Exception):
+    """Raised when the schedule has its maximal length."""
 
 
-class _Unknown(Exception):
-    """The order of operations does not follow from where they stand."""
+class _Unordered(Exception):
+    """Raised for control flow of several blocks, whose order is unknown."""
 
 
-class _Run:
-    """One way through a function."""
+class _Execution:
+    """The execution of one path through a function."""
 
     def __init__(
         self, plan: _Plan, schedule: Schedule, choices: dict[scf.IfOp, bool], values: Mapping[SSAValue, int]
     ) -> None:
         self.schedule = schedule
         self.others: list[dict[scf.IfOp, bool]] = []
-        """The choices that other ways begin with."""
+        """The branch decisions of paths not followed yet."""
         self._plan = plan
         self._choices = choices
         self._numbers: dict[SSAValue, int | None] = dict(values)
         self._slots: dict[SSAValue, Slot | None] = {}
-        self._taken: Counter[tuple[Pipe, int]] = Counter()
+        self._allocated: Counter[tuple[Pipe, int]] = Counter()
         self._visits = 0
 
     # -----------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ class _Run:
     # -----------------------------------------------------------------------------------------
 
     def number(self, value: SSAValue, seen: dict[SSAValue, int | None] | None = None) -> int | None:
-        """What an integer is; None if that is not known."""
+        """Return the value of an integer; None if it is unknown."""
         if value in self._numbers:
             return self._numbers[value]
         if isinstance(value, BlockArgument) or not isinstance(value.owner, Operation):
@@ -375,16 +375,16 @@ class _Run:
             return None
         operands = [self.number(operand, seen) for operand in op.operands]
         known = [operand for operand in operands if operand is not None]
-        return None if len(known) < len(operands) else computed(op, known)
+        return None if len(known) < len(operands) else folded(op, known)
 
     def slot(self, value: SSAValue) -> Slot | None:
-        """The slot that a tile or tensor, or a part of one, lies in."""
+        """Return the slot of a tile or tensor, or of a part of one."""
         while isinstance(owner := value.owner, PartitionViewOp | SubViewOp | TReshapeOp):
             value = owner.operands[0]
         return self._slots.get(value)
 
     def _bind(self, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
-        """Let `targets` be what `sources` are now."""
+        """Bind `targets` to the current values of `sources`."""
         numbers = [self.number(source) for source in sources]
         slots = [self.slot(source) for source in sources]
         for target, known, slot in zip(targets, numbers, slots, strict=False):
@@ -396,11 +396,11 @@ class _Run:
     # -----------------------------------------------------------------------------------------
 
     def block(self, block: Block) -> Sequence[SSAValue]:
-        """Run a block; returns what its terminator hands on."""
+        """Execute a block; return the operands of its terminator."""
         for op in self._plan.members(block):
             self._visits += 1
             if self._visits > MAX_VISITS or len(self.schedule.steps) > MAX_STEPS:
-                raise _Enough
+                raise _TooLong
             if op.regions:
                 self._control(op)
             else:
@@ -410,7 +410,7 @@ class _Run:
 
     def _region(self, region: Region) -> Sequence[SSAValue]:
         if len(region.blocks) > 1:
-            raise _Unknown
+            raise _Unordered
         return self.block(region.blocks[0]) if region.blocks else ()
 
     def _control(self, op: Operation) -> None:
@@ -425,7 +425,7 @@ class _Run:
                 self._if(op)
             case scf.WhileOp():
                 self._inexact(op)
-                for _ in range(self._rounds(op)):
+                for _ in range(self._iterations(op)):
                     self._region(op.before_region)
                     self._region(op.after_region)
             case _:
@@ -434,24 +434,24 @@ class _Run:
                     self._region(region)
 
     def _inexact(self, op: Operation) -> None:
-        """Note that it is not known how often the operations in `op` are carried out."""
+        """Record that the trip count of `op` is unknown."""
         if op in self._plan.around:
             self.schedule.exact = False
             self.schedule.depends_on = self.schedule.depends_on or op
 
-    def _rounds(self, op: Operation) -> int:
-        """How often a loop of unknown length is run; once is enough to see what is read and written in it."""
-        return ROUNDS if op in self._plan.around else 1
+    def _iterations(self, op: Operation) -> int:
+        """Return the iterations of a loop with unknown bounds; one suffices for accesses to slots."""
+        return DEFAULT_ITERATIONS if op in self._plan.around else 1
 
     def _for(self, op: scf.ForOp) -> None:
         lower, upper, step = (self.number(value) for value in (op.lb, op.ub, op.step))
         known = lower is not None and upper is not None and step is not None and step > 0
-        values = range(lower, upper, step) if known else range(ROUNDS)  # pyright: ignore[reportArgumentType]
-        if not known or values[MAX_ROUNDS:]:
+        values = range(lower, upper, step) if known else range(DEFAULT_ITERATIONS)  # pyright: ignore[reportArgumentType]
+        if not known or values[MAX_ITERATIONS:]:
             self._inexact(op)
         body = op.body.blocks[0]
         self._bind(body.args[1:], op.iter_args)
-        for value in values[: MAX_ROUNDS if op in self._plan.around else 1]:
+        for value in values[: MAX_ITERATIONS if op in self._plan.around else 1]:
             self._numbers[body.args[0]] = value if known else None
             self._bind(body.args[1:], self._region(op.body))
         self._bind(op.results, body.args[1:])
@@ -481,16 +481,16 @@ class _Run:
             return
         slot = None
         if use.entry is not None and use.action in ("alloc", "pop"):
-            slot = Slot(use, self._taken[use.pipe, use.direction])
+            slot = Slot(use, self._allocated[use.pipe, use.direction])
             if not use.of_signal:
                 self._slots[use.entry] = slot
-            self._taken[use.pipe, use.direction] += 1
+            self._allocated[use.pipe, use.direction] += 1
         elif use.entry is not None:
             slot = self.slot(use.entry)
         self.schedule.steps.append(Step(op, use, slot))
 
     def _accesses(self, op: Operation) -> None:
-        """Note reads and writes of slots."""
+        """Record reads and writes of slots."""
         if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp):
             return
         for operand in op.operands:
@@ -503,8 +503,8 @@ class _Run:
             self.schedule.steps.append(Step(op, None, slot, access))
 
 
-def computed(op: Operation, values: Sequence[int]) -> int | None:
-    """Return what an operation makes of integers; None if that is not known, as of a division by 0."""
+def folded(op: Operation, values: Sequence[int]) -> int | None:
+    """Return the result of an operation on constant integers; None if it is unknown, as for a division by 0."""
     result = op.results[0].type if len(op.results) == 1 else None
     widths = [_bits(operand.type) for operand in op.operands if _is_integer(operand.type)]
     if not _is_integer(result) or len(widths) < len(op.operands):
@@ -533,4 +533,4 @@ def _bits(type: IntegerType | IndexType) -> int:
 
 
 _COMPUTED = frozenset({*integers.OPERATIONS, *integers.CONVERSIONS, arith.SelectOp.name, arith.CmpiOp.name})
-"""The operations whose result follows from integers."""
+"""The operations that are folded."""

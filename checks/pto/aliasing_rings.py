@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...analysis.pto.events import Ring, consumer_buffer
+from ...analysis.pto.rings import Ring, consumer_buffer
 from ...operations import pipe_protocol
 from .hazard import Hazard
 from .subject import Subject

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.event_graph import Deadlock, NoSlotNumber, smallest_slots
-from ...analysis.pto.events import Program
+from ...analysis.event_graph import Deadlock, NoSafeSlotCount, smallest_slot_counts
+from ...analysis.pto.rings import Program
 from ...operations import pipe_protocol
 from .hazard import Hazard
 from .subject import Execution, Subject
@@ -27,19 +27,19 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
 
 
 def _hazard(program: Program, deadlock: Deadlock) -> Hazard:
-    first = deadlock.needs[0].waiting
+    first = deadlock.dependences[0].waiting
     operations = program.operations[first.core]
     pipes, behavior = program.pipes(), program.kernels[0].behavior
     # Credits that pipes begin with only put a deadlock off, or let slots be overwritten.
     try:
-        slots = smallest_slots(
+        slots = smallest_slot_counts(
             program.cores,
-            program.tokens(seeded=False),
+            program.ring_buffers(seeded=False),
             pipes,
             lambda count: pipe_protocol.credit_period(count, behavior),
             at_least=1,
         )
-    except NoSlotNumber:
+    except NoSafeSlotCount:
         remedy = "no number of slots helps: take entries out, and free them, in the order in which they come"
     else:
         better = [
@@ -50,6 +50,6 @@ def _hazard(program: Program, deadlock: Deadlock) -> Hazard:
         remedy = f"use {', '.join(better)}, or wait for fewer entries at once"
     return Hazard(
         "deadlock",
-        operations[min(first.place, len(operations) - 1)],
+        operations[min(first.position, len(operations) - 1)],
         f"the kernels wait for each other forever: {deadlock}; {remedy}",
     )

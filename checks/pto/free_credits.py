@@ -19,18 +19,18 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     return in_every_schedule(kernel, find_in_schedule)
 
 
-def find_in_schedule(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
     """Yield the first use of each ring, in one schedule, that miscounts its free slots."""
-    if not way.complete:
+    if not path.complete:
         return
-    for (pipe, direction), uses in way.pops_and_frees().items():
+    for (pipe, direction), uses in path.pops_and_frees().items():
         harmless = kernel.frees_at_pop(pipe, direction)
         counts = Counter(use.action for use in uses)
         pops, frees = counts["pop"], counts["free"]
         if pops != frees:
             balance = (
                 f"{counted(pops, 'entry', 'entries')} out and gets {counted(frees, 'slot', 'slots')} back"
-                if way.exact
+                if path.exact
                 else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
             )
             last = next(use for use in reversed(uses) if use.action == ("pop" if pops > frees else "free"))
@@ -49,7 +49,7 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
 
     Chips return credits by the number of popped entries, not of freed ones.
     """
-    popped = freed = told = 0
+    popped = freed = returned = 0
     for use in uses:
         popped += use.action == "pop"
         if use.action != "free":
@@ -62,8 +62,8 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
                 f"{use.name} gets a slot back before an entry is taken out of it; take the entry out first",
             )
             return
-        told += popped % period == 0
-        if told * period > freed:
+        returned += popped % period == 0
+        if returned * period > freed:
             yield Hazard(
                 "early-credit",
                 use.op,
@@ -74,11 +74,11 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
             return
     depth = uses[0].pipe.depth
     waits = sum(pipe_protocol.push_waits(index, depth) for index in range(popped))
-    if told < (waits if behavior == "a5" else popped // period):
+    if returned < (waits if behavior == "a5" else popped // period):
         yield Hazard(
             "lost-credit",
             uses[-1].op,
             f"on {behavior} a free tells of {period} free slots only if a multiple of {period} entries have been "
-            f"taken out: of {popped // period} times here {told} are told, so that the producer waits forever; free "
-            "each entry before the next is taken out",
+            f"taken out: of {popped // period} times here {returned} are told, so that the producer waits forever; "
+            "free each entry before the next is taken out",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.pto.events import consumer_buffer
+from ...analysis.pto.rings import consumer_buffer
 from ...analysis.pto.schedules import Kernel, Pipe, PipeUse
 from ...dialects.pto.types import TileBufType
 from .hazard import Hazard

@@ -35,22 +35,22 @@ def in_every_schedule(kernel: Kernel, find: Callable[[Schedule, Kernel], Iterabl
 
     A hazard is only a warning if some schedule of the core lacks it, or if loops may run less often.
     """
-    for ways in kernel.schedules:
-        yield from _merged(ways, lambda way: find(way, kernel))
+    for paths in kernel.schedules:
+        yield from _merged(paths, lambda path: find(path, kernel))
 
 
-def _merged(ways: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard]]) -> Iterator[Hazard]:
+def _merged(paths: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazard]]) -> Iterator[Hazard]:
     found: dict[tuple[str, Operation], Hazard] = {}
     times: Counter[tuple[str, Operation]] = Counter()
-    for way in ways:
+    for path in paths:
         once: dict[tuple[str, Operation], Hazard] = {}
-        for hazard in find(way):
+        for hazard in find(path):
             once.setdefault((hazard.code, hazard.op), hazard)
         times.update(once.keys())
         found.update(once)
-    unknown = next((way.depends_on for way in ways if way.depends_on is not None), None)
+    unknown = next((path.depends_on for path in paths if path.depends_on is not None), None)
     for key, hazard in found.items():
-        if all(way.exact for way in ways) and times[key] == len(ways):
+        if all(path.exact for path in paths) and times[key] == len(paths):
             yield hazard
         else:
             depends = "" if unknown is None else f"; whether it does depends on {_asked(unknown)}"

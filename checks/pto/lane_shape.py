@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.pto.pipes import lane_problem
+from ...analysis.pto.pipe_ends import lane_problem
 from ...analysis.pto.schedules import Kernel
 from ...dialects.pto.types import TileBufType
 from .hazard import Hazard

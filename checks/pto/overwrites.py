@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...analysis.event_graph import EventGraph
-from ...analysis.pto.events import Component
+from ...analysis.pto.rings import Component
 from ...diagnostics.findings import Severity
 from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
@@ -37,11 +37,11 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
     """
     if execution.deadlock is not None:
         return
-    program, overwriting = execution.program, execution.graph.overwriting()
+    program, overwriting = execution.program, execution.graph.overwriting_pushes()
     severity: Severity = "error" if program.exact else "warning"
     behavior = program.kernels[0].behavior
-    unseeded = EventGraph(program.cores, program.tokens(seeded=False))
-    certain = unseeded.overwriting() if overwriting and unseeded.deadlock() is None else {}
+    unseeded = EventGraph(program.cores, program.ring_buffers(seeded=False))
+    certain = unseeded.overwriting_pushes() if overwriting and unseeded.deadlock() is None else {}
     for name, push in overwriting.items():
         ring, depth = program.rings[name], program.rings[name].pipe.depth
         slot = pipe_protocol.slot_of(push, depth)

@@ -41,8 +41,8 @@ def _is_for_both_cores(kernel: Kernel) -> bool:
 def _second_core(kernel: Kernel) -> Iterator[Hazard]:
     if "a2a3" in (kernel.behavior, kernel.chip):
         return
-    seconds = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR][-1:]
-    reached = {step.use.op for ways in seconds for way in ways for step in way.steps if step.use is not None}
+    seconds = [paths for paths in kernel.schedules if paths[0].core is KernelKind.VECTOR][-1:]
+    reached = {step.use.op for paths in seconds for path in paths for step in path.steps if step.use is not None}
     whole = [use for use in kernel.uses if use.split == pipe_protocol.NO_SPLIT and use.op in reached]
     remedy = "in an scf.if for the first core, which pto.get_subblock_idx tells"
     for use in whole:

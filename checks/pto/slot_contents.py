@@ -14,23 +14,23 @@ CODES = ("not-a-slot", "slot-not-pushed", "store-after-push", "unwritten-slot", 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield the pushes of tensors that are not written slots, and the accesses to slots after push or free."""
-    for ways in kernel.schedules:
-        for way in ways:
-            yield from _contents(way, kernel)
+    for paths in kernel.schedules:
+        for path in paths:
+            yield from _contents(path, kernel)
 
 
-def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
-    taken: dict[Slot, None] = {}
+def _contents(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+    allocated: dict[Slot, None] = {}
     written: set[Slot] = set()
-    given: set[Slot] = set()
+    released: set[Slot] = set()
     popped: dict[tuple[Pipe, int], list[Slot]] = {}
-    for step in way.steps:
+    for step in path.steps:
         use, slot = step.use, step.slot
         if use is None:
             if slot is not None:
-                yield from _access(step, slot, given, written)
+                yield from _access(step, slot, released, written)
         elif use.action == "alloc" and slot is not None:
-            taken[slot] = None
+            allocated[slot] = None
         elif use.action == "pop" and slot is not None:
             popped.setdefault((use.pipe, use.direction), []).append(slot)
         elif use.action == "free":
@@ -40,13 +40,13 @@ def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
                 held.remove(freed)
                 # A tile out of global memory is a copy, which the producer does not reach.
                 if not (freed.use.of_tile and kernel.in_global_memory(use.pipe)):
-                    given.add(freed)
+                    released.add(freed)
         elif use.entry is not None and isinstance(use.entry.type, TensorViewType):
-            yield from _push(use, slot, given, written)
+            yield from _push(use, slot, released, written)
             if slot is not None:
-                given.add(slot)
-    for slot in taken:
-        if slot not in given and way.complete:
+                released.add(slot)
+    for slot in allocated:
+        if slot not in released and path.complete:
             yield Hazard(
                 "slot-not-pushed",
                 slot.use.op,
@@ -54,16 +54,16 @@ def _contents(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
             )
 
 
-def _access(step: Step, slot: Slot, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+def _access(step: Step, slot: Slot, released: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
     if slot.use.action == "pop":
-        if slot in given:
+        if slot in released:
             yield Hazard(
                 "use-after-free",
                 step.op,
                 "the slot of this entry has been given back, and the producer may have overwritten it; free it later",
             )
     elif step.access != "read":
-        if slot in given and step.access == "write":
+        if slot in released and step.access == "write":
             yield Hazard(
                 "store-after-push",
                 step.op,
@@ -72,14 +72,14 @@ def _access(step: Step, slot: Slot, given: set[Slot], written: set[Slot]) -> Ite
         written.add(slot)
 
 
-def _push(use: PipeUse, slot: Slot | None, given: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+def _push(use: PipeUse, slot: Slot | None, released: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
     if slot is None or slot.use.action != "alloc" or slot.use.pipe is not use.pipe:
         yield Hazard(
             "not-a-slot",
             use.op,
             "the tensor is no slot of the pipe, and what it holds is not handed over; push what talloc gives",
         )
-    elif slot in given:
+    elif slot in released:
         yield Hazard(
             "not-a-slot",
             use.op,

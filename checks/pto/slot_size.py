@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.pto.entries import entry_bytes
 from ...analysis.pto.schedules import Kernel
+from ...analysis.pto.slot_sizes import entry_size
 from .hazard import Hazard
 
 CODES = ("small-slot",)
@@ -15,7 +15,7 @@ CODES = ("small-slot",)
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield the pushes and pops whose slot does not hold the popped tile, or the tiles of both vector cores."""
     for use in kernel.uses:
-        entry = entry_bytes(use)
+        entry = entry_size(use)
         if entry is not None and entry.bytes > use.pipe.entry_bytes:
             what = (
                 f"{entry.tiles} tiles of {entry.bytes_each} bytes"

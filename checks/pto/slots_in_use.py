@@ -18,9 +18,9 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     return in_every_schedule(kernel, find_in_schedule)
 
 
-def find_in_schedule(way: Schedule, kernel: Kernel) -> Iterator[Hazard]:
+def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
     """Yield the first pop of each ring, in one schedule, that holds more entries than there are slots."""
-    for (pipe, direction), uses in way.pops_and_frees().items():
+    for (pipe, direction), uses in path.pops_and_frees().items():
         outstanding = 0
         local = pipe.local_depth if isinstance(pipe, OpenPipeOp | InitializeL2G2LPipeOp) else pipe.depth
         copied = kernel.in_global_memory(pipe)

@@ -11,10 +11,10 @@ from xdsl.dialects.func import FuncOp
 
 from ...analysis.event_graph import Deadlock, EventGraph
 from ...analysis.pto.balance import Imbalance, imbalance_of
-from ...analysis.pto.control import Arguments, UnknownControl
-from ...analysis.pto.events import Component, Program, Ring, components, rings_of
-from ...analysis.pto.outcomes import Outcomes
+from ...analysis.pto.control_trees import Arguments, UnknownControl
+from ...analysis.pto.rings import Component, Program, Ring, components, rings_of
 from ...analysis.pto.schedules import Kernel, Pipe, kernel_of
+from ...analysis.pto.symbolic_execution import SymbolicExecution
 from ...dialects.traversal import walk
 from ...operations.pipe_protocol import Behavior
 
@@ -28,7 +28,7 @@ class Execution:
     @cached_property
     def graph(self) -> EventGraph:
         """The events of all cores, and what each needs."""
-        return EventGraph(self.program.cores, self.program.tokens())
+        return EventGraph(self.program.cores, self.program.ring_buffers())
 
     @cached_property
     def deadlock(self) -> Deadlock | None:
@@ -69,7 +69,7 @@ class Subject:
         return [Execution(program) for _, program in self._programs if program is not None and program.exact]
 
     @cached_property
-    def symbolic(self) -> list[tuple[Component, Program | None, Outcomes | None]]:
+    def symbolic(self) -> list[tuple[Component, Program | None, SymbolicExecution | None]]:
         """The other balanced components.
 
         Each comes with its events where loops run some number of times, if there is one way through each kernel, and
@@ -88,13 +88,13 @@ class Subject:
     def _programs(self) -> list[tuple[Component, Program | None]]:
         return [(component, component.program()) for component in self.balanced_components]
 
-    def _symbolic(self) -> Iterator[tuple[Component, Program | None, Outcomes | None]]:
+    def _symbolic(self) -> Iterator[tuple[Component, Program | None, SymbolicExecution | None]]:
         arguments: Arguments | None = None
         for component, program in self._programs:
             if program is not None and program.exact:
                 continue
             arguments = arguments or Arguments(self.module)
             try:
-                yield component, program, Outcomes(component, arguments)
+                yield component, program, SymbolicExecution(component, arguments)
             except UnknownControl:
                 yield component, program, None

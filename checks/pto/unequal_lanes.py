@@ -17,8 +17,8 @@ CODES = ("unequal-lanes",)
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield the uses of pipes that only one vector core runs where both have to."""
-    vector = [ways for ways in kernel.schedules if ways[0].core is KernelKind.VECTOR]
-    lanes = [_signals(ways[0], kernel) for ways in vector if len(ways) == 1 and ways[0].exact]
+    vector = [paths for paths in kernel.schedules if paths[0].core is KernelKind.VECTOR]
+    lanes = [_signals(paths[0], kernel) for paths in vector if len(paths) == 1 and paths[0].exact]
     if len(lanes) == len(vector) and len(set(lanes)) <= 1 and vector:
         return
     for use in kernel.uses:
@@ -35,6 +35,6 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             )
 
 
-def _signals(way: Schedule, kernel: Kernel) -> tuple[tuple[Pipe, int, Action], ...]:
+def _signals(path: Schedule, kernel: Kernel) -> tuple[tuple[Pipe, int, Action], ...]:
     """Return the actions on pipes in which both vector cores take part, in the order of one of them."""
-    return tuple((use.pipe, use.direction, use.action) for use in way.uses if kernel.needs_both_lanes(use))
+    return tuple((use.pipe, use.direction, use.action) for use in path.uses if kernel.needs_both_lanes(use))

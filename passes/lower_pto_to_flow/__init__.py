@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 
 from ... import targets
 from ...analysis.pto.local_memory import called, capacity
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow

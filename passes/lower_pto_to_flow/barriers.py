@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import KernelKind, SyncCoreType
 from ...dialects.pto.kernels import SyncAllOp

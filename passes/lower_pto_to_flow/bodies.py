@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...analysis.pto.local_memory import called
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
 from ...dialects.pto.frontend_pipes import SetQuantOp

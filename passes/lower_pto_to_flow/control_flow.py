@@ -13,7 +13,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from .emission import Emitter
 from .handles import Handles, is_handle, lowered
 from .joining import Form, Lost, Meaning, common_form, meaning_of, numbers_in

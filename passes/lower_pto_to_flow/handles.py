@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IntegerType, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.locations import location_of
 from ...dialects.pto.memory import constant_value
 from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewType, TileBufType

@@ -16,7 +16,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...analysis.pto.pipes import lane_problem, refusal
+from ...analysis.pto.pipe_ends import lane_problem, refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind, Layout
 from ...dialects.pto.internal_pipes import (

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...analysis.pto.pipes import refusal
+from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import (
     AtomicType,

@@ -14,11 +14,11 @@ from loomir.analysis.event_graph import (
     Action,
     Event,
     EventGraph,
-    NoSlotNumber,
-    Ring,
-    largest_period,
-    smallest_slots,
-    trade,
+    NoSafeSlotCount,
+    RingBuffer,
+    largest_sync_period,
+    slot_tradeoffs,
+    smallest_slot_counts,
 )
 from loomir.operations import pipe_protocol
 
@@ -31,7 +31,7 @@ Places = tuple[int, ...]
 class Interleavings:
     """Every order in which cores may do their events; counts entries and credits in each state anew."""
 
-    def __init__(self, cores: Mapping[str, list[Event]], rings: Mapping[str, Ring]):
+    def __init__(self, cores: Mapping[str, list[Event]], rings: Mapping[str, RingBuffer]):
         self.names = list(cores)
         self.programs = [list(events) for events in cores.values()]
         self.rings = rings
@@ -79,11 +79,11 @@ class Interleavings:
         return given_
 
     def _has_credits(self, places: Places, ring: str, needed: int) -> bool:
-        if needed <= self.rings[ring].seed:
+        if needed <= self.rings[ring].initial_credits:
             return True
         consumers = self._doing(ring, "pop", "free")
         return bool(consumers) and all(
-            self._credits(core, places, ring) + self.rings[ring].seed >= needed for core in consumers
+            self._credits(core, places, ring) + self.rings[ring].initial_credits >= needed for core in consumers
         )
 
     def _waits(self, ring: str, pushes: int) -> int:
@@ -116,7 +116,7 @@ class Interleavings:
         for ring, numbers in self.rings.items():
             for core in self._doing(ring, "push", "alloc", "commit"):
                 pushes = self._count(core, places, ring, "push", "alloc")
-                pending = numbers.seed or pushes // numbers.period - self._waits(ring, pushes)
+                pending = numbers.initial_credits or pushes // numbers.period - self._waits(ring, pushes)
                 if numbers.drained and pending:
                     if not self._has_credits(places, ring, self._waits(ring, pushes) + pending):
                         return False
@@ -124,11 +124,11 @@ class Interleavings:
 
 
 @st.composite
-def rings(draw: st.DrawFn) -> Ring:
+def rings(draw: st.DrawFn) -> RingBuffer:
     slots = draw(st.integers(1, 5))
     period = draw(st.one_of(st.just(pipe_protocol.sync_period(slots)), st.integers(1, slots)))
-    seed = draw(st.sampled_from([0, 0, period]))
-    return Ring(slots, period, seed, draw(st.booleans()), draw(st.booleans()))
+    initial_credits = draw(st.sampled_from([0, 0, period]))
+    return RingBuffer(slots, period, initial_credits, draw(st.booleans()), draw(st.booleans()))
 
 
 def entries(ring: str, put: bool, count: int) -> st.SearchStrategy[list[Event]]:
@@ -142,7 +142,7 @@ def entries(ring: str, put: bool, count: int) -> st.SearchStrategy[list[Event]]:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> tuple[Program, dict[str, Ring]]:
+def programs(draw: st.DrawFn) -> tuple[Program, dict[str, RingBuffer]]:
     """A ring from the cube to one or two vector cores, and one back; the ends of each need not agree."""
     lanes = draw(st.sampled_from(["v", "vw"]))
     cores: Program = {}
@@ -161,23 +161,23 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, Ring]]:
 @pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(programs())
-def test_cores_wait_forever_iff_they_do_in_every_order(program: tuple[Program, dict[str, Ring]]) -> None:
+def test_cores_wait_forever_iff_they_do_in_every_order(program: tuple[Program, dict[str, RingBuffer]]) -> None:
     """PTO-006, PTO-028, PTO-029"""
     cores, numbers = program
     graph, oracle = EventGraph(cores, numbers), Interleavings(cores, numbers)
     deadlock = graph.deadlock()
     assert (deadlock is not None) == oracle.stuck
     if deadlock is None:
-        assert graph.overwriting() == oracle.overwriting
+        assert graph.overwriting_pushes() == oracle.overwriting
         return
     with pytest.raises(ValueError, match="forever"):
-        graph.overwriting()
+        graph.overwriting_pushes()
     # Each event of the cycle comes, on its core, not before the one that waits next.
-    for place, need in enumerate(deadlock.needs):
-        behind = deadlock.needs[(place + 1) % len(deadlock.needs)].waiting
+    for place, need in enumerate(deadlock.dependences):
+        behind = deadlock.dependences[(place + 1) % len(deadlock.dependences)].waiting
         if need.needed is not None:
             assert need.needed.core == behind.core
-            assert need.needed.place >= behind.place
+            assert need.needed.position >= behind.position
 
 
 @st.composite
@@ -211,7 +211,7 @@ def _actions(draw: st.DrawFn, put: bool, count: int) -> tuple[Action, ...]:
 @settings(max_examples=examples(150))
 @given(matching_programs(), st.booleans())
 def test_no_smaller_number_of_slots_will_do(cores: Program, frees_at_pop: bool) -> None:
-    numbers = {ring: Ring(1, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
+    numbers = {ring: RingBuffer(1, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
 
     def ends(there: int, back: int) -> bool:
         """Whether the cores end, and overwrite nothing, as the documents promise, and as the chips wait."""
@@ -228,15 +228,15 @@ def test_no_smaller_number_of_slots_will_do(cores: Program, frees_at_pop: bool) 
         return not any(one.stuck or one.overwriting for one in found)
 
     try:
-        there, back = smallest_slots(cores, numbers, [["there"], ["back"]], at_least=1)
-    except NoSlotNumber as error:
+        there, back = smallest_slot_counts(cores, numbers, [["there"], ["back"]], at_least=1)
+    except NoSafeSlotCount as error:
         assert not any(ends(there, back) for there in (1, 2, 3, 4) for back in (1, 2, 3, 4))
         assert str(error.deadlock)
         return
     assert ends(there, back)
     assert not any(ends(slots, back) for slots in range(1, there))
     assert not any(ends(there, slots) for slots in range(1, back))
-    (both,) = smallest_slots(cores, numbers, [["there", "back"]], at_least=1)
+    (both,) = smallest_slot_counts(cores, numbers, [["there", "back"]], at_least=1)
     assert ends(both, both)
     assert not any(ends(slots, slots) for slots in range(1, both))
 
@@ -247,11 +247,11 @@ def loop(ring: str, count: int, *actions: Action) -> list[Event]:
 
 def test_two_slots_unless_more_are_needed() -> None:
     cores = {"cube": loop("p", 40, "push"), "vector": loop("p", 40, "pop", "free")}
-    assert smallest_slots(cores, {"p": Ring(8, 4)}, [["p"]]) == [2]
+    assert smallest_slot_counts(cores, {"p": RingBuffer(8, 4)}, [["p"]]) == [2]
     # Six entries are taken out before the first is given back.
     cores["vector"] = [*loop("p", 6, "pop"), *loop("p", 6, "free")]
     cores["cube"] = loop("p", 6, "push")
-    assert smallest_slots(cores, {"p": Ring(8, 4)}, [["p"]]) == [6]
+    assert smallest_slot_counts(cores, {"p": RingBuffer(8, 4)}, [["p"]]) == [6]
 
 
 def test_a_cycle_is_named_by_its_events() -> None:
@@ -261,39 +261,39 @@ def test_a_cycle_is_named_by_its_events() -> None:
         "vector": [*loop("there", 1, "pop"), Event("back", "push"), *loop("there", 1, "pop"), Event("back", "push"),
                    *loop("there", 1, "pop"), Event("back", "push"), *loop("there", 3, "free")],
     }  # fmt: skip
-    rings_ = {"there": Ring(2, 1), "back": Ring(2, 1)}
+    rings_ = {"there": RingBuffer(2, 1), "back": RingBuffer(2, 1)}
     deadlock = EventGraph(cores, rings_).deadlock()
     assert deadlock is not None
-    assert {str(need.waiting) for need in deadlock.needs} <= {
+    assert {str(need.waiting) for need in deadlock.dependences} <= {
         "push 2 of there on cube",
         "pop 2 of there on vector",
         "push 2 of back on vector",
     }
     assert "push 2 of there on cube waits for free 0 of there on vector" in str(deadlock)
-    assert smallest_slots(cores, rings_, [["there"], ["back"]]) == [3, 2]
+    assert smallest_slot_counts(cores, rings_, [["there"], ["back"]]) == [3, 2]
 
 
 def test_what_nothing_gives_is_named() -> None:
     cores = {"cube": loop("p", 2, "push"), "vector": loop("p", 3, "pop", "free")}
-    deadlock = EventGraph(cores, {"p": Ring(2, 2)}).deadlock()
+    deadlock = EventGraph(cores, {"p": RingBuffer(2, 2)}).deadlock()
     assert str(deadlock) == "pop 2 of p on vector waits for what nothing gives"
-    with pytest.raises(NoSlotNumber):
-        smallest_slots(cores, {"p": Ring(2, 2)}, [["p"]])
+    with pytest.raises(NoSafeSlotCount):
+        smallest_slot_counts(cores, {"p": RingBuffer(2, 2)}, [["p"]])
 
 
 def test_h3_three_pops_before_three_frees() -> None:
     """H3: with P = 2 `pop pop pop free free free` gives no credit; three slots, with P = 1, give three."""
     cores = {"cube": loop("p", 3, "push"), "vector": [*loop("p", 3, "pop"), *loop("p", 3, "free")]}
-    numbers = {"p": Ring(4, 2)}
+    numbers = {"p": RingBuffer(4, 2)}
     assert str(EventGraph(cores, numbers).deadlock()) == "drain of p on cube waits for what nothing gives"
-    assert smallest_slots(cores, numbers, [["p"]]) == [3]
-    assert largest_period(cores, numbers, ["p"], 4) == 4
+    assert smallest_slot_counts(cores, numbers, [["p"]]) == [3]
+    assert largest_sync_period(cores, numbers, ["p"], 4) == 4
 
 
 def test_what_slots_cost_and_gain() -> None:
     """PTO-023, PTO-024, PTO-028, H1"""
     cores = {"cube": loop("p", 20, "push"), "vector": loop("p", 20, "pop", "free")}
-    found = trade(cores, {"p": Ring(8, 4)}, ["p"], 1024, [1, 2, 4, 5, 8])
+    found = slot_tradeoffs(cores, {"p": RingBuffer(8, 4)}, ["p"], 1024, [1, 2, 4, 5, 8])
     assert [(row.slots, row.period, row.bytes, row.waits) for row in found] == [
         (1, 1, 1024, 19), (2, 2, 2048, 9), (4, 2, 4096, 8), (5, 2, 5120, 7), (8, 4, 8192, 3),
     ]  # fmt: skip
@@ -302,20 +302,20 @@ def test_what_slots_cost_and_gain() -> None:
     assert (
         str(found[3]) == "slot_num = 5: 5120 bytes, sync period 2, 7 of 20 pushes wait, push 5 may overwrite its slot"
     )
-    assert largest_period(cores, {"p": Ring(8, 4)}, ["p"], 8) == 8
+    assert largest_sync_period(cores, {"p": RingBuffer(8, 4)}, ["p"], 8) == 8
 
 
 def test_seeds_overwrite() -> None:
     """H2: with credits from the start, pushes overrun a consumer that is slow."""
     cores = {"cube": loop("p", 12, "push"), "vector": loop("p", 12, "pop", "free")}
-    (row,) = trade(cores, {"p": Ring(4, 2, seed=2)}, ["p"], 16, [4])
+    (row,) = slot_tradeoffs(cores, {"p": RingBuffer(4, 2, initial_credits=2)}, ["p"], 16, [4])
     assert row.deadlock is None
     assert row.overwriting == 4
 
 
 @given(matching_programs(), st.integers(1, 6), st.booleans())
 def test_the_largest_period_that_keeps_a_program_safe(cores: Program, slots: int, frees_at_pop: bool) -> None:
-    numbers = {ring: Ring(slots, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
+    numbers = {ring: RingBuffer(slots, 1, frees_at_pop=frees_at_pop) for ring in ("there", "back")}
     assume(not Interleavings(cores, numbers).stuck)
     periods = [
         period
@@ -324,7 +324,7 @@ def test_the_largest_period_that_keeps_a_program_safe(cores: Program, slots: int
         and not (found := Interleavings(cores, {**numbers, "there": replace(numbers["there"], period=period)})).stuck
         and "there" not in found.overwriting
     ]
-    assert largest_period(cores, numbers, ["there"], slots) == max(periods, default=None)
+    assert largest_sync_period(cores, numbers, ["there"], slots) == max(periods, default=None)
 
 
 def test_actions_are_those_of_the_model() -> None:

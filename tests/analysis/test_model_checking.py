@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from loomir.analysis.event_graph import Event, EventGraph, Ring
+from loomir.analysis.event_graph import Event, EventGraph, RingBuffer
 from loomir.analysis.model_checking import Branch, EventNode, Exit, Loop, Node, Outcome, Verdict, explore, iteration
 from loomir.analysis.symbolic_integers import (
     Affine,
@@ -28,11 +28,11 @@ from loomir.analysis.symbolic_integers import (
 from ..searches import examples
 
 N, M = symbol("%n"), symbol("%m")
-RINGS: Mapping[str, Ring] = {
-    "ideal": Ring(4, 1, drained=False),
-    "a2a3": Ring(8, 4, frees_at_pop=True),
-    "a5": Ring(8, 4, seed=4),
-    "odd": Ring(5, 2),
+RINGS: Mapping[str, RingBuffer] = {
+    "ideal": RingBuffer(4, 1, drained=False),
+    "a2a3": RingBuffer(8, 4, frees_at_pop=True),
+    "a5": RingBuffer(8, 4, initial_credits=4),
+    "odd": RingBuffer(5, 2),
 }
 PUSH, POP, FREE = (EventNode(Event("r", action)) for action in ("push", "pop", "free"))
 SEND, TAKE, GIVE = (EventNode(Event("s", action)) for action in ("push", "pop", "free"))
@@ -312,7 +312,7 @@ def carry_out(
     return done
 
 
-def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, Ring]) -> set[str]:
+def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, RingBuffer]) -> set[str]:
     """What is wrong with cores that do these events."""
     found: set[str] = set()
     for name, ring in rings.items():
@@ -328,7 +328,7 @@ def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, Ring]) -> s
     graph = EventGraph(events, rings)
     if graph.deadlock() is not None:
         return found | {"deadlock"}
-    found |= {"overwrite"} if graph.overwriting() else set()
+    found |= {"overwrite"} if graph.overwriting_pushes() else set()
     total = [event for done in events.values() for event in done]
     if any(total.count(Event(name, "push")) > total.count(Event(name, "pop")) for name in rings):
         found.add("left")
@@ -340,9 +340,14 @@ def wrong(events: Mapping[str, Sequence[Event]], rings: Mapping[str, Ring]) -> s
 @given(
     st.lists(plans, min_size=1, max_size=2),
     st.lists(st.integers(0, 9), max_size=6),
-    st.sampled_from([Ring(slots, 1, drained=False) for slots in (1, 2, 4)] + [Ring(4, 2, seed=2), *RINGS.values()]),
+    st.sampled_from(
+        [RingBuffer(slots, 1, drained=False) for slots in (1, 2, 4)]
+        + [RingBuffer(4, 2, initial_credits=2), *RINGS.values()]
+    ),
 )
-def test_what_is_told_of_all_numbers_is_so_for_each(plan: list[object], deviations: list[int], ring: Ring) -> None:
+def test_what_is_told_of_all_numbers_is_so_for_each(
+    plan: list[object], deviations: list[int], ring: RingBuffer
+) -> None:
     cores = {"cube": Maker("cube", []).nodes(plan, []), "vector": Maker("vector", deviations).nodes(plan, [])}
     used = {(do.event.ring, do.event.action) for nodes in cores.values() for do in flat(nodes)}
     rings = {name: ring for name in "rs" if (name, "push") in used}

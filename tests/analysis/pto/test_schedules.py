@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.func import FuncOp
 
-from loomir.analysis.pto.schedules import MAX_ROUNDS, MAX_WAYS, ROUNDS, Kernel, kernel_of
+from loomir.analysis.pto.schedules import DEFAULT_ITERATIONS, MAX_ITERATIONS, MAX_PATHS, Kernel, kernel_of
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.verification import verify
@@ -125,23 +125,23 @@ def test_loops_and_branches_are_followed(data: st.DataObject) -> None:
     if not found.uses:
         assert not found.schedules and not expected
         return
-    ((way,),) = found.schedules
-    assert way.exact and way.complete
-    assert [use.action for use in way.uses] == expected
+    ((path,),) = found.schedules
+    assert path.exact and path.complete
+    assert [use.action for use in path.uses] == expected
 
 
 def test_unknown_bounds_and_conditions() -> None:
     bounds = ["%lo = arith.constant 0 : index", "%by = arith.constant 1 : index"]
     arguments = "%a: i32, %n: index, %if: i1, %other: i1"
     free = "pto.tfree_from_aic {split = 0}"
-    (way,) = kernel(wrapped([*bounds, "scf.for %i = %lo to %n step %by {", free, "}"], arguments)).schedules[0]
-    assert not way.exact and way.complete
-    assert len(way.uses) == ROUNDS
+    (path,) = kernel(wrapped([*bounds, "scf.for %i = %lo to %n step %by {", free, "}"], arguments)).schedules[0]
+    assert not path.exact and path.complete
+    assert len(path.uses) == DEFAULT_ITERATIONS
     choices = [f"scf.if {condition} {{\n{free}\n}}" for condition in ("%if", "%other")]
-    ways = kernel(wrapped(choices, arguments)).schedules[0]
-    assert sorted(len(way.uses) for way in ways) == [0, 1, 1, 2]
-    assert all(way.exact for way in ways)
-    assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MAX_WAYS
+    paths = kernel(wrapped(choices, arguments)).schedules[0]
+    assert sorted(len(path.uses) for path in paths) == [0, 1, 1, 2]
+    assert all(path.exact for path in paths)
+    assert len(kernel(wrapped(choices * 5, arguments)).schedules[0]) == MAX_PATHS
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_long_loops_are_left() -> None:
 
     ((once,),) = kernel(wrapped(nested(1))).schedules
     assert once.complete and not once.exact
-    assert len(once.uses) == MAX_ROUNDS
+    assert len(once.uses) == MAX_ITERATIONS
     ((twice,),) = kernel(wrapped(nested(2))).schedules
     assert not twice.complete and not twice.exact
 
@@ -168,8 +168,8 @@ def test_each_vector_core_has_its_own_schedule_if_it_asks_which_it_is(lanes: boo
         "scf.if %second {", "pto.tfree_from_aic {split = 0}", "}", "pto.tfree_from_aic {split = 0}",
     ]  # fmt: skip
     found = kernel(wrapped(lines)).schedules
-    assert [len(ways[0].uses) for ways in found] == ([1, 2] if lanes else [1])
-    assert [ways[0].lane for ways in found] == ([0, 1] if lanes else [0])
+    assert [len(paths[0].uses) for paths in found] == ([1, 2] if lanes else [1])
+    assert [paths[0].lane for paths in found] == ([0, 1] if lanes else [0])
 
 
 def test_sections_are_schedules_of_their_cores() -> None:
@@ -183,7 +183,7 @@ def test_sections_are_schedules_of_their_cores() -> None:
         "}\nreturn\n}\n"
     )
     found = kernel(text).schedules
-    assert [(ways[0].core.value, [use.action for use in ways[0].uses]) for ways in found] == [
+    assert [(paths[0].core.value, [use.action for use in paths[0].uses]) for paths in found] == [
         ("cube", ["push"]),
         ("vector", ["pop", "free"]),
     ]

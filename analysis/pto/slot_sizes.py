@@ -1,4 +1,4 @@
-"""How much of a slot an entry takes."""
+"""Slot sizes: the bytes of a slot that an entry needs (PTO-022)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .schedules import PipeUse
 
 
 @dataclass(frozen=True)
-class EntryBytes:
-    """An entry as one operation sees it: so many tiles of so many bytes side by side."""
+class EntrySize:
+    """The size of an entry: a number of tiles, side by side, and the bytes of each."""
 
     tiles: int
     bytes_each: int
@@ -21,15 +21,14 @@ class EntryBytes:
         return self.tiles * self.bytes_each
 
 
-def entry_bytes(use: PipeUse) -> EntryBytes | None:
-    """What a push or pop needs of a slot (PTO-022); None of tensors and other uses, and where sizes are not known.
+def entry_size(use: PipeUse) -> EntrySize | None:
+    """Return the size of the entry that a push or pop needs (PTO-022); None for tensors, other uses and unknown sizes.
 
-    A signal is one word (PTO-021). A vector core that shares the entry with the other (PTO-026, PTO-027) puts in or
-    takes out one of two tiles. What the accumulator holds is converted on its way if the pipe has an epilogue, so that
-    only the pop says how large it is.
+    A signal is one word (PTO-021). A vector core that shares the entry with the other (PTO-026, PTO-027) pushes or pops
+    one of two tiles. A pipe with an epilogue converts tiles of the accumulator, so that only the pop has their size.
     """
     if use.of_signal:
-        return EntryBytes(1, pipe_protocol.SIGNAL_BYTES)
+        return EntrySize(1, pipe_protocol.SIGNAL_BYTES)
     tile = None if use.entry is None else use.entry.type
     if not isinstance(tile, TileBufType) or use.action not in ("push", "pop"):
         return None
@@ -37,4 +36,4 @@ def entry_bytes(use: PipeUse) -> EntryBytes | None:
         return None
     is_part = (use.action == "push") == (use.direction == pipe_protocol.V2C)
     shared = is_part and use.split in (pipe_protocol.UP_DOWN, pipe_protocol.LEFT_RIGHT)
-    return EntryBytes(pipe_protocol.LANES if shared else 1, tile.valid_bytes)
+    return EntrySize(pipe_protocol.LANES if shared else 1, tile.valid_bytes)

@@ -1,7 +1,7 @@
-"""What kernels do with their pipes where that depends on numbers that are not known: trees of loops and branches.
+"""Control trees of kernels: loops, branches and events on pipes, with symbolic trip counts and conditions.
 
-Numbers are known by what they follow from: the arguments of the program, by name as in a run, the block, and what is
-loaded from arrays that no kernel writes. What else comes out of an operation is known to its own core alone.
+Integers are symbols of what they are computed from: the arguments of the program, by name as in a run, the block, and
+elements of arrays that no kernel writes. Any other result of an operation is a symbol of its own core.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from ..symbolic_integers import (
     scale,
     symbol,
 )
-from .schedules import PipeUse, Schedule, computed
+from .schedules import PipeUse, Schedule, folded
 
 _VIEWS = (AddPtrOp, MakeTensorViewOp, PartitionViewOp, SubViewOp)
-"""What makes a pointer or view of another, its first operand."""
+"""Operations that derive a pointer or view from their first operand."""
 
 
 class Arguments:
-    """The arguments of a module's functions: what they are in the program, and which arrays it writes."""
+    """The arguments of a module's functions: their values at call sites, and which arrays the program writes."""
 
     def __init__(self, module: ModuleOp) -> None:
         operations = list(walk(module))
@@ -60,7 +60,7 @@ class Arguments:
             if isinstance(op, CallOp):
                 self._calls.setdefault(op.callee.root_reference.data, []).append(op)
         self._written: set[str | None] = set()
-        """Names of arrays; None for one that is not known."""
+        """The names of arrays; None for one that is unknown."""
         for op in operations:
             if isinstance(op, (*_VIEWS, LoadScalarOp, CallOp, scf.YieldOp, scf.ForOp)):
                 continue
@@ -71,7 +71,7 @@ class Arguments:
                     self._written |= self.arrays(operand)
 
     def origin(self, value: SSAValue) -> SSAValue:
-        """What a function's argument is where the function is called, if that is in one place."""
+        """Return the operand of a function's argument if the function has one call site."""
         for _ in range(len(self._calls) + 1):
             function = value.block.parent_op() if isinstance(value, BlockArgument) else None
             if not isinstance(value, BlockArgument) or not isinstance(function, FuncOp):
@@ -111,18 +111,18 @@ class Arguments:
         return found
 
     def array(self, value: SSAValue) -> str | None:
-        """The array that a pointer points into, if it is one that no kernel writes."""
+        """Return the array that a pointer points into, if there is one and no kernel writes it."""
         found = self.arrays(value)
         return found.pop() if len(found) == 1 and None not in self._written and not found & self._written else None
 
 
 def name_of(argument: BlockArgument) -> str:
-    """The name of an argument in a run."""
+    """Return the name of an argument in a run."""
     return argument.name_hint or f"arg{argument.index}"
 
 
 class Numbers:
-    """The integers and conditions of one core, by what they follow from."""
+    """The integers and conditions of one core as symbolic expressions."""
 
     def __init__(self, arguments: Arguments, core: str, lane: int) -> None:
         self._arguments = arguments
@@ -132,13 +132,13 @@ class Numbers:
         self._loops: dict[Operation, int] = {}
 
     def round_of(self, loop: Operation) -> int:
-        """By what the rounds of a loop are known."""
+        """Return the key of a loop, unique in this core."""
         return self._loops.setdefault(loop, len(self._loops))
 
     def number(self, value: SSAValue) -> Affine:
-        """What an integer is."""
+        """Return an SSA value as a symbolic integer."""
         if value not in self._numbers:
-            # An operand may be computed before it: the operations of a loop are looked at in any order.
+            # Operands first; the operations of a loop are visited in any order.
             pending = [value]
             while pending:
                 current = pending[-1]
@@ -152,7 +152,7 @@ class Numbers:
         return self._numbers[value]
 
     def _operands(self, value: SSAValue) -> Sequence[SSAValue]:
-        """What has to be known before."""
+        """Return the values that have to be evaluated before."""
         origin = self._arguments.origin(value)
         if origin is not value:
             return (origin,)
@@ -211,7 +211,7 @@ class Numbers:
         return self._own(value)
 
     def _own(self, value: SSAValue) -> Affine:
-        """A number that nobody else knows, in each round of the loops around it another."""
+        """Return a symbol of this core alone, a different one in each iteration of the loops around it."""
         op: Operation | None = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
         name = value.name_hint or "a value"
         inside: list[Affine] = []
@@ -225,7 +225,7 @@ class Numbers:
     def _computed(self, op: Operation) -> Affine:
         operands = [self._known(operand) for operand in op.operands]
         if not any(operand.terms for operand in operands):
-            value = computed(op, [operand.constant for operand in operands])
+            value = folded(op, [operand.constant for operand in operands])
             if value is not None:
                 return Affine(value)
         match op:
@@ -249,7 +249,7 @@ class Numbers:
     # -----------------------------------------------------------------------------------------
 
     def condition(self, value: SSAValue) -> Condition:
-        """What a truth value says."""
+        """Return a boolean value as a condition."""
         constant = constant_value(value)
         if constant is not None:
             return constant != 0
@@ -270,7 +270,7 @@ class Numbers:
         predicate = integers.PREDICATES[op.predicate.value.data]
         if op.lhs.type == i1 or (predicate.is_unsigned and not (_is_natural(left) and _is_natural(right))):
             if not left.terms and not right.terms:
-                value = computed(op, [left.constant, right.constant])
+                value = folded(op, [left.constant, right.constant])
                 if value is not None:
                     return bool(value)
             return IsTrue(self.number(op.result))
@@ -293,16 +293,16 @@ class Numbers:
 
 
 _MAX_PENDING = 400
-"""Operations that a number may follow from."""
+"""Operations that one integer may be computed from."""
 
 
 def _is_natural(value: Affine) -> bool:
-    """Whether a number cannot be negative."""
+    """Return whether an integer cannot be negative."""
     return value.constant >= 0 and all(times > 0 and part.name in (ITERATION, BLOCK) for part, times in value.terms)
 
 
 def _is_pure(op: Operation) -> bool:
-    """Whether an operation computes one number of others."""
+    """Return whether an operation computes one number from others, without effects."""
     return len(op.results) == 1 and not op.regions and op.name.partition(".")[0] in (arith.Arith.name, math.Math.name)
 
 
@@ -315,7 +315,7 @@ def _product(left: Affine, right: Affine) -> Affine:
 
 
 def _offsets(pointer: SSAValue) -> list[SSAValue]:
-    """What is added to a pointer on its way."""
+    """Return the offsets added to a pointer."""
     found: list[SSAValue] = []
     while isinstance(pointer.owner, AddPtrOp):
         found.append(pointer.owner.offset)
@@ -329,13 +329,13 @@ def _offsets(pointer: SSAValue) -> list[SSAValue]:
 
 
 class UnknownControl(Exception):
-    """What a kernel does does not follow from its loops and branches."""
+    """Raised for control flow other than loops and branches around operations on pipes."""
 
 
 def control_of(
-    function: FuncOp, way: Schedule, names: Mapping[Operation, Event], uses: Sequence[PipeUse], numbers: Numbers
+    function: FuncOp, path: Schedule, names: Mapping[Operation, Event], uses: Sequence[PipeUse], numbers: Numbers
 ) -> list[Node]:
-    """What one core does with the pipes of `uses`; `names` gives the events of those it takes part in.
+    """Return the control tree of one core for the pipes in `uses`; `names` has the events it takes part in.
 
     Raises UnknownControl for operations other than loops and branches around uses of pipes.
     """
@@ -347,7 +347,7 @@ def control_of(
             parent = parent.parent_op()
     if len(function.body.blocks) != 1:
         raise UnknownControl
-    tree = _Tree(way.core, around, {use.op: use for use in uses}, names, numbers)
+    tree = _Tree(path.core, around, {use.op: use for use in uses}, names, numbers)
     return tree.nodes(function.body.blocks[0])
 
 
@@ -422,7 +422,7 @@ class _Tree:
 
 
 def _quotient(distance: Affine, step: int) -> Affine:
-    """How many steps it takes to come over a distance."""
+    """Return the number of steps that cover a distance."""
     if all(times % step == 0 for _, times in distance.terms):
         terms = tuple((part, times // step) for part, times in distance.terms)
         return Affine(-(-distance.constant // step), terms)

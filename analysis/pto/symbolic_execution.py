@@ -1,7 +1,7 @@
-"""What kernels that pipes connect come to, where what they do depends on numbers that are not known.
+"""Symbolic execution of connected kernels whose loops and branches depend on unknown integers.
 
-How often each end uses a ring is a sum of products of these numbers; what the kernels come to for all of them is told
-by `analysis.model_checking`, and for given ones by their events.
+The number of pushes, pops and frees of a ring is a polynomial of these integers. `analysis.model_checking` decides the
+outcomes for all of their values, the event graph for given ones.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from ...dialects.traversal import walk
 from ..event_graph import Action
 from ..model_checking import Branch, EventNode, Loop, Node, Verdict, event_nodes_in, explore
 from ..symbolic_integers import BLOCK, ITERATION, Affine, Condition, Interval, Symbol, Terms, free_symbols, values_in
-from .control import Arguments, Numbers, control_of
-from .events import Component, Program, core_name, tokens_of
+from .control_trees import Arguments, Numbers, control_of
+from .rings import Component, Program, core_name, ring_buffers_of
 from .schedules import Kernel, schedules
 
 
-class Outcomes:
-    """What the kernels of a component come to; raises UnknownControl if loops and branches do not tell."""
+class SymbolicExecution:
+    """The control trees of the cores of a component; raises UnknownControl for control flow without one."""
 
     def __init__(self, component: Component, arguments: Arguments) -> None:
         self.component = component
         self._numbers: dict[Kernel, Numbers] = {}
         self.cores: dict[str, list[Node]] = {}
-        """What each core does, by the names of cores in messages."""
+        """The control tree of each core, by the names of cores in messages."""
         for kernel in component.kernels:
-            for ways in kernel.schedules:
-                way, name = ways[0], core_name(kernel, ways[0])
-                numbers = self._numbers[kernel] = Numbers(arguments, name, way.lane)
-                events = component.events(kernel, way)
-                self.cores[name] = control_of(kernel.function, way, events, kernel.uses, numbers)
+            for paths in kernel.schedules:
+                path, name = paths[0], core_name(kernel, paths[0])
+                numbers = self._numbers[kernel] = Numbers(arguments, name, path.lane)
+                events = component.events(kernel, path)
+                self.cores[name] = control_of(kernel.function, path, events, kernel.uses, numbers)
 
     def explore(self, *, seeded: bool = True, known: Mapping[Terms, Interval] | None = None) -> Verdict:
-        """What the cores come to, for all numbers or those of which something is `known`."""
+        """Return the outcomes for all integers within the bounds `known`."""
         behavior = self.component.kernels[0].behavior
-        return explore(self.cores, tokens_of(self.component.rings, behavior, seeded=seeded), known)
+        return explore(self.cores, ring_buffers_of(self.component.rings, behavior, seeded=seeded), known)
 
     def program(self, values: Mapping[Symbol, int]) -> Program | None:
-        """The kernels and their events where numbers have these values; None if they depend on more."""
+        """Return the kernels and their events for given values of symbols; None if they depend on others."""
         found: list[Kernel] = []
         for kernel in self.component.kernels:
             numbers = self._numbers[kernel]
-            asked: list[SSAValue] = list(kernel.function.body.blocks[0].args)
-            asked += [op.result for op in walk(kernel.function) if isinstance(op, GetBlockIdxOp)]
+            conditions: list[SSAValue] = list(kernel.function.body.blocks[0].args)
+            conditions += [op.result for op in walk(kernel.function) if isinstance(op, GetBlockIdxOp)]
             given: dict[SSAValue, int] = {}
-            for value in asked:
+            for value in conditions:
                 number = numbers.number(value)
                 if all(part in values for part, _ in number.terms):
                     given[value] = number.constant + sum(times * values[part] for part, times in number.terms)
@@ -60,12 +60,12 @@ class Outcomes:
         program = self.component.program(found)
         return program if program is not None and program.exact else None
 
-    def times(self, ring: str, action: Action, default: Action | None = None) -> list[tuple[str, Sum | None]]:
-        """How often each core does something with a ring, with the core; None if that is no sum of products.
+    def times(self, ring: str, action: Action, default: Action | None = None) -> list[tuple[str, Polynomial | None]]:
+        """Return each core with its number of actions on a ring; None where that is not a polynomial.
 
-        Cores that do not do it are left out, but for those that do what is `default`.
+        Cores without the action are left out, except those that perform `default`.
         """
-        found: list[tuple[str, Sum | None]] = []
+        found: list[tuple[str, Polynomial | None]] = []
         for core, nodes in self.cores.items():
             if any(do.event.ring == ring and do.event.action in (action, default) for do in event_nodes_in(nodes)):
                 found.append((core, _times(nodes, ring, action)))
@@ -73,23 +73,14 @@ class Outcomes:
 
 
 # ---------------------------------------------------------------------------------------------
-# What it depends on
+# Dependences on symbols
 # ---------------------------------------------------------------------------------------------
 
 
-def subjects(asked: Mapping[tuple[Condition, Any], None]) -> list[Symbol]:
-    """The numbers that conditions compare, apart from rounds of loops."""
+def inputs_of(conditions: Mapping[tuple[Condition, Any], None]) -> list[Symbol] | None:
+    """Return the arguments and the block that conditions depend on; None if they depend on other symbols."""
     found: dict[Symbol, None] = {}
-    for condition, _ in asked:
-        for number in values_in(condition):
-            found |= {part: None for part, _ in number.terms if part.name != ITERATION}
-    return list(found)
-
-
-def sources(asked: Mapping[tuple[Condition, Any], None]) -> list[Symbol] | None:
-    """The arguments and the block, as far as conditions follow from them; None if they follow from more."""
-    found: dict[Symbol, None] = {}
-    for condition, _ in asked:
+    for condition, _ in conditions:
         for number in values_in(condition):
             if not _is_given(number):
                 return None
@@ -98,7 +89,7 @@ def sources(asked: Mapping[tuple[Condition, Any], None]) -> list[Symbol] | None:
 
 
 def _is_given(number: Affine) -> bool:
-    """Whether a number is computed of arguments and the block alone."""
+    """Return whether an integer is computed from arguments and the block alone."""
     for part, _ in number.terms:
         if part.name == ITERATION:
             continue
@@ -110,13 +101,13 @@ def _is_given(number: Affine) -> bool:
     return True
 
 
-def place_of(asked: Mapping[tuple[Condition, Any], None]) -> tuple[str, Operation] | None:
-    """A number that what the kernels come to depends on, and the operation that asks for it.
+def deciding_condition(conditions: Mapping[tuple[Condition, Any], None]) -> tuple[str, Operation] | None:
+    """Return the text of a symbol that the outcome depends on, and the loop or branch whose condition it is in.
 
-    One that is asked for in one place alone comes first, as that is what both ends do not agree in.
+    Symbols of a single condition come first: these are where the two ends differ.
     """
     names: dict[Operation, list[str]] = {}
-    for condition, origin in asked:
+    for condition, origin in conditions:
         if isinstance(origin, Operation):
             parts = [part for number in values_in(condition) for part, _ in number.terms if part.name != ITERATION]
             names.setdefault(origin, []).extend(map(str, dict.fromkeys(parts)))
@@ -128,15 +119,15 @@ def place_of(asked: Mapping[tuple[Condition, Any], None]) -> tuple[str, Operatio
 
 
 # ---------------------------------------------------------------------------------------------
-# How often something is done
+# Counts of actions
 # ---------------------------------------------------------------------------------------------
 
 
-class Sum(dict[tuple[Symbol, ...], int]):
-    """A sum of products of unknowns, each so many times."""
+class Polynomial(dict[tuple[Symbol, ...], int]):
+    """A polynomial of symbols: the coefficient of each product."""
 
     def __str__(self) -> str:
-        """How a message writes it."""
+        """Return the text of it in a message."""
         parts: list[str] = []
         for product, times in sorted(self.items(), key=lambda item: (-len(item[0]), str(item[0]))):
             sign = ("- " if times < 0 else "+ ") if parts else ("-" if times < 0 else "")
@@ -144,29 +135,29 @@ class Sum(dict[tuple[Symbol, ...], int]):
             parts.append(sign + " * ".join([*factors, *map(str, product)]))
         return " ".join(parts) or "0"
 
-    def minus(self, other: Sum) -> Sum:
-        """The difference of two sums."""
+    def minus(self, other: Polynomial) -> Polynomial:
+        """Return the difference of two polynomials."""
         return _sum([self, _scaled(other, -1)])
 
     @property
-    def unknowns(self) -> list[Symbol]:
-        """What the sum depends on."""
+    def symbols(self) -> list[Symbol]:
+        """The symbols in it."""
         return list(dict.fromkeys(part for product in self for part in product))
 
     @property
-    def is_unlimited(self) -> bool:
-        """Whether its unknowns can all be as large as one likes: arguments, what is loaded, and quotients of these."""
-        return all(map(_is_unlimited, self.unknowns))
+    def is_unbounded(self) -> bool:
+        """Whether its symbols are unbounded: arguments, loaded integers, and quotients of these."""
+        return all(map(_is_unbounded, self.symbols))
 
     @property
     def is_independent(self) -> bool:
-        """Whether its unknowns can be any numbers: each follows from others, which all kernels know."""
-        parts = [set(free_symbols(Affine(0, ((part, 1),)))) for part in self.unknowns]
+        """Whether its symbols can take any values: no two depend on the same one, and all kernels know them."""
+        parts = [set(free_symbols(Affine(0, ((part, 1),)))) for part in self.symbols]
         every = set[Symbol]().union(*parts)
         return len(every) == sum(map(len, parts)) and not any(part.instance for part in every)
 
     def value(self, values: Mapping[Symbol, int]) -> int:
-        """The sum where unknowns have these values."""
+        """Return its value for given values of symbols."""
         total = 0
         for product, times in self.items():
             for part in product:
@@ -175,25 +166,25 @@ class Sum(dict[tuple[Symbol, ...], int]):
         return total
 
 
-def _sum(parts: Sequence[Sum]) -> Sum:
-    found = Sum()
+def _sum(parts: Sequence[Polynomial]) -> Polynomial:
+    found = Polynomial()
     for part in parts:
         for product, times in part.items():
             found[product] = found.get(product, 0) + times
-    return Sum({product: times for product, times in found.items() if times})
+    return Polynomial({product: times for product, times in found.items() if times})
 
 
-def _scaled(part: Sum, by: int) -> Sum:
-    return Sum({product: by * times for product, times in part.items()})
+def _scaled(part: Polynomial, by: int) -> Polynomial:
+    return Polynomial({product: by * times for product, times in part.items()})
 
 
-def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
-    parts: list[Sum] = []
+def _times(nodes: Sequence[Node], ring: str, action: Action) -> Polynomial | None:
+    parts: list[Polynomial] = []
     for node in nodes:
         match node:
             case EventNode():
                 if (node.event.ring, node.event.action) == (ring, action):
-                    parts.append(Sum({(): 1}))
+                    parts.append(Polynomial({(): 1}))
             case Loop():
                 inner = _times(node.body, ring, action)
                 trips = node.symbolic_trip_count
@@ -202,7 +193,9 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
                 if inner and trips is not None:
                     factor = [((part,), times) for part, times in trips.terms] + [((), trips.constant)]
                     parts += [
-                        Sum({tuple(sorted(product + more, key=str)): count * times for product, count in inner.items()})
+                        Polynomial(
+                            {tuple(sorted(product + more, key=str)): count * times for product, count in inner.items()}
+                        )
                         for more, times in factor
                     ]
             case Branch():
@@ -218,14 +211,14 @@ def _times(nodes: Sequence[Node], ring: str, action: Action) -> Sum | None:
 _QUOTIENTS = frozenset(kind.name for kind in (arith.DivSIOp, arith.DivUIOp, arith.CeilDivSIOp))
 
 
-def _is_unlimited(part: Symbol) -> bool:
+def _is_unbounded(part: Symbol) -> bool:
     if part.name in _QUOTIENTS:
         value, by = part.operands
         return (
             not by.terms
             and by.constant > 0
             and bool(value.terms)
-            and all(times > 0 and _is_unlimited(inner) for inner, times in value.terms)
+            and all(times > 0 and _is_unbounded(inner) for inner, times in value.terms)
         )
     return part.name.startswith("%") and not part.instance
 

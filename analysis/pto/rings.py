@@ -1,6 +1,6 @@
-"""Both ends of pipes: which kernels hand entries to each other, and the events by which they do.
+"""Rings of pipes: the producers and consumers of each direction, and the events of connected kernels.
 
-Knows the pipes of the dialect; what follows from events is the business of `analysis.event_graph`.
+Knows the pipes of the dialect; `analysis.event_graph` derives what follows from the events.
 """
 
 from __future__ import annotations
@@ -17,32 +17,31 @@ from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LP
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
-from .. import event_graph
-from ..event_graph import Event
+from ..event_graph import Event, RingBuffer
 from .schedules import Kernel, Pipe, PipeUse, Schedule
 
 
 @dataclass(eq=False)
 class Ring:
-    """The entries of a pipe in one direction: who puts them in and who takes them out."""
+    """The ring buffer of a pipe in one direction: its producers and consumers."""
 
     direction: int
     label: str
-    """How a message names it."""
+    """Its name in messages."""
     producers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
     consumers: dict[Kernel, list[PipeUse]] = field(default_factory=dict[Kernel, list[PipeUse]])
     openers: list[Kernel] = field(default_factory=list[Kernel])
-    """Kernels that open the pipe."""
+    """The kernels that open the pipe."""
 
     @property
     def is_used_by_one_end(self) -> bool:
-        """Whether kernels open both ends, and those of one of them alone use it."""
+        """Whether kernels open both ends, but only those of one end use it."""
         users = {*self.producers, *self.consumers}
         return not (self.producers and self.consumers) and not users.issuperset(self.openers)
 
     @property
     def pipe(self) -> Pipe:
-        """One end, the producer's if it is known."""
+        """The operation that opens one end, the producer's if it is known."""
         return next(uses[0].pipe for end in (self.producers, self.consumers) for uses in end.values())
 
     @property
@@ -52,12 +51,12 @@ class Ring:
 
     @property
     def frees_at_pop(self) -> bool:
-        """Whether taking an entry out already gives its slot back."""
+        """Whether a pop already frees the slot."""
         return self.of_tiles and any(kernel.behavior == "a2a3" for kernel in (*self.producers, *self.consumers))
 
     @property
     def is_split(self) -> bool:
-        """Whether an entry is shared among the vector cores."""
+        """Whether entries are split between the vector cores."""
         return any(
             use.split != pipe_protocol.NO_SPLIT
             for end in (self.producers, self.consumers)
@@ -67,15 +66,15 @@ class Ring:
 
     @property
     def has_two_ends(self) -> bool:
-        """Whether one kernel puts entries in and one takes them out."""
+        """Whether there are one producer and one consumer."""
         return len(self.producers) == len(self.consumers) == 1
 
 
 def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
-    """The rings of a program, in the order of their first uses.
+    """Return the rings of a program, in the order of their first uses.
 
-    Ends belong together if consumers take tiles in the same reserved buffer; where entries are tensors, if they have
-    the same number in their kernels; where flags have been assigned, if they are the same.
+    Ends belong together if consumers pop tiles into the same reserved buffer; where entries are tensors, if they have
+    the same id in their kernels; where flags have been assigned, if these are the same.
     """
     rings: dict[Hashable, Ring] = {}
     for kernel in kernels:
@@ -98,7 +97,7 @@ def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
 
 
 def consumer_buffer(pipe: Pipe, direction: int) -> SSAValue | None:
-    """The consumer's buffer for one direction of a pipe."""
+    """Return the consumer's buffer for one direction of a pipe."""
     if isinstance(pipe, OpenPipeOp):
         return pipe.consumer_buffer(direction)
     if not isinstance(pipe, InitializeL2LPipeOp | InitializeL2G2LPipeOp):
@@ -131,22 +130,22 @@ def _label(use: PipeUse) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Kernels that pipes connect, as events of cores on rings, both by the names they have in messages."""
+    """Connected kernels as events of cores on rings, both by their names in messages."""
 
     kernels: Sequence[Kernel]
     rings: Mapping[str, Ring]
     cores: Mapping[str, Sequence[Event]]
     operations: Mapping[str, Sequence[Operation]]
-    """What carries out each event."""
+    """The operation that performs each event."""
     exact: bool
-    """Whether it is known how often each loop runs."""
+    """Whether the trip count of each loop is known."""
 
-    def tokens(self, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
-        """The numbers of the rings, see `tokens_of`."""
-        return tokens_of(self.rings, self.kernels[0].behavior, seeded=seeded)
+    def ring_buffers(self, *, seeded: bool = True) -> dict[str, RingBuffer]:
+        """Return the ring buffers, see `ring_buffers_of`."""
+        return ring_buffers_of(self.rings, self.kernels[0].behavior, seeded=seeded)
 
     def pipes(self) -> list[list[str]]:
-        """The rings of each pipe, one or one for each direction, by their names."""
+        """Return the names of the rings of each pipe: one, or one for each direction."""
         found: list[tuple[set[Pipe], list[str]]] = []
         for name, ring in self.rings.items():
             opened = {use.pipe for end in (ring.producers, ring.consumers) for uses in end.values() for use in uses}
@@ -159,14 +158,14 @@ class Program:
         return [names for _, names in found]
 
 
-def tokens_of(rings: Mapping[str, Ring], behavior: Behavior, *, seeded: bool = True) -> dict[str, event_graph.Ring]:
-    """The numbers of rings; without `seeded`, pipes begin, and end, without credits on a5.
+def ring_buffers_of(rings: Mapping[str, Ring], behavior: Behavior, *, seeded: bool = True) -> dict[str, RingBuffer]:
+    """Return the ring buffers of rings; without `seeded`, pipes of a5 begin, and end, without credits.
 
-    Where producers wait for credits at their end, they do for those that are still to come, or for as many as there
-    were at the beginning; those of ideal pipes do not.
+    At their end, producers wait for the outstanding credits, or on a5 for as many as there were at the beginning; those
+    of ideal pipes do not wait.
     """
     return {
-        name: event_graph.Ring(
+        name: RingBuffer(
             ring.pipe.depth,
             pipe_protocol.credit_period(ring.pipe.depth, behavior),
             pipe_protocol.seeded_credits(ring.pipe.depth, behavior) if seeded else 0,
@@ -179,7 +178,7 @@ def tokens_of(rings: Mapping[str, Ring], behavior: Behavior, *, seeded: bool = T
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Kernels that pipes connect, one at each end of each, with their rings by the names they have in messages."""
+    """Connected kernels, one at each end of each ring, with their rings by their names in messages."""
 
     kernels: Sequence[Kernel]
     rings: Mapping[str, Ring]
@@ -190,24 +189,24 @@ class Component:
         return {use.pipe for kernel in self.kernels for use in kernel.uses}
 
     def program(self, kernels: Sequence[Kernel] | None = None) -> Program | None:
-        """Their events, if there is one way through each; `kernels` are the same with other schedules."""
+        """Return their events if each has one path; `kernels` are the same with other schedules."""
         kernels = kernels or self.kernels
-        known = all(kernel.schedules and all(len(ways) == 1 for ways in kernel.schedules) for kernel in kernels)
+        known = all(kernel.schedules and all(len(paths) == 1 for paths in kernel.schedules) for kernel in kernels)
         return _program(kernels, self.rings) if known else None
 
-    def events(self, kernel: Kernel, way: Schedule) -> dict[Operation, Event]:
-        """The events that one core's operations on pipes are."""
+    def events(self, kernel: Kernel, path: Schedule) -> dict[Operation, Event]:
+        """Return the event of each operation on pipes in which a core takes part."""
         names = _names(self.rings)
         found: dict[Operation, Event] = {}
         for use in kernel.uses:
             name = names[use.pipe, use.direction]
-            if _takes_part(way, self.rings[name], kernel):
+            if _takes_part(path, self.rings[name], kernel):
                 found[use.op] = _event(use, name, self.rings[name])
         return found
 
 
 def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Component]:
-    """The kernels that pipes connect, where every ring has one kernel at each end, and each core runs one of them."""
+    """Yield the connected kernels where every ring has one kernel at each end, and each core runs one of them."""
     left = [kernel for kernel in kernels if kernel.uses]
     while left:
         members, shared = [left.pop(0)], list[Ring]()
@@ -219,7 +218,7 @@ def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Com
                     joined = [other for other in ends if other in left]
                     left = [other for other in left if other not in joined]
                     members += dict.fromkeys(joined)
-        cores = [(ways[0].core, ways[0].lane) for kernel in members for ways in kernel.schedules]
+        cores = [(paths[0].core, paths[0].lane) for kernel in members for paths in kernel.schedules]
         if (
             all(ring.has_two_ends for ring in shared)
             and all(kernel.schedules for kernel in members)
@@ -230,9 +229,9 @@ def components(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Com
 
 
 def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Program]:
-    """The kernels that pipes connect, with these, where their events are known.
+    """Yield the connected kernels whose events are known.
 
-    They are where every ring has one kernel at each end, and there is one way through each kernel.
+    These have one kernel at each end of every ring, and one path through each kernel.
     """
     for component in components(kernels, rings):
         program = component.program()
@@ -241,7 +240,7 @@ def programs_of(kernels: Sequence[Kernel], rings: Sequence[Ring]) -> Iterator[Pr
 
 
 def _names(rings: Mapping[str, Ring]) -> dict[tuple[Pipe, int], str]:
-    """The ring that uses of a pipe in one direction are of."""
+    """Return the name of the ring of each pipe and direction."""
     return {
         (use.pipe, use.direction): name
         for name, ring in rings.items()
@@ -261,33 +260,33 @@ def _program(kernels: Sequence[Kernel], rings: Mapping[str, Ring]) -> Program:
     operations: dict[str, list[Operation]] = {}
     exact = True
     for kernel in kernels:
-        for (way,) in kernel.schedules:
-            exact = exact and way.exact
-            core = core_name(kernel, way)
+        for (path,) in kernel.schedules:
+            exact = exact and path.exact
+            core = core_name(kernel, path)
             cores[core], operations[core] = [], []
-            for use in way.uses:
+            for use in path.uses:
                 name = names[use.pipe, use.direction]
-                if _takes_part(way, rings[name], kernel):
+                if _takes_part(path, rings[name], kernel):
                     cores[core].append(_event(use, name, rings[name]))
                     operations[core].append(use.op)
     return Program(kernels, rings, cores, operations, exact)
 
 
-def core_name(kernel: Kernel, way: Schedule) -> str:
-    """A function, with the core where several run it."""
+def core_name(kernel: Kernel, path: Schedule) -> str:
+    """Return the name of a function, with the core where several run it."""
     name = f"@{kernel.function.sym_name.data}"
     if len(kernel.schedules) == 1:
         return name
-    return f"{name} on AIC" if way.core is KernelKind.CUBE else f"{name} on AIV{way.lane}"
+    return f"{name} on AIC" if path.core is KernelKind.CUBE else f"{name} on AIV{path.lane}"
 
 
-def _takes_part(way: Schedule, ring: Ring, kernel: Kernel) -> bool:
-    """Whether a core has part in each entry: the second vector core only in those that are split, or on a2a3."""
-    return way.lane == 0 or ring.is_split or kernel.behavior == "a2a3"
+def _takes_part(path: Schedule, ring: Ring, kernel: Kernel) -> bool:
+    """Return whether a core takes part in entries: the second vector core only in split ones, or on a2a3."""
+    return path.lane == 0 or ring.is_split or kernel.behavior == "a2a3"
 
 
 def _named(rings: Sequence[Ring]) -> dict[str, Ring]:
-    """Rings by their labels, told apart where these are alike."""
+    """Return rings by their labels, made unique."""
     found: dict[str, Ring] = {}
     for ring in rings:
         name, copies = ring.label, 1

@@ -8,10 +8,10 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from loomir.analysis.pto.control import Arguments
-from loomir.analysis.pto.events import components, rings_of
-from loomir.analysis.pto.outcomes import Outcomes
+from loomir.analysis.pto.control_trees import Arguments
+from loomir.analysis.pto.rings import components, rings_of
 from loomir.analysis.pto.schedules import kernel_of
+from loomir.analysis.pto.symbolic_execution import SymbolicExecution
 from loomir.checks.pto.registry import find_hazards
 from loomir.diagnostics.findings import Finding
 from loomir.dialects import context
@@ -230,12 +230,12 @@ def test_values_of_arguments_fix_the_events() -> None:
     module = parsed(text(loop("%n", PUSH), loop("%m", TURN)))
     kernels = [kernel_of(op, "ideal") for op in walk(module) if isinstance(op, FuncOp)]
     (component,) = components(kernels, rings_of(kernels))
-    outcomes = Outcomes(component, Arguments(module))
+    outcomes = SymbolicExecution(component, Arguments(module))
     ((_, pushes),) = outcomes.times("the pipe of 'b'", "push")
     ((_, pops),) = outcomes.times("the pipe of 'b'", "pop")
     assert pushes is not None and pops is not None
     assert str(pushes.minus(pops)) == "-%m + %n"
-    (n,), (m,) = pushes.unknowns, pops.unknowns
+    (n,), (m,) = pushes.symbols, pops.symbols
     program = outcomes.program({n: 3, m: 2})
     assert program is not None and program.exact
     assert [len(events) for events in program.cores.values()] == [3, 4]

@@ -1,4 +1,4 @@
-"""What the passes on `pto` share: pipes as values, and which of them are the two ends of one."""
+"""Pipe ends: which pipes that are values are the two ends of one hardware pipe, and what passes on them share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ...operations import pipe_protocol
 
 
 def refusal(op: Operation, message: str) -> LoomError:
-    """The error about `op`, worded as the public compiler does."""
+    """Return an error about `op` in the wording of PTOAS."""
     return LoomError(f"'{op.name}' op {message}", location_of(op))
 
 
 def containing_function(op: Operation) -> FuncOp:
-    """The function around `op`; raises LoomError without one."""
+    """Return the function around `op`; raises LoomError without one."""
     function = function_of(op)
     if function is None:
         raise refusal(op, "must be nested under a func.func; put it into one")
@@ -33,7 +33,7 @@ def containing_function(op: Operation) -> FuncOp:
 
 
 def local_address(pipe: InitializePipeOp) -> SSAValue | None:
-    """The consumer's buffer of a pipe, that of the vector cores if there are two; None if slots are tensors."""
+    """Return the consumer's buffer of a pipe, the vector cores' if there are two; None if slots are tensors."""
     if isinstance(pipe, InitializeL2LPipeOp):
         return pipe.local_addr
     return pipe.local_addr if isinstance(pipe, InitializeL2G2LPipeOp) else None
@@ -41,11 +41,11 @@ def local_address(pipe: InitializePipeOp) -> SSAValue | None:
 
 @dataclass(frozen=True)
 class Ends:
-    """What is one pipe for the hardware: its two ends, or one whose other end is not known."""
+    """One pipe of the hardware: its two ends, or one whose other end is unknown."""
 
     pipes: tuple[InitializePipeOp, ...]
     peers_known: bool
-    """Whether the ends name a buffer, or a number, by which the others are found."""
+    """Whether the ends name a buffer, or an id, that identifies the other end."""
 
     @property
     def first(self) -> InitializePipeOp:
@@ -62,15 +62,15 @@ class Ends:
 
     @property
     def frontend_id(self) -> int | None:
-        """The least of the numbers the pipe has in its kernels."""
+        """The least id the pipe has in its kernels."""
         return min((pipe.frontend_id for pipe in self.pipes if pipe.frontend_id is not None), default=None)
 
 
 def pipe_ends(module: ModuleOp) -> list[Ends]:
-    """The pipes of a module, each with all its ends, in the order of their first ends.
+    """Return the pipes of a module, each with all its ends, in the order of their first ends.
 
-    Ends belong together if they take tiles in the same reserved buffer for the same direction; if their entries are
-    tensors, if they had the same number and direction in their kernels.
+    Ends belong together if they use the same reserved buffer for the same direction; if their entries are tensors, if
+    they had the same id and direction in their kernels.
     """
     inits = [op for op in walk(module) if isinstance(op, InitializePipeOp)]
     sharers: dict[Hashable, list[InitializePipeOp]] = {}
@@ -113,12 +113,12 @@ def _keys(pipe: InitializePipeOp) -> Iterator[Hashable]:
 
 
 LANE_ALIGNMENT = 32
-"""On a5, the elements of a C2V tile's columns and the bytes of a V2C lane's that a split by columns needs a
-multiple of."""
+"""The alignment a5 needs to split by columns: of the columns of a C2V tile in elements, of those of a V2C lane in
+bytes."""
 
 
 def lane_problem(tile: TileBufType, split: int, direction: int) -> str | None:
-    """Why a5 cannot share a tile of the producer among its vector cores; None if it can."""
+    """Return why a5 cannot split a tile of the producer between its vector cores; None if it can."""
     columns, size = tile.valid_shape[1], element_bytes(tile.element_type)
     if split not in (pipe_protocol.UP_DOWN, pipe_protocol.LEFT_RIGHT) or size is None:
         return None
