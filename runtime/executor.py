@@ -1091,7 +1091,7 @@ def _span(stream: MemoryStream) -> tuple[Any, Any]:
 
 def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
     """Return whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
-    # Buffers may lie over one another, so addresses decide.
+    # Buffers may overlap, so addresses decide.
     (to, to_end), (at, at_end) = _span(destination), _span(source)
     if np.all((to_end <= at) | (at_end <= to)):
         return False

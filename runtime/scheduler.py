@@ -343,7 +343,7 @@ class Scheduler:
         warp = Warp(cls, code, unit, slots, time)
         base, begin = cls.memory.base(unit), time
         arguments = _arguments(code, message.payload[:, message.position : message.position + count, :])
-        # One or two arguments; a single one stands for both.
+        # One or two arguments; a single one is used for both.
         first, last = code.arguments[0], code.arguments[-1]
         for value, other in zip(arguments[0].ravel().tolist(), arguments[-1].ravel().tolist(), strict=True):
             slots[first], slots[last] = value, other

@@ -150,7 +150,7 @@ class Task:
                 last = np.maximum(current, time)
                 self.unblockings += [(part, select(units, part, last)) for part in from_mask(units, again)]
                 if len(self.unblockings) > MAX_UNBLOCKINGS:
-                    # What lies behind the units' clocks can no longer follow a blocking.
+                    # What is behind the units' clocks can no longer follow a blocking.
                     clock = self.cls.clock
                     self.unblockings = [
                         (part, when) for part, when in self.unblockings if (when > clock[part.index]).any()

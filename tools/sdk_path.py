@@ -19,7 +19,7 @@ def write_commands(folder: Path) -> None:
     """Write the commands into a folder, as shell scripts that start this interpreter."""
     for name, command in COMMANDS.items():
         script = folder / name
-        # -P: what lies in the working directory must not shadow the modules that we import.
+        # -P: modules in the working directory must not shadow those that we import.
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m loomir.tools.loom {command} "$@"\n')
         script.chmod(0o755)
 

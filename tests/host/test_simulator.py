@@ -1,4 +1,4 @@
-"""What a host may give a simulator, and what it is told if it gives anything else."""
+"""Simulator: what a host may pass, and the errors for anything else."""
 
 from __future__ import annotations
 

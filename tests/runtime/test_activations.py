@@ -1,4 +1,4 @@
-"""How often a task runs that several operations activate: an activation is a bit, cleared when the task is picked."""
+"""Activation of a task by several operations: an activation is a bit, cleared when the task is picked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that stand where they are called and functions that are jumped to: results and cycles are the same."""
+"""Inlined functions and functions that are jumped to: results and cycles are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels on the engine: who waits, what arrives, what is told, against a model that executes one event at a time."""
+"""Channels on the engine: waits, entries and findings, against a model that executes one event at a time."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ cases = st.builds(
 @settings(max_examples=examples(120))
 @given(cases, st.sampled_from([None, 1]), st.booleans())
 def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None:
-    """Deadlocks are those of the model, safe programs deliver every entry in order, unsafe ones are told of (PTO-006,
+    """Deadlocks are those of the model, safe programs deliver every entry in order, unsafe ones are reported (PTO-006,
     PTO-009, PTO-028, PTO-029)."""
     model = Model(case)
     completes = model.run()
@@ -333,8 +333,8 @@ def test_a_credit_guarantees_what_was_freed_before_it(prompt: bool) -> None:
     case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=6, pops=6, ahead=2)
     machine, buffer = load(case, prompt=prompt)
     launch(machine, case, buffer)
-    told = [f.message for f in machine.findings if f.code in ("early-credit", "early-overwrite")]
-    assert any("keeps entry 5 of" in text or "entry 5 of channel @c overwrites slot 1" in text for text in told), told
+    texts = [f.message for f in machine.findings if f.code in ("early-credit", "early-overwrite")]
+    assert any("keeps entry 5 of" in text or "entry 5 of channel @c overwrites slot 1" in text for text in texts), texts
 
 
 def test_frees_that_lose_credits() -> None:
@@ -375,9 +375,9 @@ def test_lanes_beyond_the_channel() -> None:
         machine.run()
 
 
-def test_push_of_a_slot_hands_over_what_lies_there() -> None:
-    """A commit moves no data: the consumer gets what is in the slot (PTO-032), and is told that nobody wrote it as the
-    producer's entry (PTO-031)."""
+def test_push_of_a_slot_hands_over_its_contents() -> None:
+    """A commit moves no data: the consumer gets what is in the slot (PTO-032), and a finding says that nobody wrote it
+    as the producer's entry (PTO-031)."""
     case = Case(depth=1, period=1, lanes=1, seed=0, to_lanes=True, pushes=3, pops=3, ahead=1)
     aside = text(case).replace("slot @c[%i] of 1 by 8 as written ", "")
     assert aside != text(case)

@@ -1,4 +1,4 @@
-"""What a program that hangs reports: who waits for what, as text and as fields, and when that is a circle."""
+"""Deadlock reports: who waits for what, as text and as fields, and circular waits."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_who_waits_for_what_as_fields() -> None:
     assert error.statistics["grid"] == [2, 1]
 
 
-def test_a_receive_that_is_too_long_is_no_circle() -> None:
+def test_a_receive_that_is_too_long_is_not_a_circular_wait() -> None:
     """Both have sent all they ever will: neither waits for what the other could still do."""
     error = exchange("send 3\nreceive 4")
     assert error.circle == () and "circle" not in str(error)
@@ -184,7 +184,7 @@ def test_a_circle_where_each_would_send_once_it_has_received(body: str, extra: s
     assert "they wait for each other in a circle: PE (" in str(error)
 
 
-def test_two_that_send_first_and_never_receive_wait_in_no_circle() -> None:
+def test_two_that_send_first_and_never_receive_are_not_a_circular_wait() -> None:
     """Room at the other is made by a read: where none follows, nobody waits for the other to get that far."""
     error = exchange("send 8")
     assert error.circle == ()

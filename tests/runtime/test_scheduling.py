@@ -1,4 +1,4 @@
-"""When tasks run, what receives wait for, and what the engine says when a program does not come to its end."""
+"""Task scheduling: when tasks run, what receives wait for, and what hangs report."""
 
 from __future__ import annotations
 
@@ -584,7 +584,7 @@ def test_index_outside_an_array(access: str, sign: str, block_units, capsys: pyt
     [(12, 1, 5, 16), (3, -1, 5, -1), (0, 4, 5, 16), (-1, 1, 2, -1), (16, 1, 1, 16)],
 )
 def test_stream_out_of_range(at: int, stride: int, extent: int, element: int, capsys: pytest.CaptureFixture) -> None:
-    """DSD-171: a walk out of the tensor is told, with element, buffer and PE, once; it goes on in what lies beside."""
+    """DSD-171: a walk out of the tensor is reported once, with element, buffer and PE; it goes on behind it."""
     made = machine(
         main(f"""
       %s = flow.stream @data at {at} strides [{stride}] extents [{extent}] : !flow.stream<f32>
@@ -600,9 +600,9 @@ def test_stream_out_of_range(at: int, stride: int, extent: int, element: int, ca
     for k in range(extent):
         memory[1 + at + stride * k] *= 4
     assert made.read_symbol("data")[0, 0].tolist() + made.read_symbol("got")[0, 0].tolist() == memory[1:]
-    told = capsys.readouterr().err
-    assert f"warning: fadds in @main reaches element {element} of @data, which has 16, on PE" in told
-    assert told.count("warning") == 1
+    printed = capsys.readouterr().err
+    assert f"warning: fadds in @main reaches element {element} of @data, which has 16, on PE" in printed
+    assert printed.count("warning") == 1
 
 
 def test_stream_out_of_range_on_one_unit(capsys: pytest.CaptureFixture) -> None:

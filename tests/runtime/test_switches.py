@@ -232,7 +232,7 @@ def test_one_color_to_all_sides(block_units: int | None, by_descriptor: bool) ->
     assert engine.unread() == []
 
 
-def test_what_never_passes_is_told() -> None:
+def test_wavelets_that_never_pass_are_reported() -> None:
     routes = """flow.route @c on [0, :] from [ramp] to [east]
       flow.route @c on [1, :] from [ramp] to [east] switch [from [west]]
       flow.route @c on [2, :] from [west] to [ramp]"""
@@ -240,8 +240,8 @@ def test_what_never_passes_is_told() -> None:
     engine = machine(3, 1, routes, units)
     with pytest.raises(Deadlock) as caught:
         engine.run()
-    told = "2 wavelets of color @c wait at the router of PE (1, 0), coming from west: its switch is at position 0, "
-    assert f"{told}where it takes the color from ramp" in str(caught.value)
+    expected = "2 wavelets of color @c wait at the router of PE (1, 0), coming from west: its switch is at position 0, "
+    assert f"{expected}where it takes the color from ramp" in str(caught.value)
     assert "no route leads" not in str(caught.value)
 
 
@@ -287,7 +287,7 @@ def test_teardown_is_refused() -> None:
         engine.run()
 
 
-def test_a_circle_is_told() -> None:
+def test_a_circular_route_is_reported() -> None:
     routes = """flow.route @c on [0, 0] from [ramp] to [east] switch [from [south]]
       flow.route @c on [1, 0] from [west] to [south]
       flow.route @c on [1, 1] from [north] to [west]

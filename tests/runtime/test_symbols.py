@@ -1,4 +1,4 @@
-"""What a host writes and reads: types, shapes, unaligned buffers, launches, and its mistakes."""
+"""Symbols, as a host writes and reads them: types, shapes, unaligned buffers, launches, and its mistakes."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def test_units_must_not_share_a_place() -> None:
         Machine(parse(text, verify=False))
 
 
-def test_units_must_stand_on_the_grid() -> None:
+def test_units_must_be_on_the_grid() -> None:
     text = 'flow.fabric @test target "wse3" grid 2 by 2 {\n flow.units @a on [5:, :] words 8 {}\n}'
     with pytest.raises(LoomError, match="no PE of the grid, which has columns 0 to 1 and rows 0 to 1"):
         Machine(parse(text, verify=False))

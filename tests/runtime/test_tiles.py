@@ -331,7 +331,7 @@ FLOATS = [ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e4m3fn, ml_dtypes.flo
 
 @pytest.mark.parametrize("rounding", ["rint", "floor", "ceil", "trunc", "round", "odd"])
 @pytest.mark.parametrize("type", FLOATS)
-def test_floats_are_rounded_as_they_are_told(type: Any, rounding: str) -> None:
+def test_floats_are_rounded_by_the_given_mode(type: Any, rounding: str) -> None:
     """Against the neighbors of a number among all numbers of the type."""
     dtype = np.dtype(type)
     with np.errstate(invalid="ignore"):
@@ -371,7 +371,7 @@ def test_floats_of_one_type_are_rounded_to_whole_numbers() -> None:
     assert convert(given, given.dtype, None, saturate=True) is given
 
 
-def test_odd_keeps_what_is_no_number() -> None:
+def test_rounding_to_odd_keeps_nan() -> None:
     """And never rounds to an infinity: of the largest number, the last bit is set."""
     given = np.array([np.inf, -np.inf, np.nan, 1e9, -1e9, 1e-30], np.float32)
     with np.errstate(over="ignore"):
@@ -381,7 +381,7 @@ def test_odd_keeps_what_is_no_number() -> None:
     assert rounded[3:].tolist() == [65504, -65504, 2.0**-24]
 
 
-def test_what_is_too_large_wraps_where_it_is_told_to() -> None:
+def test_large_values_wrap_where_asked() -> None:
     """The lower bits of the 64-bit integer: 300 is 256 + 44."""
     given = np.array([300.4, -129.0, 2.0**40 + 2.0**20, np.inf, -np.inf, np.nan], np.float64)
     assert convert(given, np.dtype(np.int8), None, saturate=False, wrap=True).tolist() == [44, 127, 0, -1, 0, 0]

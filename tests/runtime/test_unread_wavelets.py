@@ -1,4 +1,4 @@
-"""Wavelets that nobody reads: no error where others read them too, but told."""
+"""Unread wavelets: reported, but not an error where others read them too."""
 
 from __future__ import annotations
 

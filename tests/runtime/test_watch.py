@@ -1,4 +1,4 @@
-"""Runs that take long are told of, and come out as if nobody watched."""
+"""Notices of long runs, whose results are the same as without a watch."""
 
 from __future__ import annotations
 

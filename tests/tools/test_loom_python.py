@@ -178,7 +178,7 @@ def test_forgotten_stop(run_loom: Run, script: Script, artifact: Path, ending: s
     one_error(outcome, "the program ends without SdkRuntime.stop(); call it when all is done")
 
 
-def test_a_failed_script_is_not_told_to_stop(run_loom: Run, script: Script, artifact: Path) -> None:
+def test_a_failed_script_gets_no_note_about_stop(run_loom: Run, script: Script, artifact: Path) -> None:
     """HOST-020: what ended the script is the error, not that it did not come to stop()."""
     outcome = run_loom(
         "python", script(RUNTIME.format(out=str(artifact)) + "runner.load()\nraise ValueError('mine')\n")

@@ -1,4 +1,4 @@
-"""Programs that run for ever: what a user is told meanwhile, and how they are ended."""
+"""Programs that run for ever: the notices meanwhile, and how they are ended."""
 
 from __future__ import annotations
 

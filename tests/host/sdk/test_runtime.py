@@ -243,9 +243,9 @@ def test_core_right_before_the_stop(running: SdkRuntime, grid: Path, capsys: pyt
         running.get_id("real"), np.arange(36, dtype=np.float32), 0, 0, 3, 2, 6, **(WORDS | {"nonblock": True})
     )
     running.dump_core("corefile.cs1")
-    told = capsys.readouterr().err
-    assert told.count("warning") == 1
-    assert "warning: dump_core: stop() was not called yet, so the core shows the memory as it is now" in told
+    printed = capsys.readouterr().err
+    assert printed.count("warning") == 1
+    assert "warning: dump_core: stop() was not called yet, so the core shows the memory as it is now" in printed
     early = Path("corefile.cs1").rename("early.cs1")
     running.stop()
     running.dump_core("corefile.cs1")
@@ -394,12 +394,12 @@ def test_stop_after_a_function_that_never_unblocks(
     """HOST-018: it has returned and nothing waits, so there is nothing that stop() could wait for."""
     running.launch("forget", nonblock=nonblock)
     running.stop()
-    told = capsys.readouterr().err
-    assert told.count("warning") == 1
+    printed = capsys.readouterr().err
+    assert printed.count("warning") == 1
     assert (
         "warning: stop: launch of 'forget' never completes: 4 PEs, (1, 0), (2, 0), (1, 1), (2, 1), never called "
         "unblock_cmd_stream(); call it on every PE, where the work that 'forget' starts ends"
-    ) in told
+    ) in printed
 
 
 @pytest.mark.parametrize("command", ["launch", "copy", "task_wait", "is_task_done"])
@@ -429,7 +429,7 @@ def test_stop_with_a_function_that_waits(running: SdkRuntime) -> None:
 
 
 def test_function_that_hangs(running: SdkRuntime) -> None:
-    """A hang before unblock_cmd_stream() is told with who waits for what, and where."""
+    """A hang before unblock_cmd_stream() is reported with who waits for what, and where."""
     with pytest.raises(SdkError) as caught:
         running.launch("wait", nonblock=False)
     text = str(caught.value)
@@ -465,7 +465,7 @@ def test_a_hang_leaves_trace_and_core(grid: Path) -> None:
 
 
 def test_failed_command_not_waited_for(running: SdkRuntime) -> None:
-    """A command that fails later is told by whoever waits next."""
+    """A command that fails later is reported by whoever waits next."""
     task = running.launch("wait", nonblock=True)
     with pytest.raises(SdkError, match="launch of 'wait' never completes"):
         running.stop()
