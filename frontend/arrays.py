@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, i16
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, i8, i16
 from xdsl.ir import Block, Region, SSAValue
 
 from ..csl import syntax
 from ..dialects import dsd
 from ..operations import dsd_table
 from . import emit, types
+from .addresses import array_at, indexed, moved
 from .core import Evaluator
-from .dsd_operands import view
-from .places import Memory, moved
+from .scalars import bits as bits_of
 from .types import Type
 from .values import Address, Value, is_ssa
 
@@ -23,7 +23,7 @@ from .values import Address, Value, is_ssa
 def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, Type, dsd_table.DsdOperation]:
     """A descriptor of the whole words of an array, and the operation that moves them."""
     as_int: Type = types.I16 if types.alignment(type) < 4 else types.I32
-    base, offset = view(ev, where, as_int)
+    base, offset = array_at(ev, where, as_int, types.size(as_int))
     descriptor = ev.code.value(dsd.Mem1dOp(base, types.size(type) // types.size(as_int), offset=offset))
     return descriptor, as_int, dsd_table.OPERATIONS["mov16" if as_int is types.I16 else "mov32"]
 
@@ -35,8 +35,18 @@ def _in_words(where: Address, type: types.Array) -> bool:
     return where.buffer is not None and not is_ssa(where.offset) and where.offset * where.unit % 2 == 0
 
 
-def _byte(ev: Evaluator, where: Address, index: Any) -> Memory:
-    return Memory(moved(ev, where, index, 1), types.U8, const=False)
+def _load_byte(ev: Evaluator, where: Address, index: Any, node: syntax.Node) -> Value:
+    ev.code.at(ev.source, node.start)
+    array, indices = indexed(ev, moved(ev, where, index, 1), types.U8)
+    return Value(types.U8, ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[i8])))
+
+
+def _store_byte(ev: Evaluator, where: Address, index: Any, byte: Value, node: syntax.Node) -> None:
+    where = moved(ev, where, index, 1)
+    ev.code.at(ev.source, node.start)
+    word = ev.ssa(byte, node)
+    array, indices = indexed(ev, where, types.U8)
+    ev.code(memref.StoreOp.create(operands=[word, array, *indices]))
 
 
 def _each_byte(ev: Evaluator, count: int, move: Callable[[SSAValue], None]) -> None:
@@ -54,17 +64,15 @@ def _each_byte(ev: Evaluator, count: int, move: Callable[[SSAValue], None]) -> N
 
 def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, node: syntax.Node) -> None:
     """Emits `array = @constants(...)` for scalars of up to 32 bits."""
-    from .scalars import bits as bits_of
-
     pattern = bits_of(emit.stored(type.element), value.data)
     size = types.size(type)
     if types.alignment(type) == 1:
         byte = Value(types.U8, pattern)
         if not _in_words(where, type):
-            _each_byte(ev, size, lambda index: _byte(ev, where, index).store(ev, byte, node))
+            _each_byte(ev, size, lambda index: _store_byte(ev, where, index, byte, node))
             return
         if size % 2:
-            _byte(ev, where, size - 1).store(ev, byte, node)
+            _store_byte(ev, where, size - 1, byte, node)
         pattern |= pattern << 8
     if size > 1:
         destination, element, row = _whole(ev, where, type)
@@ -76,7 +84,7 @@ def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array
     size = types.size(type)
 
     def copy(index: Any) -> None:
-        _byte(ev, where, index).store(ev, _byte(ev, source, index).load(ev, node), node)
+        _store_byte(ev, where, index, _load_byte(ev, source, index, node), node)
 
     if not (_in_words(where, type) and _in_words(source, type)):
         _each_byte(ev, size, copy)

@@ -10,43 +10,20 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
+from ..csl.source import Note
 from ..dialects import wse
 from . import control, emit, late, recursion, types
-from .conversion import coerce
+from .blocks import fail_jump, never_ends, run_body
+from .checking import check, unknown
 from .core import Evaluator, Unchecked
 from .emit import Builder, has_one_register, scalar
 from .frames import Break, Continue, Frame, Return, flag
+from .linkage import definition
 from .modules import Module
 from .pe import location
+from .signatures import signature
 from .types import Type
 from .values import VOID, Address, Callable, Local, Value, boolean, is_ssa, known
-
-
-def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
-    """The type of a function; parameters of a generic one that have no type of their own count as `comptime_struct`."""
-    kept = function.module.signatures.get(function.name)
-    if kept is not None:
-        return kept
-    declaration = function.node
-    if any(frame.function is declaration and frame.signing for frame in ev.frames):
-        ev.fail(node, f"the type of '{declaration.name}' depends on itself; break the circle")
-    names = {parameter.name for parameter in declaration.parameters}
-    with ev.at_compile_time(), ev.framed(Frame(function.module, declaration, comptime=True, signing=True)):
-
-        def one(type: syntax.Expression | None) -> Type:
-            if type is None:
-                return types.VOID
-            if isinstance(type, syntax.AnyType) or not names.isdisjoint(ev.session.facts.names(type)):
-                return types.COMPTIME_STRUCT
-            return ev.type_of(type)
-
-        result = types.Function(
-            tuple(one(parameter.type) for parameter in declaration.parameters),
-            one(declaration.result),
-            function.is_task,
-        )
-    function.module.signatures[function.name] = result
-    return result
 
 
 def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
@@ -81,7 +58,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
                 if value.type != type:
                     ev.frame = caller
                     try:
-                        value = coerce(ev, value, type, at)
+                        value = ev.coerce(value, type, at)
                     finally:
                         ev.frame = frame
             if parameter.is_comptime and is_ssa(value.data):
@@ -112,7 +89,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     if ev.builder is not None:
         ev.code.location = location
     else:
-        late.check_generic(ev, function, given, node)
+        _check_generic(ev, function, given, node)
     return result
 
 
@@ -151,8 +128,30 @@ def _checked(ev: Evaluator, function: Callable, arguments: list[Value], node: sy
         raise Unchecked
     places = node.arguments if isinstance(node, syntax.Call) else [node] * len(arguments)
     for value, wanted, at in zip(arguments, type.parameters, places, strict=False):
-        coerce(ev, value, wanted, at)
-    return late.unknown(ev, type.result)
+        ev.coerce(value, wanted, at)
+    return unknown(ev, type.result)
+
+
+def _check_generic(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> None:
+    """Check the whole body of a generic function called at compile time, once for the types it is given.
+
+    The manual compiles a copy of it for them (Generics), of which the values given rule out nothing.
+    """
+    if ev.builder is not None or ev.is_checking or ev.pe is None or function.module.is_library:
+        return
+    if not is_generic(function.node):
+        return
+    key = (id(function.module), id(function.node), tuple(map(_specialized, arguments)))
+    if key in ev.pe.checked:
+        return
+    ev.pe.checked.add(key)
+    note = Note(ev.source, node.start, node.end, f"'{function.name}' is compiled for these types as a whole")
+    check(ev, lambda: emit_checked(ev, function, arguments), note)
+
+
+def _specialized(value: Value) -> str:
+    """A type, or what is given for a comptime parameter of a type that exists at compile time only."""
+    return str(value.data) if value.type is types.TYPE else str(value.type)
 
 
 def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> None:
@@ -162,7 +161,7 @@ def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> N
     with ev.framed(frame):
         for parameter, value in zip(declaration.parameters, arguments, strict=True):
             if not parameter.is_comptime and not types.is_comptime_only(value.type):
-                value = late.unknown(ev, value.type)
+                value = unknown(ev, value.type)
             if parameter.name is not None:
                 ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
         frame.result_type = _result_type(ev, declaration)
@@ -572,8 +571,6 @@ def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Typ
 
 def _defined(ev: Evaluator, function: Callable) -> Callable:
     """The exported function an extern one stands for."""
-    from .linkage import definition
-
     other = definition(ev, function.module.globals[function.name])
     if not isinstance(other.node, syntax.Function):
         with ev.framed(Frame(function.module, comptime=True)):
@@ -596,8 +593,6 @@ def _known(ev: Evaluator, declaration: syntax.Function) -> Value:
     except Return as result:
         return result.value
     except (Break, Continue) as jump:
-        from .statements import fail_jump
-
         fail_jump(ev, jump)
     return _fell_through(ev, declaration)
 
@@ -607,13 +602,6 @@ def _fell_through(ev: Evaluator, declaration: syntax.Function) -> Value:
     if type is not None and type is not types.VOID:
         ev.fail(declaration, f"'{declaration.name}' ends without returning a value of type '{type}'")
     return VOID
-
-
-def run_body(ev: Evaluator, block: syntax.Block) -> None:
-    from .statements import run
-
-    with ev.scope():
-        run(ev, block.statements)
 
 
 def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value:
@@ -653,7 +641,7 @@ def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node
     ):
         ev.fail(node, f"a function of type '{type}' cannot be called through a pointer that changes at run time")
     operands = [
-        ev.ssa(coerce(ev, value, wanted, node), node) for value, wanted in zip(arguments, type.parameters, strict=True)
+        ev.ssa(ev.coerce(value, wanted, node), node) for value, wanted in zip(arguments, type.parameters, strict=True)
     ]
     results = [] if type.result is types.VOID else [scalar(type.result)]
     ev.code.at(ev.source, node.start)
@@ -681,14 +669,6 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
         return control.branch(ev, same, lambda: call(ev, function, rest, node), lambda: one(others), node)
 
     return one(fitting())
-
-
-def never_ends(body: syntax.Block) -> bool:
-    """Whether control plainly does not come out at the end of a body: an endless loop or an assertion stands there."""
-    last = body.statements[-1] if body.statements else None
-    if isinstance(last, syntax.While):
-        return isinstance(last.condition, syntax.Name) and last.condition.name == "true"
-    return isinstance(last, syntax.Builtin) and last.name in ("assert", "comptime_assert", "unreachable")
 
 
 def emit_function(ev: Evaluator, function: Callable, arguments: list[Value], frame: Frame | None = None) -> Value:

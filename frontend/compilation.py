@@ -27,9 +27,9 @@ from . import (
     linkage,
     packing,
     reserved,
-    statements,
     types,
 )
+from .blocks import run_whole
 from .builtins.exports import Export, Name, agree, host_element
 from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
@@ -219,7 +219,7 @@ class _Compiler:
             for declaration in module.file.declarations:
                 if isinstance(declaration, kind) and not (kind is syntax.ComptimeBlock and self._is_code(ev)):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():
-                        statements.run_whole(ev, declaration.body.statements)
+                        run_whole(ev, declaration.body.statements)
         if self.session.rectangle is None:
             ev.frames.append(Frame(module))
             ev.frame = ev.frames[-1]
@@ -372,7 +372,7 @@ class _Bodies:
             for declaration in module.file.declarations:
                 if isinstance(declaration, syntax.ComptimeBlock):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():
-                        statements.run_whole(ev, declaration.body.statements)
+                        run_whole(ev, declaration.body.statements)
 
     def emit(self) -> list[Operation]:
         """The operations of the PE, in order."""

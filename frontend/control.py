@@ -13,9 +13,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..csl import syntax
 from . import types
+from .addresses import byte_address
+from .conversion import common_type
 from .core import Evaluator
 from .emit import Builder, has_one_register, scalar
-from .places import byte_address
 from .types import Type
 from .values import Address, Local, Value, Words, is_members, is_ssa
 
@@ -226,8 +227,6 @@ def _with_one_type(ev: Evaluator, merge: _Merge, first: _Side, second: _Side, no
     one, other = merge.one.type, merge.other.type
     if one == other or not (types.is_numeric(one) and types.is_numeric(other)):
         return merge
-    from .conversion import common_type
-
     type = common_type(ev, merge.one, merge.other, node)
     assert type is not None
     sides = ((merge.one, first), (merge.other, second))
@@ -244,8 +243,6 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
     if one.type is types.VOID or other.type is types.VOID:
         return Value(types.VOID, None)
     if one.type != other.type:
-        from .conversion import common_type
-
         type = common_type(ev, one, other, node)
         if type is not None:
             one, other = (_converted(ev, side.value, side.block, type, node) for side in (first, second))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable as Function
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,8 +16,9 @@ from ..operations import integers
 from . import emit, types
 from .core import Evaluator
 from .emit import scalar
+from .registry import COERCIONS
 from .scalars import bits as bits_of
-from .scalars import cast_column, from_bits
+from .scalars import cast_column, from_bits, rounded
 from .types import Type
 from .values import Address, Callable, Column, Value, element_of, is_elements, is_ssa, kept_of
 
@@ -37,21 +37,6 @@ def extremes(data: Any) -> tuple[Any, Any]:
             return min(data.values), max(data.values)
         return data.values.min().item(), data.values.max().item()
     return data, data
-
-
-def coerce(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
-    """`value` with another type, where the language converts by itself. Raises CslError where it does not."""
-    source = value.type
-    # Types of different classes are never equal, which takes longer to find out by ==.
-    if source is type or (source.__class__ is type.__class__ and source == type) or source is types.UNDEFINED:
-        return value
-    rule = _COERCIONS.get(type.__class__)
-    converted = None if rule is None else rule(ev, value, type, node)
-    if converted is not None:
-        return converted
-    if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
-        return value
-    ev.mistyped(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
 
 
 def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node) -> Value | None:
@@ -113,7 +98,7 @@ def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node)
     converted: dict[int, Any] = {}
     for kept in value.data:
         if id(kept) not in converted:
-            converted[id(kept)] = kept_of(type, coerce(ev, element_of(source, kept), type.element, node))
+            converted[id(kept)] = kept_of(type, ev.coerce(element_of(source, kept), type.element, node))
     return Value(type, [converted[id(kept)] for kept in value.data])
 
 
@@ -136,7 +121,7 @@ def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Nod
     if source.names is None or type.names is None:
         if len(source.types) != len(type.types):
             ev.fail(node, f"'{type}' has {len(type.types)} elements, not {len(source.types)}")
-        return Value(type, tuple(coerce(ev, v, t, node) for v, t in zip(value.data, type.types, strict=True)))
+        return Value(type, tuple(ev.coerce(v, t, node) for v, t in zip(value.data, type.types, strict=True)))
     for name in source.names:
         if type.index(name) is None:
             ev.fail(node, f"'{type}' has no field '{name}'")
@@ -145,7 +130,7 @@ def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Nod
         position = source.index(name)
         if position is None:
             ev.fail(node, f"field '{name}' of '{type}' is missing")
-        members.append(coerce(ev, value.data[position], inner, _member_node(node, name)))
+        members.append(ev.coerce(value.data[position], inner, _member_node(node, name)))
     return Value(type, tuple(members))
 
 
@@ -160,14 +145,6 @@ def _member_node(node: syntax.Node, name: str) -> syntax.Node:
     if isinstance(node, syntax.Aggregate):
         return next((member.value for member in node.members if member.name == name), node)
     return node
-
-
-def _advice(source: Type, target: Type) -> str:
-    if types.is_numeric(source) and types.is_numeric(target):
-        return f"; convert it with @as({target}, ...)"
-    if isinstance(source, types.Pointer) and isinstance(target, types.Pointer) and source.const and not target.const:
-        return "; it points to constant memory"
-    return ""
 
 
 def _to_pointer(ev: Evaluator, value: Value, type: types.Pointer, node: syntax.Node) -> Value | None:
@@ -190,15 +167,17 @@ def _to_pointer(ev: Evaluator, value: Value, type: types.Pointer, node: syntax.N
     return None
 
 
-_COERCIONS: dict[type[Type], Function[[Evaluator, Value, Any, syntax.Node], Value | None]] = {
-    types.Int: _to_integer,
-    types.Float: _to_float,
-    types.Simple: _to_simple,
-    types.Pointer: _to_pointer,
-    types.Array: _to_array,
-    types.Struct: _to_struct,
-    types.Function: _to_function,
-}
+COERCIONS.update(
+    {
+        types.Int: _to_integer,
+        types.Float: _to_float,
+        types.Simple: _to_simple,
+        types.Pointer: _to_pointer,
+        types.Array: _to_array,
+        types.Struct: _to_struct,
+        types.Function: _to_function,
+    }
+)
 """What converts by itself, by the class of the type needed; None if that does not."""
 
 
@@ -216,7 +195,7 @@ def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> tuple[V
     type = common_type(ev, left, right, node)
     if type is None:
         return left, right
-    return coerce(ev, left, type, node), coerce(ev, right, type, node)
+    return ev.coerce(left, type, node), ev.coerce(right, type, node)
 
 
 def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Type | None:
@@ -274,7 +253,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         if isinstance(type, types.Pointer | types.Array | types.Struct | types.Function) or type is source:
             advice = "leave it out, or convert pointers with @ptrcast"
             ev.warn(node, f"the SDK's compiler takes @as of numbers, bools and enums, not of '{type}'; {advice}")
-            return coerce(ev, value, type, node)
+            return ev.coerce(value, type, node)
         ev.fail(node, f"@as converts between numbers, truth values and enums, not '{source}' to '{type}'")
     if is_ssa(value.data):
         if types.is_comptime_only(type):
@@ -294,15 +273,13 @@ def as_wanted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node)
     if isinstance(want, types.Cast):
         keeps = want.numbers_only and value.type not in (types.COMPTIME_INT, types.COMPTIME_FLOAT)
         return value if keeps else cast(ev, value, want.target, node)
-    return value if types.is_comptime_only(want) else coerce(ev, value, want, node)
+    return value if types.is_comptime_only(want) else ev.coerce(value, want, node)
 
 
 def _cast_known(type: Type, number: Any) -> Any:
     if type is types.BOOL:
         return bool(number != 0 or number != number)
     if types.is_float(type):
-        from .scalars import rounded
-
         return rounded(type, float(number))
     if isinstance(number, float):
         if isinstance(type, types.Int):
@@ -369,21 +346,16 @@ def _width(type: Type) -> int | None:
             return 16 if isinstance(type, types.Identifier) else None
 
 
-def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
-    """`@bitcast(type, value)`: the same bits as another type of the same width."""
-    if isinstance(type, types.Record) or isinstance(value.type, types.Record):
-        _check_width(ev, value.type, type, node)
-        from .packing import reinterpret
-
-        return reinterpret(ev, value, type, node)
+def bitcast_scalar(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
+    """Return the same bits as another type of the same width, where neither type is a struct or union."""
     if isinstance(type, types.Pointer):
         if not types.is_integer(value.type):
             ev.fail(node, f"@bitcast makes pointers of integers, not of '{value.type}'")
-        word = value if isinstance(value.type, types.Int) else coerce(ev, value, types.U16, node)
+        word = value if isinstance(value.type, types.Int) else ev.coerce(value, types.U16, node)
         return Value(type, Address(None, 0, 1, word.data))
     if types.is_comptime_only(value.type):
         ev.fail(node, f"'{value.type}' has no bits; give the value a type of known width with @as")
-    _check_width(ev, value.type, type, node)
+    check_width(ev, value.type, type, node)
     if isinstance(value.type, types.Pointer):
         if not ev.frame.module.is_library:
             ev.warn(node, "the SDK's compiler takes @bitcast of numbers, not of pointers; keep the address in one")
@@ -403,7 +375,7 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
     return Value(type, ev.code.value(arith.BitcastOp(value.data, target_mlir)))
 
 
-def _check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) -> None:
+def check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) -> None:
     have, want = _width(source), _width(target)
     for type, bits in ((source, have), (target, want)):
         if bits is None:

@@ -22,11 +22,13 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note, Source
 from . import types
+from .addresses import pointer_word
 from .emit import Builder, has_one_register
 from .facts import Facts
 from .frames import Frame
+from .late import warn as warn_of_late
 from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, library_names
-from .registry import EXPRESSIONS, STATEMENTS
+from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search import SearchPath, is_file, listed
 from .steps import PER_EMITTED, Steps
@@ -35,6 +37,7 @@ from .values import Column, Lanes, Local, Split, Value, is_ssa, known
 
 if TYPE_CHECKING:
     from .pe import PeProgram
+    from .places import Place
 
 DEFAULT_CALL_DEPTH = 200
 """Calls within calls, if the command line does not say."""
@@ -286,12 +289,22 @@ class Evaluator:
         return self.coerce(self.expr(node, type), type, node)
 
     def coerce(self, value: Value, type: Type, node: syntax.Node) -> Value:
-        """The value with another type, where the language converts by itself."""
-        if value.type is type:
+        """Return the value with another type, where the language converts implicitly; raise CslError elsewhere."""
+        source = value.type
+        # Types of different classes are never equal, which takes longer to find out by ==.
+        if source is type or (source.__class__ is type.__class__ and source == type) or source is types.UNDEFINED:
             return value
-        from .conversion import coerce
+        rule = COERCIONS.get(type.__class__)
+        converted = None if rule is None else rule(self, value, type, node)
+        if converted is not None:
+            return converted
+        if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
+            return value
+        self.mistyped(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
 
-        return coerce(self, value, type, node)
+    def place(self, node: syntax.Node) -> Place:
+        """Return what an expression denotes: a variable, part of one, or a temporary with its value."""
+        return PLACES.get(type(node), PLACES[syntax.Node])(self, node)
 
     def type_of(self, node: syntax.Node) -> Type:
         """The type an expression names."""
@@ -305,11 +318,9 @@ class Evaluator:
         if self.builder is None:
             value = self.expr(node, want)
         else:
-            from .late import warn
-
             with self.at_compile_time():
                 value = self.expr(node, want)
-            warn(self, node)
+            warn_of_late(self, node)
         if not known(value):
             self.fail(node, "this is not known at compile time")
         return value
@@ -363,8 +374,6 @@ class Evaluator:
         if isinstance(data, Column):
             return self.pe.parameter(self.builder, value.type, data)
         if isinstance(value.type, types.Pointer):
-            from .places import pointer_word
-
             return pointer_word(self, data, node)
         return self.builder.constant(value.type, data)
 
@@ -484,6 +493,14 @@ def _check_parameters(source: Source, function: syntax.Function) -> None:
             message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
             raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
         names.add(parameter.name or "")
+
+
+def _advice(source: Type, target: Type) -> str:
+    if types.is_numeric(source) and types.is_numeric(target):
+        return f"; convert it with @as({target}, ...)"
+    if isinstance(source, types.Pointer) and isinstance(target, types.Pointer) and source.const and not target.const:
+        return "; it points to constant memory"
+    return ""
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:

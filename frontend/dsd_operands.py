@@ -11,10 +11,11 @@ from ..csl import syntax
 from ..dialects import dsd, wse
 from ..operations import dsd_table
 from . import emit, types
-from .conversion import coerce, extend
+from .addresses import array_at, byte_address
+from .conversion import extend
 from .core import Evaluator
 from .descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from .places import array_at, byte_address
+from .packing import bitcast
 from .types import Type
 from .values import Address, Column, Value, is_ssa
 
@@ -121,11 +122,9 @@ def scalar_operand(
     bits = needed.bits
     if types.is_float(needed):
         if types.is_float(type):
-            return ev.ssa(coerce(ev, value, needed, node), node)
+            return ev.ssa(ev.coerce(value, needed, node), node)
         ev.fail(node, f"@{row.name} takes a '{needed}', not '{type}'; convert it with @as")
     if isinstance(type, types.Float) and row.function == "move" and type.bits == bits:
-        from .conversion import bitcast
-
         return ev.ssa(bitcast(ev, value, types.U16 if bits == 16 else types.U32, node), node)
     if not types.is_integer(type):
         ev.fail(node, f"@{row.name} takes a {bits}-bit integer, not '{type}'")

@@ -12,14 +12,15 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..csl.errors import CslError
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
-from .conversion import as_wanted, cast, check_addressable, coerce, equal, extremes, peer
+from .addresses import HeldAddress, linear, moved
+from .checking import check_untaken
+from .conversion import as_wanted, cast, check_addressable, equal, extremes, peer
 from .core import Evaluator, Unchecked, suggestion
 from .frames import Break, Continue, Frame, Return
-from .late import check_untaken
 from .late import warn as warn_of_late
 from .modules import Global, Module
-from .places import Held, HeldAddress, Memory, Overlay, Place, Temporary, index_word, linear, moved
-from .registry import BUILTINS, EXPRESSIONS, Where, check_count, check_place, expression
+from .places import Held, Memory, Overlay, Place, Temporary, index_word
+from .registry import BUILTINS, EXPRESSIONS, Where, check_count, check_place, expression, place
 from .types import Type
 from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, kept_of, known, string, struct
 
@@ -57,27 +58,23 @@ def _string(ev: Evaluator, node: syntax.String, want: Type | None) -> Value:
 @expression(syntax.Field)
 @expression(syntax.Dereference)
 def _place_value(ev: Evaluator, node: Any, want: Type | None) -> Value:
-    return place(ev, node).load(ev, node)
+    return ev.place(node).load(ev, node)
 
 
-def place(ev: Evaluator, node: syntax.Node) -> Place:
-    """What an expression stands for: a variable, part of one, or just its value."""
-    match node:
-        case syntax.Name():
-            return _name(ev, node)
-        case syntax.Index():
-            return _index(ev, node)
-        case syntax.Field():
-            return _field(ev, node)
-        case syntax.Dereference():
-            return _dereference(ev, node)
-        case syntax.Builtin(name="field"):
-            check_count(ev, BUILTINS["@field"], node)
-            return _member(ev, place(ev, node.arguments[0]), ev.text(node.arguments[1], "the name of a field"), node)
-        case _:
-            return Temporary(ev.expr(node))
+@place(syntax.Node)
+def _temporary(ev: Evaluator, node: syntax.Node) -> Place:
+    return Temporary(ev.expr(node))
 
 
+@place(syntax.Builtin)
+def _builtin_place(ev: Evaluator, node: syntax.Builtin) -> Place:
+    if node.name != "field":
+        return Temporary(ev.expr(node))
+    check_count(ev, BUILTINS["@field"], node)
+    return _member(ev, ev.place(node.arguments[0]), ev.text(node.arguments[1], "the name of a field"), node)
+
+
+@place(syntax.Name)
 def _name(ev: Evaluator, node: syntax.Name) -> Place:
     local = ev.frame.find(node.name)
     if local is not None:
@@ -192,7 +189,7 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
         if declaration.kind == "param" and name in module.bindings:
             value = _bound(ev, value, type, declaration)
         else:
-            value = coerce(ev, value, type, declaration.value or declaration)
+            value = ev.coerce(value, type, declaration.value or declaration)
     found.value = value
     source_names.note(ev, name, value)
     found.type = value.type if type is None or type is types.COMPTIME_STRUCT else type
@@ -229,11 +226,12 @@ def _bound(ev: Evaluator, value: Value, type: Type, declaration: syntax.Variable
         return Value(type, value.data)
     if types.is_float(type) and types.is_integer(source):
         return cast(ev, value, type, declaration)
-    return coerce(ev, value, type, declaration)
+    return ev.coerce(value, type, declaration)
 
 
+@place(syntax.Index)
 def _index(ev: Evaluator, node: syntax.Index) -> Place:
-    base = place(ev, node.base)
+    base = ev.place(node.base)
     type = base.type
     indices = [index_word(ev, ev.expr(index), index) for index in node.indices]
     if isinstance(type, types.Pointer):
@@ -282,6 +280,7 @@ def _pointed(ev: Evaluator, where: Address, type: types.Pointer) -> Memory:
     return Memory(where, type.target, type.const)
 
 
+@place(syntax.Dereference)
 def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
     value = ev.expr(node.pointer)
     type = value.type
@@ -316,8 +315,9 @@ def _held(ev: Evaluator, where: HeldAddress, type: types.Pointer, node: syntax.N
     return Overlay(whole, offset, type.target)
 
 
+@place(syntax.Field)
 def _field(ev: Evaluator, node: syntax.Field) -> Place:
-    base = place(ev, node.base)
+    base = ev.place(node.base)
     if base.type is types.MODULE:
         module: Module = base.load(ev, node).data
         found = module.globals.get(node.name)
@@ -355,15 +355,15 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
 
 def assign(ev: Evaluator, target: syntax.Node, value: Value, node: syntax.Node) -> None:
     """`target = value`."""
-    where = place(ev, target)
+    where = ev.place(target)
     if isinstance(where, Held) and where.type is types.COMPTIME_STRUCT and isinstance(value.type, types.Struct):
         where.store(ev, value, target)
         return
     held = where.holder if isinstance(where, Held) else None
     if held is not None and not where.path and held.type is types.COMPTIME_STRUCT:  # pyright: ignore
-        where.store(ev, coerce(ev, value, types.COMPTIME_STRUCT, node), target)
+        where.store(ev, ev.coerce(value, types.COMPTIME_STRUCT, node), target)
         return
-    where.store(ev, coerce(ev, value, where.type, node), target)
+    where.store(ev, ev.coerce(value, where.type, node), target)
 
 
 # Operators
@@ -404,7 +404,7 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
 
 
 def _address_of(ev: Evaluator, node: syntax.Unary) -> Value:
-    where = place(ev, node.operand)
+    where = ev.place(node.operand)
     if isinstance(where.type, types.Function):
         check_addressable(ev, where.load(ev, node), node)
         return Value(types.Pointer(where.type, True), where.load(ev, node).data)
@@ -470,7 +470,7 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if isinstance(right.type, types.Int) and right.type.signed:
         ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
     if type is types.COMPTIME_INT and is_ssa(right.data):
-        left = coerce(ev, left, right.type, node)
+        left = ev.coerce(left, right.type, node)
         type = left.type
     if is_ssa(left.data) or is_ssa(right.data):
         amount = right.data
@@ -816,7 +816,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
         if not link.values:
             otherwise = link
             continue
-        values = [coerce(ev, ev.comptime_expr(value, subject.type), subject.type, value) for value in link.values]
+        values = [ev.coerce(ev.comptime_expr(value, subject.type), subject.type, value) for value in link.values]
         for value, at in zip(values, link.values, strict=True):
             key = ev.data(value, at, "a case")
             if isinstance(key, int | bytes) and key in seen:
@@ -932,7 +932,7 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
         ev.fail(node, f"{len(node.variables)} variables but {len(extents)} extents; give each variable one (DSD-058)")
     if len(extents) > 4:
         ev.fail(node, f"{len(extents)} variables; a DSD has at most 4 dimensions (DSD-057)")
-    base = place(ev, node.base)
+    base = ev.place(node.base)
     type = base.type
     if isinstance(type, types.Pointer):
         pointer = base.load(ev, node.base)

@@ -8,6 +8,7 @@ from . import types
 from .core import Evaluator
 from .frames import Frame
 from .modules import Global
+from .signatures import signature
 from .types import Type
 from .values import Callable
 
@@ -51,8 +52,6 @@ def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
 
 def check_function(ev: Evaluator, found: Global) -> None:
     """Raises CslError for an exported function whose parameters or result cannot be shared."""
-    from .calls import signature
-
     declaration = found.node
     assert isinstance(declaration, syntax.Function)
     function = signature(ev, Callable(found.module, declaration), declaration)

@@ -12,14 +12,13 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..dialects import wse
 from . import control, emit, late, recursion, types
-from .conversion import coerce
+from .blocks import check_label, guarded, has_left
 from .core import Evaluator, Serial, split_lanes
-from .expressions import binary, body, place
+from .expressions import binary, body
 from .frames import Break, Continue, Target, flag
 from .places import Memory, Temporary, index_word
 from .registry import statement
 from .scalars import column
-from .statements import check_label, guarded, has_left
 from .types import Type
 from .values import Lanes, Local, RangeData, Split, Value, boolean, element_of, is_ssa
 
@@ -213,7 +212,7 @@ def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
         def element(position: int) -> Value:
             return Value(counted, values[position])
     elif isinstance(iterable.type, types.Array):
-        where = place(ev, node.iterable)
+        where = ev.place(node.iterable)
         if not isinstance(where, Memory):
             where = Temporary(iterable)
         array, count = where, iterable.type.count
@@ -481,7 +480,7 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
         _counted_trips(ev, node, element, data, inner)
         return
     first, last, by = (
-        builder.extend(ev.ssa(coerce(ev, value, element, node.iterable), node.iterable), element, wide.bits)
+        builder.extend(ev.ssa(ev.coerce(value, element, node.iterable), node.iterable), element, wide.bits)
         for value in (data.start, data.stop, data.step)
     )
 
@@ -504,7 +503,7 @@ def _counted_trips(ev: Evaluator, node: syntax.For, element: types.Int, data: Ra
     signed = types.Int(element.carrier, True)
     # More trips than a signed number counts are not made in any time.
     trips = builder.value(arith.MinUIOp(_trips(ev, node, element, data), builder.constant(signed, signed.highest)))
-    start, step = (ev.ssa(coerce(ev, value, element, node.iterable), node) for value in (data.start, data.step))
+    start, step = (ev.ssa(ev.coerce(value, element, node.iterable), node) for value in (data.start, data.step))
 
     def one(counted: SSAValue) -> None:
         value = emit.binary(builder, "+", element, start, emit.binary(builder, "*", element, counted, step))
@@ -521,7 +520,7 @@ def _trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData)
     builder.at(ev.source, node.iterable.start)
     # As unsigned numbers of as many bits as the machine has for the type, no difference of two of them overflows.
     unsigned = types.Int(element.carrier, False)
-    low, high = (ev.ssa(coerce(ev, value, element, node.iterable), node) for value in (data.start, data.stop))
+    low, high = (ev.ssa(ev.coerce(value, element, node.iterable), node) for value in (data.start, data.stop))
     step: Any = data.step.data
     if is_ssa(step):
         nothing = builder.constant(element, 0)
@@ -545,7 +544,7 @@ def _trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData)
 
 def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
     """A loop that something jumps out of, or whose step is known at run time only."""
-    counter = Local("counter", element, coerce(ev, data.start, element, node.iterable), True, comptime=False)
+    counter = Local("counter", element, ev.coerce(data.start, element, node.iterable), True, comptime=False)
     # The counter may be compared with the end only if it cannot wrap past it; else the trips are counted.
     trips = None if _reaches_its_end(element, data) else _trips(ev, node, element, data)
     wide = types.U16 if trips is None else types.Int(max(16, element.carrier), False)
@@ -571,7 +570,7 @@ def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeDat
     def advance() -> None:
         assert counter.value is not None and position.value is not None
         step = Value(element, ev.fitted(element, data.step.data)) if isinstance(data.step.data, int) else data.step
-        counter.value = coerce(ev, binary(ev, "+", counter.value, step, node), element, node)
+        counter.value = ev.coerce(binary(ev, "+", counter.value, step, node), element, node)
         position.value = binary(ev, "+", position.value, Value(wide, 1), node)
 
     _emit_while(ev, node, [counter, position], within, one, advance)
@@ -598,7 +597,7 @@ def _for_array(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
         return
     if types.is_comptime_only(array.element):
         ev.fail(node, f"a loop at run time cannot run over '{array}', whose elements exist at compile time only")
-    where = place(ev, node.iterable)
+    where = ev.place(node.iterable)
     if not isinstance(where, Memory):
         where = Temporary(iterable)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..csl import syntax
 from . import emit, scalars, types
-from .conversion import bitcast, cast
+from .conversion import bitcast_scalar, cast, check_width
 from .core import Evaluator
 from .types import Type
 from .values import Address, Callable, Value, Words, is_known, is_ssa
@@ -28,6 +28,14 @@ def to_words(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
 def from_words(ev: Evaluator, type: Type, words: list[Value], node: syntax.Node) -> Value:
     """The value of a struct or union type that these words are."""
     return get(ev, words, 0, type, node, packed=isinstance(type, types.Record) and type.layout == "packed")
+
+
+def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
+    """Return what `@bitcast(type, value)` is: the same bits as another type of the same width."""
+    if isinstance(type, types.Record) or isinstance(value.type, types.Record):
+        check_width(ev, value.type, type, node)
+        return reinterpret(ev, value, type, node)
+    return bitcast_scalar(ev, value, type, node)
 
 
 def reinterpret(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
@@ -121,7 +129,7 @@ def _bits_of(ev: Evaluator, value: Value, node: syntax.Node, packed: bool) -> Va
             type = emit.stored(type)
             value = cast(ev, value, type, node)
         assert isinstance(type, types.Int | types.Float)
-        return bitcast(ev, value, types.Int(type.bits, False), node)
+        return bitcast_scalar(ev, value, types.Int(type.bits, False), node)
     return Value(types.U16, value.data)
 
 
@@ -187,7 +195,7 @@ def _scalar(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax
         in_memory = type if packed else emit.stored(type)
         assert isinstance(in_memory, types.Int | types.Float)
         bits = cast(ev, _bits(ev, words, at, in_memory.bits, node), types.Int(in_memory.bits, False), node)
-        return cast(ev, bitcast(ev, bits, in_memory, node), type, node)
+        return cast(ev, bitcast_scalar(ev, bits, in_memory, node), type, node)
     return Value(type, _bits(ev, words, at, 16, node).data)
 
 

@@ -34,6 +34,8 @@ from . import types
 from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
 from .emit import Builder, has_one_register, memref, place, scalar, stored
+from .frames import Frame
+from .linkage import linked_name
 from .modules import Global, Module
 from .packing import to_words
 from .recursion import Standing, in_place
@@ -184,22 +186,16 @@ class PeProgram:
         """The memory of a global variable."""
         declaration, type = variable.node, variable.type
         assert isinstance(declaration, syntax.Variable) and type is not None
-        from .linkage import linked_name
-
         symbol = linked_name(ev, variable)
         if declaration.storage:
             self._share(ev, variable, symbol)
         source = variable.module.file.source
         alignment = None
         if declaration.alignment is not None:
-            from .frames import Frame
-
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 alignment = ev.integer(declaration.alignment, "an alignment")
         address = self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
         if declaration.link_section is not None:
-            from .frames import Frame
-
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 section = ev.text(declaration.link_section, "a linksection")
             op = self.operations[-1]

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
-from math import gcd
 from typing import Any
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from ..dialects import wse
 from . import packing, types
+from .addresses import HeldAddress, indexed, moved, word_of
+from .arrays import copy_array, fill_array
+from .checking import opaque
 from .conversion import extend
 from .core import Evaluator, Serial
-from .emit import array, binary, has_one_register, scalar, stored
+from .emit import has_one_register, scalar, stored
 from .modules import Global
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Local, Value, element_of, is_elements, is_ssa, kept_of, known
+from .values import Address, Callable, Column, Local, Value, element_of, is_elements, is_ssa, kept_of, known
 
 
 class UnknownDescriptor(CslError):
@@ -48,6 +47,10 @@ class Place:
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
         ev.fail(node, "this has no address; & takes the address of a variable")
 
+    def function(self) -> Callable | None:
+        """Return the function this is, if it is one by name."""
+        return None
+
     @property
     def is_const(self) -> bool:
         return True
@@ -62,6 +65,10 @@ class Temporary(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         return self.value
+
+    def function(self) -> Callable | None:
+        data = self.value.data
+        return data if isinstance(data, Callable) else None
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
         assert isinstance(self.type, types.Array)
@@ -110,8 +117,6 @@ class Held(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         if ev.is_checking and isinstance(self.holder, Local) and not self.path and ev.builder is not None:
-            from .late import opaque
-
             hidden = opaque(ev, self.holder)
             if hidden is not None:
                 return hidden
@@ -205,16 +210,6 @@ class Held(Place):
             return not self.holder.mutable
         node = self.holder.node
         return not (isinstance(node, syntax.Variable) and node.kind == "var")
-
-
-@dataclass
-class HeldAddress(Address):
-    """What a pointer holds while a function is evaluated at compile time: the variable itself."""
-
-    place: Held | Overlay | None = None
-
-    def is_known(self) -> bool:
-        return True
 
 
 class Overlay(Place):
@@ -375,7 +370,7 @@ class Memory(Place):
             low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
             raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
             return ev.code.value(arith.OrIOp(low, raised))
-        array, indices = self._array(ev)
+        array, indices = indexed(ev, self.where, self.type)
         in_memory = stored(self.type)
         word = ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[scalar(in_memory)]))
         if self.type is types.BOOL:
@@ -405,7 +400,6 @@ class Memory(Place):
                 ev.fail(node, f"a '{self.type}' cannot be stored at run time")
 
     def _store_array(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
-        from .arrays import copy_array, fill_array
 
         assert isinstance(self.type, types.Array)
         data = value.data
@@ -447,19 +441,8 @@ class Memory(Place):
             return
         if self.type is types.BOOL:
             word = ev.code.value(arith.ExtUIOp(word, scalar(types.U8)))  # pyright: ignore[reportArgumentType]
-        array, indices = self._array(ev)
+        array, indices = indexed(ev, self.where, self.type)
         ev.code(memref.StoreOp.create(operands=[word, array, *indices]))
-
-    def _array(self, ev: Evaluator) -> tuple[SSAValue, list[SSAValue]]:
-        """A memref with elements of the place's type, and the indices of the place in it."""
-        builder = ev.code
-        unit = types.size(stored(self.type))
-        array, offset = array_at(ev, self.where, stored(self.type), unit)
-        if not array.type.get_shape():  # pyright: ignore
-            return array, []
-        if is_ssa(offset):
-            return array, [builder.index(offset)]
-        return array, [builder.raw_constant(IndexType(), offset)]
 
 
 class Bits(Place):
@@ -545,132 +528,6 @@ class Part(Place):
         ev.fail(node, "this is part of something packed or of a union, and has no address; copy it to a variable")
 
 
-def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
-    """Memory at an address as a memref with elements of a type `unit` bytes wide, and the index of the address."""
-    builder = ev.code
-    buffer = where.buffer
-    offset = in_units(ev, where, unit)
-    if buffer is not None and offset is not None and scalar(stored(buffer.element)) == scalar(element):
-        shape = (buffer.count,) if buffer.count else ()
-        if (not shape and offset == 0) or shape:
-            type = array(scalar(element), shape)
-            return builder.once((buffer.symbol, type), lambda: wse.GetBufferOp(buffer.symbol, type)), offset
-    if offset is not None and buffer is not None and is_ssa(offset):
-        base: SSAValue = _address_of(ev, buffer)
-    elif offset is not None and buffer is None:
-        base = base_address(ev, where)
-    else:
-        base, offset = byte_address(ev, where), 0
-    type = array(scalar(element), (DYNAMIC_INDEX,))
-    return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
-
-
-def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
-    return ev.code.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
-
-
-def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
-    """The offset of an address counted in units of so many bytes; None if it is no whole number of them."""
-    if where.unit == unit:
-        return where.offset
-    if is_ssa(where.offset):
-        return None if where.unit % unit else scaled(ev, where.offset, where.unit // unit)
-    total = where.offset * where.unit
-    return total // unit if total % unit == 0 else None
-
-
-def base_address(ev: Evaluator, where: Address) -> SSAValue:
-    """The byte address an address without a buffer starts from."""
-    base = where.base
-    if is_ssa(base):
-        return base
-    if isinstance(base, Column):
-        assert ev.pe is not None
-        return ev.pe.parameter(ev.code, types.U16, base)
-    return ev.code.constant(types.U16, base)
-
-
-def byte_address(ev: Evaluator, where: Address) -> SSAValue:
-    """An address in bytes, i16."""
-    builder = ev.code
-    word = base_address(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
-    offset = where.offset
-    if not is_ssa(offset):
-        if offset == 0:
-            return word
-        return binary(builder, "+", types.U16, word, builder.constant(types.U16, offset * where.unit))
-    if where.unit != 1:
-        offset = binary(builder, "*", types.U16, offset, builder.constant(types.U16, where.unit))
-    return binary(builder, "+", types.U16, word, offset)
-
-
-def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
-    """A pointer's data as one word."""
-    if isinstance(where, HeldAddress):
-        ev.fail(node, "this points to a variable that exists at compile time only")
-    if isinstance(where, Callable):
-        assert ev.pe is not None
-        return ev.code.constant(types.U16, ev.pe.function_number(where))
-    return byte_address(ev, where)
-
-
-def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
-    """A part of a descriptor as an i16."""
-    if is_ssa(part):
-        return part
-    if isinstance(part, Address):
-        return byte_address(ev, part)
-    if isinstance(part, Column):
-        assert ev.pe is not None
-        return ev.pe.parameter(ev.code, types.I16, part)
-    return ev.code.constant(types.I16, part)
-
-
-def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
-    """An address moved by `index` elements of `width` bytes; `index` is known or an i16."""
-    step = width if is_ssa(index) else index * width
-    if step == 0:
-        return where if width == 0 or is_ssa(where.offset) else _counted(where, where.offset * where.unit, width)
-    if is_ssa(where.offset):
-        unit = gcd(where.unit, step)
-        offset = scaled(ev, where.offset, where.unit // unit)
-    elif not is_ssa(index):
-        return _counted(where, where.offset * where.unit + step, width)
-    else:
-        unit = gcd(where.offset * where.unit, step)
-        offset = where.offset * where.unit // unit
-    further = scaled(ev, index, step // unit) if is_ssa(index) else step // unit
-    return replace(where, offset=plus(ev, offset, further), unit=unit)
-
-
-def _counted(where: Address, total: int, width: int) -> Address:
-    """An address `total` bytes from its start, in units of `width` bytes if that is possible."""
-    unit = gcd(total, width)
-    return replace(where, offset=total // unit, unit=unit)
-
-
-def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
-    """`index * factor`, `index` known or an i16."""
-    if not is_ssa(index):
-        return index * factor
-    if factor == 1:
-        return index
-    return binary(ev.code, "*", types.I16, index, ev.code.constant(types.I16, factor))
-
-
-def plus(ev: Evaluator, left: Any, right: Any) -> Any:
-    """The sum of two numbers, each known or an i16."""
-    if not is_ssa(left) and not is_ssa(right):
-        return left + right
-    if not is_ssa(left):
-        left, right = right, left
-    if not is_ssa(right):
-        if right == 0:
-            return left
-        right = ev.code.constant(types.I16, right)
-    return binary(ev.code, "+", types.I16, left, right)
-
-
 def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an index") -> Any:
     """An index, or another integer that the error calls `what`: known, or an i16 at run time."""
     if isinstance(value.type, types.Enum):
@@ -684,13 +541,3 @@ def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an i
         word = Value(types.I16, ev.fitted(types.I16, value.data))
         return ev.ssa(word, node)
     return ev.data(value, node, what)
-
-
-def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
-    """The position of an element in row-major order (DSD-027)."""
-    result: Any = 0
-    for extent, index, node in zip(array.dims, indices, nodes, strict=True):
-        if not is_ssa(index) and not 0 <= index < extent:
-            ev.fail(node, f"index {index} is outside the array, which has {extent} here (indices 0 to {extent - 1})")
-        result = plus(ev, scaled(ev, result, extent), index)
-    return result

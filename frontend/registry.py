@@ -11,11 +11,10 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable as Function
-from collections.abc import Container
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..csl import syntax
 from .types import Type
@@ -23,9 +22,14 @@ from .values import Value
 
 if TYPE_CHECKING:
     from .core import Evaluator
+    from .places import Place
 
 EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
 STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
+PLACES: dict[type[syntax.Node], Function[[Evaluator, Any], Place]] = {}
+"""What finds the place an expression denotes; that of `syntax.Node` is for all others."""
+COERCIONS: dict[type[Type], Function[[Evaluator, Value, Any, syntax.Node], Value | None]] = {}
+"""What converts a value implicitly to a type of each class; None if it cannot."""
 
 
 def expression(kind: type[syntax.Node]) -> Function[[Any], Any]:
@@ -43,6 +47,16 @@ def statement(kind: type[syntax.Node]) -> Function[[Any], Any]:
 
     def register(rule: Any) -> Any:
         STATEMENTS[kind] = rule
+        return rule
+
+    return register
+
+
+def place(kind: type[syntax.Node]) -> Function[[Any], Any]:
+    """Register the rule that finds the place an expression denotes."""
+
+    def register(rule: Any) -> Any:
+        PLACES[kind] = rule
         return rule
 
     return register
@@ -68,7 +82,7 @@ class Row:
     """How it is called, optional arguments in brackets: `@get_dsd(type, properties)`."""
     rule: Function[[Evaluator, syntax.Builtin, Type | None], Value]
     table: Table
-    counts: Container[int]
+    counts: list[int] | range
     """The numbers of arguments it takes."""
     takes: str
     """The same in words."""
@@ -138,7 +152,7 @@ BUILTINS: dict[str, Row] = {}
 _CALL = re.compile(r"@\w+\((?P<arguments>[^\[\])]*)(?P<optional>(\[[^\[\]]*)*)\]*\)")
 
 
-def _counts(calls: tuple[str, ...]) -> Container[int]:
+def _counts(calls: tuple[str, ...]) -> list[int] | range:
     """Return the numbers of arguments that the calls of one builtin are written with."""
     found: set[int] = set()
     for call in calls:
@@ -151,10 +165,10 @@ def _counts(calls: tuple[str, ...]) -> Container[int]:
     return sorted(found)
 
 
-def _in_words(counts: Container[int]) -> str:
+def _in_words(counts: list[int] | range) -> str:
     if not isinstance(counts, list):
         return "more arguments"
-    allowed = " or ".join(map(str, cast("list[int]", counts)))
+    allowed = " or ".join(map(str, counts))
     return f"{allowed} argument{'' if allowed == '1' else 's'}"
 
 

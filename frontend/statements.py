@@ -2,103 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable as Function
-from collections.abc import Sequence
-from typing import NoReturn
-
-from xdsl.dialects import arith
-from xdsl.ir import SSAValue
-
 from ..csl import syntax
-from . import calls, control, source_names, types
-from .conversion import as_wanted, coerce
+from . import control, source_names, types
+from .blocks import check_label, never_ends, run
+from .conversion import as_wanted
 from .core import Evaluator, Unchecked
-from .expressions import assign, binary, place
+from .expressions import assign, binary
 from .frames import Break, Continue, Return, Target, flag
 from .late import mark_variable
 from .places import Memory, Temporary
 from .registry import expression, statement
 from .types import Type
-from .values import NOTHING, VOID, Local, Value, boolean, is_ssa, known
+from .values import NOTHING, VOID, Local, Value, boolean, known
 
 # Blocks
-
-
-def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
-    """Carries out statements in order, and `then`; after a jump that may have been taken, only if it has not."""
-    for position, node in enumerate(statements):
-        ev.step(node)
-        ev.execute(node)
-        if ev.builder is None:
-            continue
-        left = has_left(ev)
-        if left is True:
-            return
-        if left is not False:
-            rest = statements[position + 1 :]
-            if rest or then is not None:
-                guarded(ev, left, lambda rest=rest: run(ev, rest, then), node)
-            return
-    if then is not None:
-        then()
-
-
-def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
-    """Carries out a comptime or layout block; jumps do not lead out of it."""
-    try:
-        run(ev, statements)
-    except (Break, Continue) as jump:
-        fail_jump(ev, jump)
-
-
-def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
-    """A jump at compile time that nothing around it is meant by."""
-    what = "a loop" if jump.label is None else f"anything labeled '{jump.label}'"
-    ev.fail(jump.node, f"this is not in {what}")
-
-
-def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
-    """A label is not used again inside what it names."""
-    if node.label is None or id(node) in ev.session.facts.labels:
-        return
-    for inner in syntax.walk(node):
-        if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
-            if inner is not node:
-                ev.fail(
-                    inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
-                )
-    ev.session.facts.labels.add(id(node))
-
-
-def has_left(ev: Evaluator) -> bool | SSAValue:
-    """Whether control has left the code being emitted: known, or an SSA value."""
-    result: bool | SSAValue = False
-    for local in ev.frame.flags():
-        assert local.value is not None
-        state = local.value.data
-        if state is True:
-            return True
-        if is_ssa(state):
-            result = ev.code.value(arith.OrIOp(result, state)) if is_ssa(result) else state
-    return result
-
-
-def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
-    """Emits what follows a jump that may have been taken: only if it has not been."""
-    flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
-
-    def gone() -> Value:
-        if len(flags) == 1:
-            flags[0].value = boolean(True)
-        return VOID
-
-    def go_on() -> Value:
-        for local in flags:
-            local.value = boolean(False)
-        rest()
-        return VOID
-
-    control.branch(ev, left, gone, go_on, node)
 
 
 @expression(syntax.Block)
@@ -139,7 +56,7 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
     if target.without_value is not None:
         note = ev.note(node, f"other breaks give it a value of type '{result.type}'")
         ev.fail(target.without_value, f"this break gives '{node.label}' no value; give one", note)
-    if not left and not calls.never_ends(node) and not _jumps_away(node.statements[-1]):
+    if not left and not never_ends(node) and not _jumps_away(node.statements[-1]):
         add = f"add a 'break :{node.label} ...' at its end"
         ev.fail(node, f"'{node.label}' may end without a value of type '{result.type}'; {add}")
     return result
@@ -183,7 +100,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
     if value is None and node.kind == "const":
         ev.fail(node, f"constant '{node.name}' has no value; give it one")
     if value is not None and type is not None:
-        value = coerce(ev, value, type, node.value or node)
+        value = ev.coerce(value, type, node.value or node)
     if type is None or (type is types.COMPTIME_STRUCT and value is not None and node.kind == "const"):
         assert value is not None
         type = value.type
@@ -247,19 +164,19 @@ def _assign(ev: Evaluator, node: syntax.Assign) -> None:
         ev.expr(node.value)
         return
     if node.operator == "=":
-        where = place(ev, node.target)
+        where = ev.place(node.target)
         value = ev.expr(node.value, where.type)
         if isinstance(where, Temporary):
             where.store(ev, value, node.target)
         if isinstance(where, Memory):
-            where.store(ev, coerce(ev, value, where.type, node.value), node.target)
+            where.store(ev, ev.coerce(value, where.type, node.value), node.target)
         else:
             assign(ev, node.target, value, node.value)
         return
-    where = place(ev, node.target)
+    where = ev.place(node.target)
     old = where.load(ev, node.target)
     value = binary(ev, node.operator[:-1], old, ev.expr(node.value, old.type), node)
-    where.store(ev, coerce(ev, value, where.type, node), node.target)
+    where.store(ev, ev.coerce(value, where.type, node), node.target)
 
 
 # Jumps
@@ -274,7 +191,7 @@ def _return(ev: Evaluator, node: syntax.Return, want: Type | None) -> Value:
     if frame.result_type is not None:
         if node.value is None and frame.result_type is not types.VOID:
             ev.fail(node, f"'{frame.function.name}' returns '{frame.result_type}'; give a value")
-        value = coerce(ev, value, frame.result_type, node.value or node)
+        value = ev.coerce(value, frame.result_type, node.value or node)
     if ev.builder is None or frame.returned is None:
         raise Return(node, value)
     if frame.result is not None:

@@ -8,12 +8,11 @@ from .. import types
 from ..core import Evaluator
 from ..struct_fields import Fields, one_of
 from ..values import Value
+from .tasks import told
 
 
 def symbol_of_completion(ev: Evaluator, value: Value | None, node: syntax.Node) -> str | None:
     """The symbol of a task, by its name or its id, or of a queue or color, that is told of something."""
-    from .tasks import told
-
     return None if value is None else told(ev, value, node)
 
 

@@ -6,10 +6,10 @@ from xdsl.ir import Block
 
 from ...csl import syntax
 from .. import control, types
-from ..conversion import bitcast, cast, coerce, extremes
+from ..conversion import cast, extremes
 from ..core import Evaluator, Unchecked
 from ..emit import Builder, has_one_register
-from ..expressions import place
+from ..packing import bitcast
 from ..registry import Table
 from ..types import Type
 from ..values import RangeData, Value, boolean, is_ssa, kept_of
@@ -46,12 +46,12 @@ def _ptrcast(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _type_of(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     if ev.frame.returned is None:
-        return Value(types.TYPE, place(ev, argument).type)
+        return Value(types.TYPE, ev.place(argument).type)
     # The argument may be code for run time: it is emitted, and thrown away.
     before = [(local, local.value) for local in ev.live]
     builder, ev.builder = ev.builder, Builder(Block())
     try:
-        return Value(types.TYPE, place(ev, argument).type)
+        return Value(types.TYPE, ev.place(argument).type)
     finally:
         ev.builder = builder
         for local, value in before:
@@ -149,7 +149,7 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         value = ev.expr(node, type)
         if not types.is_integer(value.type):
             ev.fail(node, f"a bound of a range is an integer, not '{value.type}'")
-        value = coerce(ev, value, type, node)
+        value = ev.coerce(value, type, node)
         # A known bound must not wrap where the loop computes with it.
         return value if is_ssa(value.data) else Value(types.COMPTIME_INT, value.data)
 
@@ -160,7 +160,7 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     signed = types.Int(element.bits, True) if isinstance(element, types.Int) else element
     step = ev.expr(arguments[3], element)
     if types.is_integer(step.type) and not is_ssa(step.data) and extremes(step.data)[0] < 0:
-        step = coerce(ev, step, signed, arguments[3])
+        step = ev.coerce(step, signed, arguments[3])
         step = Value(types.COMPTIME_INT, step.data)
     else:
         step = number(arguments[3], element)

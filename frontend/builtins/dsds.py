@@ -8,10 +8,10 @@ from typing import Any
 from ...csl import syntax
 from ...dialects import dsd
 from .. import types
+from ..addresses import moved
 from ..core import Evaluator
 from ..descriptors import CircularDescriptor, FabricDescriptor, MemoryDescriptor
-from ..expressions import place
-from ..places import index_word, moved
+from ..places import index_word
 from ..registry import Table
 from ..struct_fields import Fields, one_of
 from ..types import Type
@@ -166,7 +166,7 @@ def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     value, descriptor = _memory_descriptor(ev, arguments[0])
-    target = place(ev, arguments[1])
+    target = ev.place(arguments[1])
     if isinstance(target.type, types.Array):
         where, unit = target.address(ev, arguments[1]), element_words(ev, target.type.element, arguments[1])
     else:

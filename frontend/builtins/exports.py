@@ -14,7 +14,7 @@ from ...csl.source import Source
 from ...dialects import wse
 from .. import emit, types
 from ..core import Evaluator
-from ..expressions import GlobalVariable, place
+from ..expressions import GlobalVariable
 from ..modules import Global
 from ..pe import Export
 from ..places import Held, Memory, Place, Temporary
@@ -108,7 +108,7 @@ def _is_plain(type: Type) -> bool:
 def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     pe = ev.program
-    target = place(ev, arguments[0])
+    target = ev.place(arguments[0])
     if len(arguments) == 2:
         name = ev.text(arguments[1], "the name of a symbol")
     elif isinstance(arguments[0], syntax.Name):
@@ -228,7 +228,7 @@ def _ids(ev: Evaluator) -> dict[str, int]:
 def _get_symbol_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     pe = ev.program
-    wanted = _identity(place(ev, argument))
+    wanted = _identity(ev.place(argument))
     ids = _ids(ev)
     for name, export in pe.exports.items():
         if name in ids and wanted is not None and export.identity == wanted:

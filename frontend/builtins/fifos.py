@@ -10,11 +10,9 @@ from ...csl import syntax
 from ...dialects import dsd, wse
 from ...dialects.machine.fifos import verify_fifo_actions
 from .. import types
-from ..conversion import coerce
 from ..core import Evaluator
 from ..descriptors import FifoDescriptor
 from ..dsd_operands import field
-from ..expressions import place
 from ..pe import location
 from ..registry import Table, Where
 from ..struct_fields import Fields, one_of
@@ -34,7 +32,7 @@ TABLE = Table("FIFOs")
 )
 def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
-    target = place(ev, arguments[0])
+    target = ev.place(arguments[0])
     type = target.type
     is_const = type.const if isinstance(type, types.Pointer) else target.is_const
     if isinstance(type, types.Pointer):
@@ -124,7 +122,7 @@ def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
             arguments[0],
             f"@{node.name} sets a length of a FIFO known at compile time, not of a '{fifo.type}' (DSD-152)",
         )
-    length = coerce(ev, length, types.U16, arguments[1])
+    length = ev.coerce(length, types.U16, arguments[1])
     ev.code.at(ev.source, node.start)
     side = "read" if node.name == "set_fifo_read_length" else "write"
     ev.code(dsd.SetFifoLengthOp(fifo.data.symbol, side, field(ev, word(ev, length, arguments[1], "a length"))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import targets
 from ...csl import syntax
 from .. import types
-from ..conversion import coerce, extremes
+from ..conversion import extremes
 from ..core import Evaluator
 from ..late import warn as warn_of_late
 from ..pe import TASK_KINDS
@@ -24,7 +24,7 @@ def _identifier(ev: Evaluator, node: syntax.Builtin, type: types.Identifier, all
     if is_ssa(value.data):
         if type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
             ev.fail(argument, "the number of a queue must be known at compile time")
-        return Value(type, coerce(ev, value, types.U16, argument).data)
+        return Value(type, ev.coerce(value, types.U16, argument).data)
     if ev.builder is not None and type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
         warn_of_late(ev, argument)
     if isinstance(value.type, types.Int) and value.type.signed and type in TASK_KINDS:

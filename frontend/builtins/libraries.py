@@ -13,7 +13,7 @@ from ...csl import syntax
 from ...dialects import wse
 from .. import types
 from ..calls import call
-from ..conversion import cast, coerce
+from ..conversion import cast
 from ..core import Evaluator
 from ..emit import stored
 from ..modules import LIBRARIES, Module
@@ -114,9 +114,9 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             pieces.append(value.data.decode(errors="replace").replace("{", "{{").replace("}", "}}"))
             continue
         if value.type is types.COMPTIME_INT:
-            value = coerce(ev, value, types.I32, node)
+            value = ev.coerce(value, types.I32, node)
         elif value.type is types.COMPTIME_FLOAT:
-            value = coerce(ev, value, types.F32, node)
+            value = ev.coerce(value, types.F32, node)
         if types.is_float(value.type) != (format == "f"):
             ev.fail(node, f"'{{{format}}}' does not show a '{value.type}'")
         if value.type is types.BOOL:
@@ -174,7 +174,7 @@ def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     name = ev.text(arguments[0], "the name of a function")
     values = [ev.expr(argument) for argument in arguments[1:]]
     type = next((v.type for v in values if v.type is not types.COMPTIME_FLOAT), values[0].type)
-    values = [coerce(ev, value, type, argument) for value, argument in zip(values, arguments[1:], strict=True)]
+    values = [ev.coerce(value, type, argument) for value, argument in zip(values, arguments[1:], strict=True)]
     if not types.is_float(type):
         ev.fail(node, f"this works on floats, not on '{type}'")
     op, known = (_UNARY if len(values) == 1 else _BINARY)[name]

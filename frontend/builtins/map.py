@@ -11,12 +11,13 @@ from xdsl.ir import SSAValue
 from ...csl import syntax
 from ...dialects import dsd
 from .. import control, emit, types
+from ..addresses import moved, plus, scaled
 from ..calls import call, signature
 from ..conversion import cast
 from ..core import Evaluator
 from ..descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at
-from ..places import Memory, moved, plus, scaled
+from ..places import Memory
 from ..registry import Table, Where
 from ..types import Type
 from ..values import VOID, Address, Callable, Value, is_ssa

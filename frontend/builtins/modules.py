@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...csl import syntax
 from .. import types
-from ..conversion import coerce, equal
+from ..conversion import equal
 from ..core import Evaluator, suggestion
 from ..modules import INTERNAL, LIBRARIES, Module
 from ..registry import Table, Where
@@ -137,7 +137,7 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
                         if not 0 <= data < ev.session.target.routable_colors:
                             ev.fail(node, f"there is no color {data}, which the file has")
                         return Value(type, data)
-                    return coerce(ev, Value(types.COMPTIME_INT, data), type, node)
+                    return ev.coerce(Value(types.COMPTIME_INT, data), type, node)
     ev.fail(node, f"the file has {json.dumps(data)[:40]} where '{type}' is needed")
 
 

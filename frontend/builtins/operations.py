@@ -11,7 +11,6 @@ from .. import emit, types
 from ..core import Evaluator
 from ..descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at, scalar_operand
-from ..expressions import place
 from ..places import Memory
 from ..registry import Table, Where
 from ..struct_fields import Fields
@@ -76,7 +75,7 @@ def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
     """The variable a destination written `&variable` stands for."""
     if not isinstance(node, syntax.Unary) or node.operator != "&":
         return None
-    target = place(ev, node.operand)
+    target = ev.place(node.operand)
     return target.where if isinstance(target, Memory) else None
 
 
@@ -86,7 +85,7 @@ def _accumulated(
     """A source that is the variable the results go to: it is read anew for every element, so that they add up."""
     if accumulator is None or not isinstance(node, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
         return None
-    target = place(ev, node)
+    target = ev.place(node)
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
     needed = ELEMENTS[row.sources[source]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...csl import syntax
 from .. import types
 from ..core import Evaluator
-from ..expressions import place
 from ..registry import Table
 from ..types import Type
 from ..values import Value, boolean
@@ -44,7 +43,7 @@ def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
 
 @TABLE.row("@field(struct, name)", takes="a struct and the name of a field")
 def _field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return place(ev, node).load(ev, node)
+    return ev.place(node).load(ev, node)
 
 
 @TABLE.row("@has_field(struct, name)")

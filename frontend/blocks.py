@@ -1,0 +1,107 @@
+"""Blocks: statements in order, and what follows a jump that may have been taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Sequence
+from typing import NoReturn
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from ..csl import syntax
+from . import control
+from .core import Evaluator
+from .frames import Break, Continue
+from .values import VOID, Value, boolean, is_ssa
+
+
+def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
+    """Carries out statements in order, and `then`; after a jump that may have been taken, only if it has not."""
+    for position, node in enumerate(statements):
+        ev.step(node)
+        ev.execute(node)
+        if ev.builder is None:
+            continue
+        left = has_left(ev)
+        if left is True:
+            return
+        if left is not False:
+            rest = statements[position + 1 :]
+            if rest or then is not None:
+                guarded(ev, left, lambda rest=rest: run(ev, rest, then), node)
+            return
+    if then is not None:
+        then()
+
+
+def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
+    """Carries out a comptime or layout block; jumps do not lead out of it."""
+    try:
+        run(ev, statements)
+    except (Break, Continue) as jump:
+        fail_jump(ev, jump)
+
+
+def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
+    """A jump at compile time that nothing around it is meant by."""
+    what = "a loop" if jump.label is None else f"anything labeled '{jump.label}'"
+    ev.fail(jump.node, f"this is not in {what}")
+
+
+def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
+    """A label is not used again inside what it names."""
+    if node.label is None or id(node) in ev.session.facts.labels:
+        return
+    for inner in syntax.walk(node):
+        if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
+            if inner is not node:
+                ev.fail(
+                    inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
+                )
+    ev.session.facts.labels.add(id(node))
+
+
+def has_left(ev: Evaluator) -> bool | SSAValue:
+    """Whether control has left the code being emitted: known, or an SSA value."""
+    result: bool | SSAValue = False
+    for local in ev.frame.flags():
+        assert local.value is not None
+        state = local.value.data
+        if state is True:
+            return True
+        if is_ssa(state):
+            result = ev.code.value(arith.OrIOp(result, state)) if is_ssa(result) else state
+    return result
+
+
+def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
+    """Emits what follows a jump that may have been taken: only if it has not been."""
+    flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
+
+    def gone() -> Value:
+        if len(flags) == 1:
+            flags[0].value = boolean(True)
+        return VOID
+
+    def go_on() -> Value:
+        for local in flags:
+            local.value = boolean(False)
+        rest()
+        return VOID
+
+    control.branch(ev, left, gone, go_on, node)
+
+
+def run_body(ev: Evaluator, block: syntax.Block) -> None:
+    """Execute the statements of a block in a scope of its own."""
+    with ev.scope():
+        run(ev, block.statements)
+
+
+def never_ends(body: syntax.Block) -> bool:
+    """Whether control plainly does not come out at the end of a body: an endless loop or an assertion stands there."""
+    last = body.statements[-1] if body.statements else None
+    if isinstance(last, syntax.While):
+        return isinstance(last.condition, syntax.Name) and last.condition.name == "true"
+    return isinstance(last, syntax.Builtin) and last.name in ("assert", "comptime_assert", "unreachable")
