@@ -69,6 +69,25 @@ def test_named_programs_exist(page: Path) -> None:
         assert (ROOT / path).exists() or (page.parent / path).exists(), f"{page} names {path}, which does not exist"
 
 
+@pytest.mark.parametrize("name", ["design", "contributing"])
+def test_named_files_of_the_package_exist(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text()
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    paths = [path for path in re.findall(r"`([\w./-]+)`", page) if path.split("/")[0] in folders and "/" in path]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists() and "a-b" not in path] == []
+
+
+def test_parts_of_the_engine_exist() -> None:
+    """The design page names the modules that each paragraph is about."""
+    engine = (ROOT / "docs" / "design.md").read_text().partition("## The engine")[2].partition("\n## ")[0]
+    named = [
+        name for names in re.findall(r"\*\* \(((?:`\w+`(?:, )?)+)\)", engine) for name in re.findall(r"\w+", names)
+    ]
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / "runtime" / f"{name}.py").exists()] == []
+
+
 def test_every_page_is_reached_from_the_contents() -> None:
     reached, left = {CONTENTS}, [CONTENTS]
     while left:
