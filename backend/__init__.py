@@ -8,7 +8,7 @@ from xdsl.utils.target import Target
 
 
 def get_all_targets() -> dict[str, Callable[[], type[Target]]]:
-    """The targets by the names under which every xDSL tool finds them; calling an entry imports and returns it."""
+    """Return the targets by the names that every xDSL tool knows; calling an entry imports and returns it."""
 
     def get_loom_csl() -> type[Target]:
         from .csl.target import LoomCslTarget
@@ -19,7 +19,7 @@ def get_all_targets() -> dict[str, Callable[[], type[Target]]]:
 
 
 def get_own_targets() -> dict[str, Callable[[], type[Target]]]:
-    """The targets that in `loom-opt` stand in place of xDSL's of the same name."""
+    """Return the targets that replace xDSL's of the same name in `loom-opt`."""
 
     def get_csl() -> type[Target]:
         from .csl.target import CslTarget

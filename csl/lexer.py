@@ -1,4 +1,4 @@
-"""Cuts CSL text into tokens with one regular expression.
+"""Lexer of CSL: one regular expression splits the text into tokens.
 
 Tokens are parallel lists, not objects: kind, text, start and end. The kind of a keyword or of punctuation is its text;
 the other kinds are named below. Text that is no token of the language becomes one all the same (`UNKNOWN`, `NUMBER`,

@@ -1,4 +1,4 @@
-"""CSL text to tree: recursive descent, with operator precedence for expressions.
+"""Parser of CSL: recursive descent, with precedence climbing for expressions.
 
 The grammar is docs/csl-grammar.ebnf. At most three tokens are looked at and nothing is ever tried twice. A mistake is
 recorded and reading goes on at the next statement or declaration, so that one run shows several.
@@ -202,7 +202,7 @@ class Parser:
         return Note(self.source, self.starts[token], self.ends[token], message)
 
     def report(self, start: int, end: int, message: str, *notes: Note) -> None:
-        """Records an error; a second one at the same place would only repeat the first."""
+        """Record an error, unless there is one at the same place."""
         if self.diagnostics and self.diagnostics[-1].start == start:
             return
         if len(self.diagnostics) == MAX_ERRORS:
@@ -217,7 +217,7 @@ class Parser:
         raise _Abandoned
 
     def is_on_new_line(self, token: int) -> bool:
-        """Whether `token` is the first of its line."""
+        """Return True if `token` is the first of its line."""
         return token == 0 or self.source.text.find("\n", self.ends[token - 1], self.starts[token]) >= 0
 
     def is_at_margin(self, token: int) -> bool:
@@ -230,7 +230,7 @@ class Parser:
         return f"'{text if len(text) <= 30 else text[:27] + '...'}'"
 
     def fail_expected(self, expected: str, *notes: Note) -> NoReturn:
-        """The token at hand is not what must stand here. If it stands on a later line, the place is the earlier one."""
+        """Fail because the current token is not the expected one; point behind the previous one if that ends its line."""
         token = self.position
         self.fail_malformed(token, *notes)
         message = f"expected {expected}, found {self.describe(token)}"
@@ -241,7 +241,7 @@ class Parser:
         self.fail(token, message, *notes)
 
     def fail_malformed(self, token: int, *notes: Note) -> None:
-        """Fails if the token is none of CSL's, with a message of its own; else does nothing."""
+        """Fail with a message of its own if the token is not one of CSL's; else do nothing."""
         kind = self.kinds[token]
         text = self.texts[token]
         if kind == UNKNOWN:
@@ -269,13 +269,13 @@ class Parser:
         raise _TooMany
 
     def expect(self, kind: str, where: str) -> None:
-        """Steps over a token that must be there; `where` completes the sentence: `after the condition`."""
+        """Consume a required token; `where` completes the message: `after the condition`."""
         if self.kinds[self.position] != kind:
             self.fail_expected(f"'{kind}' {where}")
         self.position += 1
 
     def expect_name(self, of: str) -> str:
-        """The name that must stand here; `of` says of what: `a variable`."""
+        """Consume a required name; `of` says of what: `a variable`."""
         token = self.position
         kind = self.kinds[token]
         if kind != NAME:
@@ -290,7 +290,7 @@ class Parser:
         return self.texts[token]
 
     def broken_list(self, opening: int, close: str) -> NoReturn:
-        """After an item of a list that opened at token `opening` stands neither a comma nor its end."""
+        """Fail because an item of the list opened at token `opening` is followed by neither a comma nor its end."""
         token = self.position
         opened = self.note(opening, f"the '{self.texts[opening]}' is here")
         kinds = self.kinds
@@ -317,7 +317,7 @@ class Parser:
     # Files and declarations
 
     def file(self) -> File:
-        """The whole text. What is broken is left out of the tree and stands in `diagnostics`."""
+        """Parse the whole text. What is malformed is left out of the tree and reported in `diagnostics`."""
         declarations: list[Declaration] = []
         kinds = self.kinds
         try:
@@ -341,7 +341,7 @@ class Parser:
         return File(0, len(self.source.text), declarations, self.source)
 
     def skip_to_declaration(self) -> None:
-        """Goes on after a broken declaration: behind its `;` or `}`, or at a declaration at the start of a line."""
+        """Recover from a malformed declaration: go behind its `;` or `}`, or to a declaration that begins a line."""
         kinds = self.kinds
         token = max(self.position, self.beginning + 1)
         before = kinds[self.beginning : token]
@@ -361,7 +361,7 @@ class Parser:
         self.position = token
 
     def is_end_of_braces(self, token: int) -> bool:
-        """Whether what ended with the `}` before `token` does not go on there."""
+        """Return True if what ended with the `}` before `token` does not continue there."""
         return self.is_on_new_line(token) and self.kinds[token] not in (";", ",", ")", "]", ".", "else")
 
     def declaration(self) -> Declaration:
@@ -414,7 +414,7 @@ class Parser:
         self.fail_expected("a declaration (const, var, param, fn, task, comptime or layout)")
 
     def modified_declaration(self) -> Variable | Function:
-        """A declaration that begins with `export`, `extern`, `inline` or `noinline`, in any order."""
+        """Parse a declaration that begins with `export`, `extern`, `inline` or `noinline`, in any order."""
         start = self.position
         storage = ""
         inlining = ""
@@ -446,7 +446,7 @@ class Parser:
         return declaration
 
     def variable(self, storage: str, is_comptime: bool) -> Variable:
-        """`const`, `var` or `param`, up to its `;`."""
+        """Parse `const`, `var` or `param`, up to its `;`."""
         kinds = self.kinds
         first = self.position
         kind = kinds[first]
@@ -499,7 +499,7 @@ class Parser:
         )
 
     def attribute(self) -> tuple[str, Expression] | None:
-        """`align(n)`, `linksection(s)` or `linkname(s)`, words that are names anywhere else."""
+        """Parse `align(n)`, `linksection(s)` or `linkname(s)`, words that are names anywhere else."""
         name = self.texts[self.position]
         if name not in ATTRIBUTES or self.kinds[self.position + 1] != "(":
             return None
@@ -579,7 +579,7 @@ class Parser:
         return Parameter(self.starts[token], type.end, name, type, is_comptime)
 
     def extern_parameter(self) -> Parameter:
-        """As `parameter`, or a type alone."""
+        """Parse a parameter, or a type alone."""
         token = self.position
         if self.kinds[token] == "comptime" or (self.kinds[token] == NAME and self.kinds[token + 1] == ":"):
             return self.parameter()
@@ -596,7 +596,7 @@ class Parser:
     # Statements
 
     def block(self, label: str | None, start: int | None = None) -> Block:
-        """`{ ... }`; a broken statement is left out. `start` is the label's token if there is one."""
+        """Parse `{ ... }`, leaving out malformed statements. `start` is the label's token if there is one."""
         kinds = self.kinds
         opening = self.position
         self.position = opening + 1
@@ -618,7 +618,7 @@ class Parser:
         return Block(self.starts[opening if start is None else start], self.ends[self.position - 1], label, statements)
 
     def skip_to_statement(self, first: int) -> None:
-        """Goes on after the broken statement that begins at token `first`."""
+        """Recover from the malformed statement that begins at token `first`."""
         kinds = self.kinds
         token = max(self.position, first + 1)
         before = kinds[first:token]
@@ -644,7 +644,7 @@ class Parser:
         self.position = token
 
     def block_left_open(self, opening: int) -> NoReturn:
-        """The end of the file or a declaration has come, and the block that opened at token `opening` has no end."""
+        """Fail because the block opened at token `opening` has no end before a declaration or the end of the file."""
         token = self.position
         notes = [self.note(opening, "the '{' is here")]
         suspect = self.misplaced_end(token)
@@ -665,7 +665,7 @@ class Parser:
         raise _LeftOpen
 
     def misplaced_end(self, last: int) -> tuple[int, int] | None:
-        """The first `{` of the declaration and its `}` that begins a line, but a line indented differently."""
+        """Find the first `{` of the declaration whose `}` begins a line that is indented differently."""
         kinds = self.kinds
         opened: list[tuple[int, str]] = []
         for token in range(self.beginning, last):
@@ -682,7 +682,7 @@ class Parser:
         return line[: len(line) - len(line.lstrip())]
 
     def semicolon(self, of: str) -> None:
-        """Steps over the `;` that must follow; `of` says what."""
+        """Consume the required `;`; `of` says what it ends."""
         kinds = self.kinds
         token = self.position
         if kinds[token] == ";":
@@ -699,7 +699,7 @@ class Parser:
             raise _Abandoned
 
     def statement(self) -> Statement:
-        """One statement, with its `;` if it has one."""
+        """Parse one statement, with its `;` if it has one."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             self.too_deep()
@@ -728,12 +728,12 @@ class Parser:
         return self.kinds[self.position] == NAME and self.kinds[self.position + 1] == ":"
 
     def is_inline_loop(self, token: int | None = None) -> bool:
-        """Whether an `inline` belongs to a statement, not to a function after a block that was left open."""
+        """Return True if an `inline` belongs to a statement, not to a function after an unclosed block."""
         token = self.position if token is None else token
         return self.kinds[token] == "inline" and self.kinds[token + 1] in ("for", "while")
 
     def labeled(self) -> Statement:
-        """`label:` and the block or loop it names."""
+        """Parse `label:` and the block or loop it names."""
         token = self.position
         label = self.texts[token]
         self.position += 2
@@ -753,7 +753,7 @@ class Parser:
         return node
 
     def simple(self) -> Assign | Expression:
-        """An assignment, a call or a jump, without `;`."""
+        """Parse an assignment, a call or a jump, without `;`."""
         kinds = self.kinds
         first = self.position
         if kinds[first] == "else":
@@ -772,7 +772,7 @@ class Parser:
         return target
 
     def assignment(self, target: Expression) -> Assign:
-        """The rest of an assignment to `target`, from its operator on."""
+        """Parse the rest of an assignment to `target`, from its operator on."""
         operator = self.kinds[self.position]
         if not isinstance(target, _ASSIGNABLE):
             message = f"the left side of '{operator}' must be a variable, a field, an element or 'pointer.*'"
@@ -782,7 +782,7 @@ class Parser:
         return Assign(target.start, self.ends[self.position - 1], operator, target, value)
 
     def unused_value(self, value: Expression) -> None:
-        """Reports an expression that does nothing; of one that calls something, sema only warns."""
+        """Report an expression statement without effect; semantic analysis only warns of one that calls something."""
         kinds = self.kinds
         self.fail_malformed(self.position)
         if kinds[self.position] in (";", ")", "}") and any(isinstance(inner, _CALLS) for inner in walk(value)):
@@ -804,7 +804,7 @@ class Parser:
         self.report(value.start, value.end, "this value is not used; a statement is an assignment, a call or a jump")
 
     def parenthesized(self, where: str) -> Expression:
-        """`(expression)`; `where` completes `'(' ...`: `after 'if'`."""
+        """Parse `(expression)`; `where` completes `'(' ...`: `after 'if'`."""
         opening = self.position
         if self.kinds[opening] != "(":
             self.fail_expected(f"'(' {where}")
@@ -816,7 +816,7 @@ class Parser:
         return expression
 
     def unclosed(self, opening: int) -> NoReturn:
-        """A parenthesized expression does not end where it should."""
+        """Fail because a parenthesized expression does not end where it should."""
         opened = self.note(opening, "the '(' is here")
         if self.kinds[self.position] == "=":
             self.fail(self.position, "'=' assigns and is not an expression; to compare write '=='", opened)
@@ -850,7 +850,7 @@ class Parser:
         return If(self.starts[first], self.ends[self.position - 1], branches, otherwise)
 
     def branches(self, side: Callable[[], Statement]) -> tuple[list[IfBranch], Statement | None]:
-        """The branches of an `if` and what stands behind its last `else`, each side parsed by `side`."""
+        """Parse the branches of an `if` and its last `else`, each body by `side`."""
         kinds = self.kinds
         branches: list[IfBranch] = []
         while True:
@@ -866,7 +866,7 @@ class Parser:
                 return branches, side()
 
     def branch_body(self) -> Statement:
-        """What an `if`, an `else` or a `comptime` governs. A simple one ends before `else` or with `;`."""
+        """Parse the body of an `if`, an `else` or a `comptime`. A simple one ends before `else` or with `;`."""
         kind = self.kinds[self.position]
         if kind in _WITHOUT_SEMICOLON or self.is_label():
             return self.statement()
@@ -926,7 +926,7 @@ class Parser:
     # Expressions
 
     def expression(self, minimum: int = 1) -> Expression:
-        """An expression whose operators all have at least the precedence `minimum`."""
+        """Parse an expression whose operators all have at least the precedence `minimum`."""
         kinds = self.kinds
         if minimum == 1:
             self.depth += 1
@@ -965,7 +965,7 @@ class Parser:
         return left
 
     def operand(self) -> Expression:
-        """An operand with its prefixes and suffixes."""
+        """Parse an operand with its prefixes and suffixes."""
         token = self.position
         kind = self.kinds[token]
         if kind == NAME:
@@ -1018,7 +1018,7 @@ class Parser:
         self.fail_expected("an expression")
 
     def prefixed(self) -> Expression:
-        """`- ! ~ &`, any number of them, and what they apply to."""
+        """Parse any number of `- ! ~ &` and their operand."""
         kinds = self.kinds
         first = token = self.position
         while kinds[token] in _PREFIXES:
@@ -1033,7 +1033,7 @@ class Parser:
         return node
 
     def suffixed(self, node: Expression, first: int) -> Expression:
-        """Calls, indices, fields and dereferences behind `node`, which begins at token `first`."""
+        """Parse calls, indices, fields and dereferences behind `node`, which begins at token `first`."""
         kinds = self.kinds
         start = self.starts[first]
         while True:
@@ -1065,7 +1065,7 @@ class Parser:
         return node
 
     def expressions(self, close: str) -> list[Expression]:
-        """The list that begins at the token at hand, up to and including `close`."""
+        """Parse the list that begins at the current token, up to and including `close`."""
         kinds = self.kinds
         opening = self.position
         self.position = opening + 1
@@ -1081,7 +1081,7 @@ class Parser:
         return items
 
     def items(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
-        """As `expressions`, for a list of something else."""
+        """Parse a list of items of another kind, like `expressions`."""
         kinds = self.kinds
         opening = self.position
         self.position = opening + 1
@@ -1148,7 +1148,7 @@ class Parser:
         return String(self.starts[token], self.ends[token], self.unescaped(token))
 
     def unescaped(self, token: int) -> bytes:
-        """The bytes of the string or character literal at `token`."""
+        """Return the bytes of the string or character literal at `token`."""
         text = self.texts[token][1:-1]
         if "\\" not in text:
             return text.encode("utf-8", "surrogatepass")
@@ -1217,7 +1217,7 @@ class Parser:
         return self.aggregate(None, start)
 
     def aggregate(self, type: Expression | None, start: int) -> Aggregate:
-        """The `{ ... }` at hand, of fields or of elements."""
+        """Parse the current `{ ... }`, of fields or of elements."""
         kinds = self.kinds
         opening = self.position
         self.position = opening + 1
@@ -1339,7 +1339,7 @@ class Parser:
         return Return(self.starts[token], self.ends[self.position - 1], value)
 
     def label_reference(self) -> str | None:
-        """`:label` after `break` and `continue`."""
+        """Parse `:label` after `break` and `continue`."""
         if self.kinds[self.position] != ":":
             return None
         self.position += 1
@@ -1412,7 +1412,7 @@ class Parser:
     # Types
 
     def type(self) -> Expression:
-        """A type where nothing else can stand: without braces behind it, which begin a body there."""
+        """Parse a type where only a type can be: braces behind it begin a body."""
         kinds = self.kinds
         token = self.position
         kind = kinds[token]
@@ -1446,7 +1446,7 @@ class Parser:
         return node
 
     def type_expression(self) -> Expression:
-        """A type constructor within an expression; `{` after it gives a value of the type."""
+        """Parse a type constructor within an expression; `{` after it begins a value of the type."""
         start = self.starts[self.position]
         node = self.type()
         return self.aggregate(node, start) if self.kinds[self.position] == "{" else node
@@ -1506,7 +1506,7 @@ class Parser:
         return self.type()
 
     def struct_type(self) -> Expression:
-        """A struct or union type, with the word before it that says how it lies in memory."""
+        """Parse a struct or union type, with the word before it that gives its layout in memory."""
         kinds = self.kinds
         token = self.position
         layout = "" if kinds[token] in _STRUCT_KINDS else self.texts[token]
@@ -1615,9 +1615,9 @@ _NO_VALUE = frozenset((";", "=>", ",", ")", "]", "}", "else", END))
 
 @deep_nesting()
 def parse(text: str, path: str) -> File:
-    """The tree of a CSL file's text; `path` is the file's name in messages.
+    """Parse the text of a CSL file; `path` is the file's name in messages.
 
-    Raises CslError with all that is wrong.
+    Raises CslError with every mistake.
     """
     parser = Parser(Source(path, text))
     file = parser.file()

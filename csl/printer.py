@@ -1,4 +1,4 @@
-"""Tree to CSL text, in one canonical layout.
+"""Printer of CSL trees, in one canonical layout.
 
 What is printed parses to an equal tree. Comments and parentheses that change nothing are not in the tree and are lost.
 Trees may also be built by hand, with any offsets.
@@ -70,7 +70,7 @@ _BLOCK_LIKE = (Block, If, For, While, Switch)
 
 @deep_nesting()
 def print_file(file: File) -> str:
-    """The text of a file, ending in a newline."""
+    """Return the text of a file, ending in a newline."""
     parts: list[str] = []
     before: Declaration | None = None
     for declaration in file.declarations:
@@ -84,23 +84,23 @@ def print_file(file: File) -> str:
 
 
 def print_declaration(node: Declaration) -> str:
-    """A declaration at the left margin, without a newline at its end."""
+    """Return a declaration at the left margin, without a newline at its end."""
     return _PRINTERS[type(node)](node, "") + (";" if isinstance(node, Variable) or _is_extern(node) else "")
 
 
 def print_statement(node: Statement, indentation: str = "") -> str:
-    """A statement with its `;` if it has one; `indentation` is that of its lines but the first."""
+    """Return a statement with its `;` if it has one; `indentation` is that of its lines but the first."""
     text = _statement(node, indentation)
     return text if _ends_itself(node) else text + ";"
 
 
 def print_expression(node: Expression, indentation: str = "") -> str:
-    """An expression; `indentation` is that of its lines but the first."""
+    """Return an expression; `indentation` is that of its lines but the first."""
     return _PRINTERS[type(node)](node, indentation)
 
 
 def quoted(value: bytes) -> str:
-    """A CSL string literal of these bytes."""
+    """Return a CSL string literal of these bytes."""
     parts: list[str] = []
     for character in value.decode("utf-8", "surrogateescape"):
         code = ord(character)
@@ -143,7 +143,7 @@ def _tightness(node: Expression) -> int:
 
 
 def _operand(node: Expression, least: int, indentation: str) -> str:
-    """The expression, in parentheses if it holds together less tightly than `least`."""
+    """Return the expression, in parentheses if its precedence is below `least`."""
     text = _PRINTERS[type(node)](node, indentation)
     return text if _tightness(node) >= least else f"({text})"
 
@@ -153,7 +153,7 @@ def _type(node: Expression, indentation: str) -> str:
 
 
 def _list(opening: str, texts: list[str], closing: str, indentation: str, padding: str = "") -> str:
-    """Items on one line if they fit, else one to a line. Only the last may have several lines of its own."""
+    """Print items on one line if they fit, else one to a line. Only the last may have several lines of its own."""
     if not texts:
         return opening + closing
     length = len(indentation + opening) + sum(len(text) + 2 for text in texts[:-1]) + len(texts[-1].split("\n")[0])
@@ -307,12 +307,12 @@ def _block(node: Block, indentation: str) -> str:
 
 
 def _ends_itself(node: Statement) -> bool:
-    """Whether the statement takes no `;`: it ends in a block, or in a statement that has one already."""
+    """Return True if the statement takes no `;`: it ends in a block, or in a statement that has one already."""
     return isinstance(node, _BLOCK_LIKE) or (isinstance(node, Comptime) and _ends_itself(node.operand))
 
 
 def _statement(node: Statement, indentation: str) -> str:
-    """A statement, with `;` only where one stands within it."""
+    """Return a statement without its own `;`; statements within it keep theirs."""
     if isinstance(node, If):
         return _if_statement(node, indentation)
     if isinstance(node, Comptime):
@@ -321,7 +321,7 @@ def _statement(node: Statement, indentation: str) -> str:
 
 
 def _takes_else(node: Statement) -> bool:
-    """Whether an `else` printed behind the statement would be taken for part of it."""
+    """Return True if an `else` printed behind the statement would be parsed as part of it."""
     if isinstance(node, If):
         return node.otherwise is None or _takes_else(node.otherwise)
     if isinstance(node, For | While):
@@ -330,13 +330,13 @@ def _takes_else(node: Statement) -> bool:
 
 
 def _last(node: Expression, indentation: str) -> str:
-    """The expression with which a statement or expression ends, closed to an `else` that follows."""
+    """Return the last expression of a statement, in parentheses if it would take an `else` that follows."""
     text = print_expression(node, indentation)
     return f"({text})" if _takes_else(node) else text
 
 
 def _if_statement(node: If, indentation: str) -> str:
-    """A chain of branches, where all but the last body must not take the `else` that follows."""
+    """Print a chain of branches, of which all but the last body must not take the `else` that follows."""
     bodies: list[tuple[str, Statement]] = [
         (f"if ({print_expression(branch.condition, indentation)})", branch.body) for branch in node.branches
     ]

@@ -1,4 +1,4 @@
-"""A CSL file's text, the places in it, and messages about them as compilers print them.
+"""Source text of a CSL file, places in it, and diagnostics as compilers print them.
 
 Knows nothing of the language: the evaluation of a program reports its errors with the same classes.
 """
@@ -38,7 +38,7 @@ class Source:
         return line, offset - starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        """Line number `line`, without its end."""
+        """Return line number `line`, without its end."""
         starts = self._starts()
         end = starts[line] - 1 if line < len(starts) else len(self.text)
         return self.text[starts[line - 1] : end].rstrip("\r")
@@ -49,7 +49,7 @@ class Source:
         return f"{self.path}:{line}:{column}"
 
     def excerpt(self, start: int, end: int) -> str:
-        """The line of `start`, and below it a caret under `start` with tildes up to `end` or the line's end."""
+        """Return the line of `start`, and below it a caret under `start` with tildes up to `end` or the line's end."""
         line, column = self.line_and_column(start)
         text = self.line_text(line)
         first = column - 1

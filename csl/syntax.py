@@ -1,4 +1,4 @@
-"""The tree of a CSL file, as it was written: nothing is resolved, evaluated or checked here.
+"""Syntax tree of a CSL file as it was written: nothing is resolved, evaluated or checked here.
 
 Every node has `start` and `end`, character offsets into the text of its file. Parentheses are not nodes; their
 characters belong to no node but the enclosing one. Types are expressions, as in the language: `i16` is a `Name`.
@@ -460,7 +460,7 @@ Declaration: TypeAlias = Variable | Function | ComptimeBlock | Layout
 
 
 def _shown(value: object, depth: int) -> str:
-    """A node as its constructor would be called without offsets; what lies deep is left out."""
+    """Return a node as its constructor call without offsets, down to a limited depth."""
     if isinstance(value, Node):
         fields = [_shown(getattr(value, name), depth + 1) for name in value.fields] if depth < 20 else ["..."]
         return f"{type(value).__name__}({', '.join(fields)})"
@@ -470,7 +470,7 @@ def _shown(value: object, depth: int) -> str:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below `node`, in the order of `fields`."""
+    """Return the children of `node`, in the order of `fields`."""
     for name in node.fields:
         value: object = getattr(node, name)
         if isinstance(value, Node):
@@ -480,7 +480,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and all nodes below it, each before those below it."""
+    """Return `node` and all its descendants in preorder."""
     pending = [node]
     while pending:
         node = pending.pop()
@@ -489,7 +489,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def equal(left: Node, right: Node) -> bool:
-    """Whether two trees say the same, wherever they stand in their texts."""
+    """Return True if two trees are equal but for their offsets."""
     pending: list[tuple[object, object]] = [(left, right)]
     while pending:
         one, other = pending.pop()

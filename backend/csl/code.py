@@ -1,8 +1,8 @@
-"""Bodies of functions and tasks: `arith`, `math`, `scf` and `memref` as CSL statements.
+"""CSL statements from `arith`, `math`, `scf` and `memref`: the bodies of functions and tasks.
 
 Every SSA value becomes a `const` local, or the expression itself where it is short, has no effect and is used once.
-Values that structured control flow hands on become `var` locals, assigned where a region yields. What other dialects
-mean is left to subclasses.
+Results of structured control flow become `var` locals, assigned where a region yields. Operations of other dialects
+are left to subclasses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Place:
 
     @property
     def address(self) -> Expression:
-        """A pointer to it."""
+        """A pointer to the array or variable."""
         return tree.address_of(self.expression) if self.pointer is None else self.pointer
 
 
@@ -58,42 +58,42 @@ class Code:
     # For subclasses
 
     def write_operation(self, op: Operation) -> bool:
-        """Write an operation of another dialect; False if it is none that can be written."""
+        """Write an operation of another dialect; return False if CSL has no equivalent."""
         raise NotImplementedError
 
     def place_of(self, user: Operation, value: SSAValue) -> Place:
-        """The array or variable a memref is."""
+        """Return the array or variable that a memref is."""
         raise NotImplementedError
 
     def element_of(self, user: Operation, array: SSAValue, indices: Sequence[SSAValue]) -> Place:
-        """The element of an array, or the variable that a memref of rank 0 is."""
+        """Return the element of an array, or the variable that a memref of rank 0 is."""
         place = self.place_of(user, array)
         expression = tree.index(place.expression, [self.value(index) for index in indices])
         return replace(place, expression=expression)
 
     def library(self, name: str) -> str:
-        """How the file calls a library it imports, such as `math`."""
+        """Import a library such as `math` if need be; return its name in the file."""
         raise NotImplementedError
 
     def type_text(self, user: Operation, type: Attribute) -> str:
-        """The name of a type of CSL; raises LoomError at `user` if there is none."""
+        """Return the name of a type in CSL; raises LoomError at `user` if CSL has none."""
         text = scalar_type(type)
         if text is None:
             raise refuse(user, f"{user.name} has a value of type {type}, which CSL does not have; use another type")
         return text
 
     def refuse_operation(self, op: Operation) -> LoomError:
-        """The error at an operation that CSL cannot say."""
+        """Return the error at an operation that CSL cannot express."""
         return refuse(op, f"{op.name} cannot be written in CSL; replace it before printing")
 
     def skipped(self, op: Operation) -> bool:
-        """Whether nothing is to be written for an operation because another one says it too."""
+        """Return True if an operation is written as part of another one."""
         return False
 
     # Values
 
     def type_of(self, user: Operation, value: SSAValue) -> Expression | None:
-        """The type a declaration of the value says; None to leave it out."""
+        """Return the type to write in a declaration of the value; None to omit it."""
         return tree.name(self.type_text(user, value.type))
 
     def is_constant(self, value: SSAValue) -> bool:
@@ -106,11 +106,11 @@ class Code:
         self._constants[value] = number
 
     def set_value(self, value: SSAValue, expression: Expression) -> None:
-        """From now on `expression` stands for the value."""
+        """Use `expression` for the value from now on."""
         self._expressions[value] = expression
 
     def value(self, value: SSAValue, *, typed: bool = False) -> Expression:
-        """What stands for a value; a constant as a bare literal, or if `typed` with its type."""
+        """Return the expression of a value; a constant is a bare literal, or with its type if `typed`."""
         if value not in self._constants:
             return self._expressions[value]
         type = scalar_type(value.type) or INDEX
@@ -121,7 +121,7 @@ class Code:
         self.statements.append(statement)
 
     def bind(self, op: Operation, expression: Expression, *, pure: bool = True) -> None:
-        """Make `expression` the result of `op`: under a name, or where it is used."""
+        """Make `expression` the result of `op`: declare a name for it, or substitute it at its use."""
         result = op.results[0]
         if pure and not self._uses(result):
             return
@@ -135,7 +135,7 @@ class Code:
         self.declare(op, result, expression)
 
     def declare(self, op: Operation, value: SSAValue, expression: Expression) -> None:
-        """A `const` local of this value."""
+        """Declare a `const` local of this value."""
         local = self.names.new(value.name_hint)
         self.emit(tree.declare("const", local, self.type_of(op, value), expression))
         self.set_value(value, tree.name(local))
@@ -150,13 +150,13 @@ class Code:
     # Statements
 
     def body(self, block: Block) -> list[Statement]:
-        """The statements of a block, after what may stand in `statements` already."""
+        """Write a block; return its statements, after those that `statements` already holds."""
         for op in block.ops:
             self.write(op)
         return self.statements
 
     def _region(self, region: Region, results: Sequence[syntax.Name | None] = ()) -> list[Statement]:
-        """The statements of a region of `scf`, which assigns what it yields to `results`."""
+        """Return the statements of a region of `scf`, which assign what it yields to `results`."""
         outer, self.statements = self.statements, []
         if region.blocks:
             block = region.block
@@ -167,7 +167,7 @@ class Code:
         return written
 
     def write(self, op: Operation) -> None:
-        """Write one operation; raises LoomError at what CSL cannot say."""
+        """Write one operation; raises LoomError at what CSL cannot express."""
         if self.skipped(op):
             return
         first = len(self.statements)
@@ -195,7 +195,7 @@ class Code:
         self.note_origin(op, self.statements[first:])
 
     def note_origin(self, op: Operation, written: Sequence[Statement]) -> None:
-        """Called with the statements that an operation became."""
+        """Note the statements that an operation became."""
 
     def _other(self, op: Operation) -> None:
         if op.dialect_name() in ("arith", "math"):
@@ -251,7 +251,7 @@ class Code:
     # Control flow
 
     def _result_variables(self, op: Operation, initial: Sequence[SSAValue | None]) -> list[syntax.Name | None]:
-        """A `var` for each result that is used, with an initial value where there is one."""
+        """Declare a `var` for each result that is used, with its initial value if there is one."""
         variables: list[syntax.Name | None] = []
         for result, start in zip(op.results, initial, strict=True):
             if not self._uses(result) and start is None:
@@ -269,7 +269,7 @@ class Code:
         return tree.name(local)
 
     def _assign_all(self, op: Operation, targets: Sequence[syntax.Name | None], values: Sequence[SSAValue]) -> None:
-        """Assignments that happen at once: none reads what another has written."""
+        """Assign in parallel: no assignment reads what another has written."""
         pending: list[tuple[syntax.Name, SSAValue, Expression]] = []
         for target, value in zip(targets, values, strict=False):
             if target is None:

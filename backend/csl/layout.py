@@ -1,4 +1,4 @@
-"""The layout of a program: its rectangle, what each PE runs with which parameters, its routes, and what it exports."""
+"""The layout file of a program: rectangle, code and parameters of each PE, routes, exports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_STREAMS = 4
 
 @dataclass(frozen=True)
 class PrintedPe:
-    """A PE program, the file it is in, and what that file asks of the layout."""
+    """A PE program, its file, and the parameters that the file needs from the layout."""
 
     pe: wse.PeOp
     file_name: str
@@ -58,13 +58,13 @@ class Layout:
         self._exports = self._collect_exports()
 
     def answer_every_launch(self) -> None:
-        """Let every PE take part in every launch: one that has no such function lets the host go on at once."""
+        """Let every PE answer every launch: one without the function unblocks the command stream at once."""
         functions = self._functions()
         for pe in self.pes:
             pe.printed.answer({name: export for name, export in functions.items() if name not in pe.printed.exports})
 
     def fill(self) -> None:
-        """Give the PEs without a program one that does nothing but take part in launches: each needs code."""
+        """Give the PEs without a program one that only answers launches: every PE needs code."""
         if not self._covered():
             self._idle = idle_program(self._functions())
 
@@ -72,7 +72,7 @@ class Layout:
         return {name: export for name, export in self._exports.items() if export.mutable is None}
 
     def file(self) -> syntax.File:
-        """The tree of the file."""
+        """Return the tree of the file."""
         width, height = (tree.integer(side) for side in self.size)
         statements: list[Statement] = [tree.builtin("set_rectangle", width, height)]
         for pe in self.pes:
@@ -99,11 +99,11 @@ class Layout:
         return syntax.File(NOWHERE, NOWHERE, declarations, Source("", ""))
 
     def idle_file(self) -> syntax.File | None:
-        """The program of the PEs that have none but must answer launches."""
+        """Return the file of the program that only answers launches."""
         return None if self._idle is None else self._idle.file()
 
     def _streams(self) -> dict[str, Expression]:
-        """The colors by which the memcpy library streams: up to four to the PEs, and four from them."""
+        """Return the colors on which the memcpy library streams: up to four to the PEs, and four from them."""
         fields: dict[str, Expression] = {}
         counts = {"in": 0, "out": 0}
         for op in self.program.body.block.ops:
@@ -180,7 +180,7 @@ class Layout:
         shape: tuple[int, ...],
         indices: Sequence[Expression],
     ) -> Expression:
-        """An element of a table of the values."""
+        """Return the element of a table of the values for the PE."""
         if op not in self._table_names:
             self._table_names[op] = self._names.new(f"{pe.pe.sym_name.data}_{name}")
             elements = [literal_of(type, value) for value in values]
@@ -189,7 +189,7 @@ class Layout:
         return tree.index(tree.name(self._table_names[op]), indices)
 
     def _queue_color(self, queue: wse.QueueOp, x: Expression, y: Expression, region: Rectangle) -> Expression:
-        """The color a queue serves on the PE (x, y) of a region."""
+        """Return the color that a queue serves on the PE (x, y) of a region."""
         candidates: list[tuple[str, list[Rectangle]]] = []
         served = 0
         for entry in queue.colors:
@@ -208,7 +208,7 @@ class Layout:
         return chosen
 
     def _unused_color(self, queue: wse.QueueOp) -> str:
-        """A color for a queue on the PEs where it serves none."""
+        """Return a color for a queue on the PEs where it serves none."""
         key = queue.sym_name.data
         if key not in self._unused:
             if self._spare:
@@ -262,7 +262,7 @@ class Layout:
 
 
 def _switches(switch: wse.SwitchAttr) -> Expression:
-    """The fields of `.switches`."""
+    """Return the fields of `.switches`."""
 
     def ports(names: Sequence[str]) -> Expression:
         found = [tree.name(name.upper()) for name in names]
@@ -291,7 +291,7 @@ def _color(name: str, number: int) -> syntax.Variable:
 
 
 def _linear(table: NDArray[Any], type: str, x: Expression, y: Expression) -> Expression | None:
-    """The numbers of a table [height, width] as `a * x + b * y + c`, if they are that."""
+    """Return the numbers of a table [height, width] as `a * x + b * y + c`; None if they are not affine."""
     height, width = table.shape
     first = int(table[0, 0])
     across = int(table[0, 1]) - first if width > 1 else 0
@@ -323,7 +323,7 @@ def _described(export: Export) -> str:
 
 
 def _shared(one: Rectangle, other: Rectangle) -> int:
-    """How many PEs two regions that meet share."""
+    """Count the PEs that two intersecting regions share."""
     count = 1
     for a, b in zip(one, other, strict=True):
         first = first_common(a, b)

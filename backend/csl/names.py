@@ -1,4 +1,4 @@
-"""Identifiers of a CSL file: those of the IR where CSL takes them, others where it does not."""
+"""Identifiers of a CSL file: those of the IR if they are valid in CSL, else similar ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEVICES = words("aux con nul prn") | {f"{kind}{number}" for kind in ("com", "lpt
 def file_name_problem(name: str) -> str | None:
     """Return what keeps a name that a program chooses from being that of a CSL file of its directory; None if nothing.
 
-    Such a file never lies elsewhere, is never hidden, and is never taken for something other than CSL.
+    Such a file is never in another directory, never hidden, and always ends in `.csl`.
     """
     stem = name.removesuffix(".csl")
     if not stem:
@@ -42,18 +42,18 @@ def file_name_problem(name: str) -> str | None:
 
 
 class Names:
-    """The names taken so far in a file or a function of it."""
+    """The names in use in a file or in a function of it."""
 
     def __init__(self, outer: Names | None = None) -> None:
         self._taken: set[str] = set()
         self._outer = outer
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Take these as they are."""
+        """Mark these names as in use."""
         self._taken.update(names)
 
     def new(self, wanted: str | None, otherwise: str = "v") -> str:
-        """`wanted` made into an identifier nothing else has, with a number if need be."""
+        """Return a new identifier like `wanted`, with a number if it is in use."""
         base = re.sub(r"\W", "_", wanted or "", flags=re.ASCII)
         if not base or base == "_":
             base = otherwise

@@ -1,4 +1,4 @@
-"""Bodies of a PE program: the operations of `wse` and `dsd` as CSL statements."""
+"""CSL statements from operations of `wse` and `dsd`: the bodies of a PE program."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class PeCode(Code):
             self.emit(call)
 
     def _view(self, op: wse.ViewOp) -> None:
-        """A pointer to the memory; a constant, though what it points to is not."""
+        """Return a constant pointer to the memory, which itself may change."""
         if not self._uses(op.result):
             return
         assert isa(op.result.type, MemRefType)
@@ -166,7 +166,7 @@ class PeCode(Code):
             self._places[op.result] = Place(tree.dereference(pointer), element)
 
     def _print(self, op: wse.PrintOp) -> None:
-        """Calls of the library that prints in simulation."""
+        """Return calls of the library that prints in simulation."""
         library = self.library("simprint")
         texts, conversions = split_format(op.format.data)
 
@@ -214,7 +214,7 @@ class PeCode(Code):
     # The counter of the command stream is a call of the memcpy library
 
     def skipped(self, op: Operation) -> bool:
-        """Whether the operation is part of `count += 1` on the counter of the command stream."""
+        """Return True if the operation is part of `count += 1` on the counter of the command stream."""
         if self._counter is None:
             return False
         match op:
@@ -259,7 +259,7 @@ class PeCode(Code):
     # Descriptors
 
     def _unsigned(self, value: dsd.Integer) -> Expression:
-        """A length: an i16 that CSL takes as u16."""
+        """Return a length: an i16 of the IR, which CSL takes as u16."""
         number = dsd.constant_extent(value)
         if number is not None:
             return tree.integer(number)
@@ -275,7 +275,7 @@ class PeCode(Code):
         return tree.builtin("as", tree.name("i8"), self.value(value))
 
     def _address(self, user: Operation, base: SSAValue) -> Expression:
-        """A pointer to an array, or to the variable of a memref of rank 0."""
+        """Return a pointer to an array, or to the variable that a memref of rank 0 is."""
         return self.place_of(user, base).address
 
     def _get_dsd(self, op: Operation, fields: dict[str, Expression]) -> None:
@@ -387,7 +387,7 @@ class PeCode(Code):
     # Registers
 
     def _register(self, type: dsr.RegisterType, *, fifo: bool = False) -> Expression:
-        """A physical register; without a number, none that could be named."""
+        """Return a physical register; raises LoomError for one without a number."""
         number = tree.integer(-1 if type.number is None else type.number)
         file = type.file()
         if isinstance(type, dsr.DescriptorRegisterType):

@@ -1,4 +1,4 @@
-"""One `wse.pe` as a CSL file: what stands outside its functions, and the operations of the PE within them."""
+"""One `wse.pe` as a CSL file: globals, functions, tasks and the comptime block."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ X_EXTENT, Y_EXTENT = "rectangle_width", "rectangle_height"
 
 @dataclass(frozen=True)
 class Export:
-    """How a layout names what the host sees: the CSL type, and for data whether the host may write it."""
+    """An exported symbol as the layout names it: its CSL type, and for data whether the host may write it."""
 
     type: Expression
     text: str
@@ -42,7 +42,7 @@ class Export:
 
 @dataclass
 class PeFile:
-    """A printed PE program, and what the layout must give it and say about it.
+    """A printed PE program, the parameters it takes from the layout, and its exports.
 
     `color_params` maps a param of type `color` to the queue whose color it is; a color that is the same on every PE
     has the color's symbol instead.
@@ -57,7 +57,7 @@ class PeFile:
     exports: dict[str, Export] = field(default_factory=dict[str, Export])
 
     def answer(self, launches: Mapping[str, Export]) -> None:
-        """Add a function for each of these exports that does nothing but let the host go on."""
+        """Add a function for each of these exports that only unblocks the command stream."""
         for shown, export in launches.items():
             name = self.names.new(shown)
             inner = Names(self.names)
@@ -71,7 +71,7 @@ class PeFile:
             self.comptime.append(_export_symbol(name, shown))
 
     def file(self) -> syntax.File:
-        """The tree of the file."""
+        """Return the tree of the file."""
         declarations = list(self.declarations)
         if self.comptime:
             declarations.append(syntax.ComptimeBlock(NOWHERE, NOWHERE, tree.block(self.comptime)))
@@ -142,7 +142,7 @@ class PeProgram:
                     self._pointers[export] = self.names.new(f"{self.called[symbol]}_ptr")
 
     def write(self) -> PeFile:
-        """The file; raises LoomError at what CSL cannot say."""
+        """Return the file; raises LoomError at what CSL cannot express."""
         for op in self.pe.body.block.ops:
             match op:
                 case wse.BufferOp():
@@ -174,22 +174,22 @@ class PeProgram:
     # What other parts ask for
 
     def library(self, name: str) -> str:
-        """The name under which the file imports a library."""
+        """Import a library if need be; return its name in the file."""
         default = {"layout": "layout_mod"}.get(name, name)
         return self._libraries.setdefault(name, default)
 
     def extent(self, axis: wse.Axis) -> str:
-        """The param that holds the rectangle's size."""
+        """Return the param that holds the rectangle's width or height."""
         return self._extents.setdefault(axis, X_EXTENT if axis is wse.Axis.X else Y_EXTENT)
 
     def color(self, symbol: str) -> str:
-        """The param that holds a color."""
+        """Return the param that holds a color."""
         name = self._color_names[symbol]
         self.result.color_params.setdefault(name, symbol)
         return name
 
     def color_of(self, queue: wse.QueueOp) -> str:
-        """The param that holds the color a queue serves."""
+        """Return the param that holds the color that a queue serves."""
         if len(queue.colors) == 1 and queue.colors.data[0].is_everywhere:
             return self.color(queue.colors.data[0].color_name)
         name = self._queue_colors[queue.sym_name.data]
@@ -197,14 +197,14 @@ class PeProgram:
         return name
 
     def member(self, op: Operation, symbol: str) -> Operation:
-        """The operation of this PE program called `symbol`."""
+        """Return the operation of this PE program that defines `symbol`."""
         found = self.members.get(symbol)
         if found is None:
             raise refuse(op, f"{op.name} names @{symbol}, which is not in wse.pe @{self.pe.sym_name.data}")
         return found
 
     def blockable(self, op: Operation, symbol: str) -> Expression:
-        """What `@block` and `@unblock` take for a task, a queue or, on WSE-2, a color."""
+        """Return the argument of `@block` and `@unblock` for a task, a queue or, on WSE-2, a color."""
         found = self.members.get(symbol)
         if isinstance(found, wse.TaskOp):
             return tree.name(self.task_ids[symbol])
@@ -213,7 +213,7 @@ class PeProgram:
         return tree.name(self.color(symbol))
 
     def place(self, buffer: wse.BufferOp) -> Place:
-        """How a buffer is written where its elements are meant."""
+        """Return the expression whose elements are those of a buffer."""
         expression: Expression = tree.name(self.called[buffer.sym_name.data])
         if (pointee := self._pointees.get(buffer.sym_name.data)) is not None:
             symbol = buffer.sym_name.data
@@ -224,7 +224,7 @@ class PeProgram:
         return Place(expression, self.element_of(buffer))
 
     def element_of(self, buffer: wse.BufferOp) -> str:
-        """The CSL type of a buffer's elements: unsigned if the host sees it so."""
+        """Return the CSL type of a buffer's elements: unsigned if the host sees it so."""
         element = scalar_type(buffer.type.element_type)
         if element is None:
             raise refuse(buffer, f"a buffer of {buffer.type} has no type in CSL; use another element type")
@@ -236,13 +236,13 @@ class PeProgram:
         return f"u{element[1:]}" if True in signs and element[0] == "i" else element
 
     def unblock_command_stream(self) -> Expression:
-        """The call that lets the host go on."""
+        """Return the call that unblocks the command stream."""
         return _unblock_command_stream()
 
     # Pointers
 
     def _read_pointers(self) -> None:
-        """Find the variables that hold addresses: what they point to is their type in CSL."""
+        """Find the variables that hold addresses, and the type of what they point to."""
         for op in self.pe.body.block.ops:
             if isinstance(op, wse.InitializeOp):
                 self._initial.setdefault(op.buffer.string_value(), []).append(op)
@@ -283,7 +283,7 @@ class PeProgram:
                 self._pointees[symbol] = element
 
     def _is_changed(self, buffer: wse.BufferOp) -> bool:
-        """Whether the program may write a buffer."""
+        """Return True if the program may write a buffer."""
         symbol = buffer.sym_name.data
         for op in self.pe.walk():
             if _names_address_of(op, symbol):
@@ -294,7 +294,7 @@ class PeProgram:
         return False
 
     def _is_split(self, buffer: wse.BufferOp) -> bool:
-        """Whether every use of a buffer of rank 1 is a load or store of one known element."""
+        """Return True if every use of a buffer of rank 1 is a load or store at a constant index."""
         symbol = buffer.sym_name.data
         if len(buffer.type.get_shape()) != 1 or symbol in self._exports:
             return False
@@ -307,7 +307,7 @@ class PeProgram:
         return True
 
     def _split_buffer(self, op: wse.BufferOp) -> None:
-        """A variable for each element: a pointer for an address, a number for what is none."""
+        """Declare a variable for each element: a pointer if it holds an address, else a number."""
         symbol, (count,) = op.sym_name.data, op.type.get_shape()
         element = self.element_of(op)
         values = [0] * count if op.value is None else numbers_of(op.value)
@@ -331,7 +331,7 @@ class PeProgram:
             self.split[symbol].append(Place(tree.name(name), element))
 
     def _pointer_value(self, buffer: wse.BufferOp, pointee: str) -> Expression | None:
-        """The initial value of a variable that holds an address; None if it holds none at first."""
+        """Return the initial value of a variable that holds an address; None if it has none."""
         initial = self._initial.get(buffer.sym_name.data, [])
         if not initial:
             return None
@@ -349,7 +349,7 @@ class PeProgram:
         return self._address(op, buffer, target)
 
     def _address(self, op: wse.InitializeOp, buffer: wse.BufferOp, target: wse.BufferOp) -> Expression:
-        """The address that a variable holds at first."""
+        """Return the initial address in a variable."""
         name = tree.name(self.called[target.sym_name.data])
         if not op.bytes_on:
             return tree.unary("&", name)
@@ -368,7 +368,7 @@ class PeProgram:
         return tree.unary("&", tree.index(name, indices))
 
     def _pointer_type(self, symbol: str, pointee: str, initial: wse.InitializeOp | None) -> Expression:
-        """The type of a variable that holds addresses: an array's address points to many, an element's to one."""
+        """Return the type of a variable that holds addresses: `[*]T` for an array's address, `*T` for an element's."""
         type = tree.name(pointee)
         if initial is None or not initial.bytes_on:
             return tree.many_pointer_type(type)
@@ -452,7 +452,7 @@ class PeProgram:
             self._export_buffer(op, export)
 
     def _converted(self, op: wse.InitializeOp, param: str, element: str) -> Expression:
-        """A param as an element of a buffer, which may be unsigned where the param is signed."""
+        """Convert a param to the element type of a buffer, which may be unsigned where the param is signed."""
         found = self.member(op, param)
         assert isinstance(found, wse.ParamOp), "verified: it is a parameter"
         value = tree.name(self.called[param])
@@ -460,7 +460,7 @@ class PeProgram:
         return value if same else tree.builtin("bitcast", tree.name(element), value)
 
     def _export_pointer(self, buffer: wse.BufferOp, export: wse.ExportOp, pointee: str) -> None:
-        """A variable that is a pointer, through which the host copies."""
+        """Export a pointer variable, through which the host copies."""
         if export.points_to is None:
             message = "holds an address and is exported itself, which CSL cannot say; export it with points_to"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}")
@@ -508,7 +508,7 @@ class PeProgram:
         self._comptime.append(_export_symbol(launched, shown))
 
     def _export_buffer(self, buffer: wse.BufferOp, export: wse.ExportOp) -> None:
-        """A pointer to the buffer, which is what the host copies by."""
+        """Export a pointer to the buffer, through which the host copies."""
         shown, element = export.exported_name, self.element_of(buffer)
         name = self.called[buffer.sym_name.data]
         type = tree.many_pointer_type(tree.name(element))
@@ -536,7 +536,7 @@ class PeProgram:
             self._comptime.append(tree.builtin("unblock", self.blockable(op, op.sym_name.data)))
 
     def parameter_types(self, op: wse.FuncOp) -> list[str]:
-        """The CSL types of a function's parameters: unsigned where the host sees them so."""
+        """Return the CSL types of a function's parameters: unsigned where the host sees them so."""
         types = [self._scalar(op, type) for type in op.function_type.inputs]
         exports = self._exports.get(op.sym_name.data, [])
         unsigned = {position for export in exports for position in export.unsigned_positions}
@@ -553,7 +553,7 @@ class PeProgram:
         return text
 
     def _name_launchers(self) -> dict[str, str]:
-        """For the exported functions that the program calls too: the name of the one that the host launches."""
+        """Name a wrapper to launch for each exported function that the program also calls."""
         called = {op.callee.string_value() for op in self.pe.walk() if isinstance(op, wse.CallOp)}
         return {
             name: self.names.new(f"launch_{self.called[name]}")
@@ -647,7 +647,7 @@ class PeProgram:
 
 
 def idle_program(launches: Mapping[str, Export]) -> PeFile:
-    """The program of a PE that does nothing but take part in launches."""
+    """Return the program of a PE that only answers launches."""
     names = Names()
     names.reserve(["memcpy_params", "sys_mod"])
     idle = PeFile(names, [tree.declare("param", "memcpy_params", None, None), _memcpy()])
@@ -676,14 +676,14 @@ def _import(name: str, module: str, parameters: Expression | None = None) -> syn
 
 
 def _names_address_of(op: Operation, symbol: str) -> bool:
-    """Whether an operation takes the address of a buffer."""
+    """Return True if an operation takes the address of a buffer."""
     if isinstance(op, wse.AddressOfOp):
         return op.buffer.string_value() == symbol
     return isinstance(op, wse.InitializeOp) and op.target is not None and op.target.string_value() == symbol
 
 
 def _is_known_element(user: Operation, array: SSAValue) -> bool:
-    """Whether an operation loads or stores one element of an array that is known here."""
+    """Return True if an operation loads or stores one element of an array at a constant index."""
     if isinstance(user, memref.LoadOp) or (isinstance(user, memref.StoreOp) and user.value is not array):
         indices = user.indices
     else:
@@ -692,11 +692,11 @@ def _is_known_element(user: Operation, array: SSAValue) -> bool:
 
 
 def numbers_of(value: DenseIntOrFPElementsAttr) -> list[int | float]:
-    """The elements of a dense value, row-major; one for a splat."""
+    """Return the elements of a dense value, row-major; one for a splat."""
     values = cast("Sequence[int | float]", value.get_values())
     return [values[0]] if value.is_splat() else list(values)
 
 
 def _bits(number: int | float) -> bool:
-    """Whether a number is anything but all zero bits."""
+    """Return True if a number has a bit that is not zero."""
     return number != 0 or str(number).startswith("-")

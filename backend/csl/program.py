@@ -1,4 +1,4 @@
-"""A `wse.program` as CSL files: ids for what has none, one file for each `wse.pe`, and the layout."""
+"""CSL files of a `wse.program`: one file for each `wse.pe`, and the layout; ids are chosen where none are given."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ LAYOUT_FILE = "layout.csl"
 
 @deep_nesting()
 def source_of(module: ModuleOp) -> dict[str, str]:
-    """The text of each file of the program in `module`, the layout first; the module stays as it is.
+    """Return the text of each file of the program in `module`, the layout first; the module is not changed.
 
-    Raises LoomError at the first operation that cannot be written in CSL, naming it.
+    Raises LoomError, naming the operation, at the first that CSL cannot express.
     """
     return {name: print_file(file) for name, file in files_of(module).items()}
 
 
 def files_of(module: ModuleOp) -> dict[str, syntax.File]:
-    """The tree of each file; as `source_of`."""
+    """Return the tree of each file, like `source_of`."""
     _check_one_program(module)
     (program,) = (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
     target = targets.get(program.target.data)
@@ -82,7 +82,7 @@ def _check_one_program(module: ModuleOp) -> None:
 
 
 def _with_queues(module: ModuleOp) -> wse.ProgramOp:
-    """A copy of the program in which every descriptor of wavelets has a queue, and every queue an id."""
+    """Return a copy of the program in which every fabric descriptor has a queue, and every queue an id."""
     copy = module.clone()
     (program,) = (op for op in copy.body.block.ops if isinstance(op, wse.ProgramOp))
     open_queues = {
@@ -106,7 +106,7 @@ _CHOSEN = "csl.chosen_id"
 
 
 def _keep_clear_of_memcpy(program: wse.ProgramOp, target: Target) -> None:
-    """Exchange queue ids that we chose and the memcpy library uses for ids that nobody uses, as far as there are any.
+    """Replace queue ids that we chose and that the memcpy library uses by unused ids, while there are any.
 
     On WSE-2 a queue is also a microthread, so an id of an input and of an output queue changes together. On WSE-3 it is
     by default, so that an id is given to a queue only if no other of either kind has it.
@@ -168,13 +168,13 @@ def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:
 
 
 def _spare(program: wse.ProgramOp, target: Target, colors: Mapping[str, int]) -> list[int]:
-    """Colors that the program does not use."""
+    """Return the colors that the program does not use."""
     taken = {*colors.values(), *target.memcpy.colors}
     return [color for color in range(target.routable_colors) if color not in taken]
 
 
 def _number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> dict[str, int]:
-    """An id for each local task."""
+    """Return an id for each local task."""
     for op in pe.body.block.ops:
         kept = {
             wse.TaskKind.LOCAL: target.memcpy.local_task_ids,

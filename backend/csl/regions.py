@@ -1,4 +1,4 @@
-"""Regions of PEs as loops and conditions of a layout."""
+"""Loops and conditions of a layout over regions of PEs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ X, Y = "x", "y"
 
 
 def resolved(placement: ArrayAttr[RegionAttr], size: tuple[int, int]) -> list[Rectangle]:
-    """The regions of a placement that hold PEs of a rectangle of this size (width, height)."""
+    """Return the regions of a placement that contain PEs of a rectangle of this size (width, height)."""
     regions = [region.resolve(*size) for region in placement]
     return [(columns, rows) for columns, rows in regions if columns and rows]
 
 
 def over(regions: Sequence[Rectangle], body: Body) -> list[Statement]:
-    """Statements that do `body` once for each PE of the regions, also where regions share PEs."""
+    """Return statements that run `body` once for each PE of the regions, also if regions share PEs."""
     statements: list[Statement] = []
     for position, region in enumerate(regions):
         columns, rows = region
@@ -50,12 +50,12 @@ def _loop(variable: str, indices: range, body: list[Statement]) -> list[Statemen
 
 
 def meet(one: Rectangle, other: Rectangle) -> bool:
-    """Whether two regions share a PE."""
+    """Return True if two regions share a PE."""
     return all(first_common(a, b) is not None for a, b in zip(one, other, strict=True))
 
 
 def covers(one: Rectangle, other: Rectangle) -> bool:
-    """Whether every PE of `other` is one of `one`; either answer may be given as "no" for strange steps."""
+    """Return True if every PE of `other` is surely in `one`; may be False for unusual steps though it is."""
     return all(_covers(a, b) for a, b in zip(one, other, strict=True))
 
 
@@ -64,7 +64,7 @@ def _covers(one: range, other: range) -> bool:
 
 
 def inside(region: Rectangle, x: Expression, y: Expression, known: Rectangle) -> Expression:
-    """Whether the PE (x, y), one of the region `known`, is one of `region`."""
+    """Return the condition that the PE (x, y) of the region `known` is in `region`."""
     tests: list[Expression] = []
     for indices, coordinate, among in zip(region, (x, y), known, strict=True):
         tests.extend(_tests(indices, coordinate, among))

@@ -24,7 +24,7 @@ _Maker = Callable[[Operation, "Code"], Expression]
 
 
 def expression_of(op: Operation, code: Code) -> Expression | None:
-    """What the result of `op` is in CSL; None if CSL has no such operation."""
+    """Return the result of `op` as a CSL expression; None if CSL has no such operation."""
     maker = _MAKERS.get(op.name)
     if maker is None:
         return None
@@ -48,7 +48,7 @@ _REPEATS_OPERANDS = (
 
 
 def reads_well_in(user: Operation, expression: Expression) -> bool:
-    """Whether an expression may stand in that of `user`, which reads it once.
+    """Return True if an expression may be an operand in that of `user`, which reads it once.
 
     CSL's documents leave open how bitwise operators bind beside others, so those get names for operands.
     """
@@ -65,14 +65,14 @@ def _type(op: Operation, code: Code, value: SSAValue) -> str:
 
 
 def _pair(op: Operation, code: Code, read: str = "") -> tuple[Expression, Expression]:
-    """Two operands, read as they are, as "i" (signed) or "u" (unsigned) integers; one at least has its type."""
+    """Return two operands read as they are, as "i" (signed) or "u" (unsigned) integers; at least one is typed."""
     left, right = op.operands[:2]
     known = code.is_constant(left) and code.is_constant(right)
     return _read(op, code, left, read, typed=known), _read(op, code, right, read)
 
 
 def _read(op: Operation, code: Code, value: SSAValue, read: str, *, typed: bool = False) -> Expression:
-    """An operand, read as a signed ("i") or unsigned ("u") integer."""
+    """Return an operand read as a signed ("i") or unsigned ("u") integer."""
     type = _type(op, code, value)
     if not read or type[0] == read or type == "bool":
         return code.value(value, typed=typed)
@@ -88,7 +88,7 @@ def _as(type: str, value: Expression) -> Expression:
 
 
 def _back(op: Operation, code: Code, expression: Expression, read: str) -> Expression:
-    """The result of an integer operation as a value of the result's type."""
+    """Convert the result of an integer operation to the result's type."""
     type = _type(op, code, op.results[0])
     if not read or type[0] == read or type == "bool":
         return expression
@@ -104,7 +104,7 @@ def _infix(operator: str, read: str = "") -> _Maker:
 
 
 def _logic(integer: str, boolean: str) -> _Maker:
-    """An operation on bits, which on `bool` is another operator."""
+    """Return an operation on bits, which has another operator on `bool`."""
 
     def make(op: Operation, code: Code) -> Expression:
         left, right = _pair(op, code)
@@ -139,7 +139,7 @@ def _is_nan(value: Expression) -> Expression:
 
 
 def _float_extremum(operator: str, *, keeps_nan: bool) -> _Maker:
-    """As the IR has it: a NaN wins or loses, and of two zeros the positive one is the larger."""
+    """Return a maximum or minimum as the IR defines it: a NaN wins or loses, and +0 is larger than -0."""
 
     def make(op: Operation, code: Code) -> Expression:
         left, right = (code.value(value, typed=True) for value in op.operands)
@@ -207,7 +207,7 @@ def _select(op: Operation, code: Code) -> Expression:
 
 
 def _convert(read: str) -> _Maker:
-    """A conversion of a number whose integer source is read as signed or unsigned."""
+    """Return a conversion of a number whose integer source is read as signed or unsigned."""
 
     def make(op: Operation, code: Code) -> Expression:
         source, result = op.operands[0], op.results[0]

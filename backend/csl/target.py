@@ -1,4 +1,4 @@
-"""CSL as an output of xDSL's tools: `-t csl`."""
+"""The target `csl` of xDSL's tools: `-t csl`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def file_of(name: str) -> str:
 
 
 def split_files(text: str) -> dict[str, str]:
-    """The files in what `CslTarget` printed."""
+    """Split the output of `CslTarget` into files."""
     files: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines(keepends=True):

@@ -1,6 +1,6 @@
-"""Pieces of CSL trees, written as short as they are in CSL.
+"""Constructors of CSL trees, as short as the CSL they make.
 
-Every node made here says where it came from by its `start`: an index into a list of the writer's, -1 if unknown.
+The `start` of every node made here is its origin: an index into a list of the writer's, -1 if unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def name(text: str) -> syntax.Name:
 
 
 def integer(value: int) -> Expression:
-    """A literal, as the parser reads it: a sign is an operator."""
+    """Return a literal as the parser reads it: a sign is an operator."""
     literal = syntax.Integer(NOWHERE, NOWHERE, abs(value), str(abs(value)))
     return unary("-", literal) if value < 0 else literal
 
@@ -64,7 +64,7 @@ def binary(operator: str, left: Expression, right: Expression) -> syntax.Binary:
 
 
 def choice(condition: Expression, yes: Expression, no: Expression) -> syntax.If:
-    """`if (condition) yes else no`, as an expression."""
+    """Return `if (condition) yes else no`, as an expression."""
     branches = [syntax.IfBranch(NOWHERE, NOWHERE, condition, yes)]
     if isinstance(no, syntax.If):
         return syntax.If(NOWHERE, NOWHERE, branches + no.branches, no.otherwise)
@@ -72,7 +72,7 @@ def choice(condition: Expression, yes: Expression, no: Expression) -> syntax.If:
 
 
 def both(conditions: Sequence[Expression], operator: str = "and") -> Expression | None:
-    """The conditions joined by `and` or `or`; None if there are none."""
+    """Join the conditions by `and` or `or`; return None if there are none."""
     joined: Expression | None = None
     for condition in conditions:
         joined = condition if joined is None else binary(operator, joined, condition)
@@ -80,18 +80,18 @@ def both(conditions: Sequence[Expression], operator: str = "and") -> Expression 
 
 
 def structure(fields: Mapping[str, Expression]) -> syntax.Aggregate:
-    """`.{ .a = x }`."""
+    """Return `.{ .a = x }`."""
     members = [syntax.FieldValue(NOWHERE, NOWHERE, key, value) for key, value in fields.items()]
     return syntax.Aggregate(NOWHERE, NOWHERE, None, members, [])
 
 
 def sequence(elements: Iterable[Expression], type: Expression | None = None) -> syntax.Aggregate:
-    """`.{ x, y }`, or `type{x, y}`."""
+    """Return `.{ x, y }`, or `type{x, y}`."""
     return syntax.Aggregate(NOWHERE, NOWHERE, type, [], list(elements))
 
 
 def array_type(dimensions: Sequence[int], element: Expression) -> Expression:
-    """The type of an array, or of its element if there are no dimensions."""
+    """Return the type of an array, or of its element if there are no dimensions."""
     if not dimensions:
         return element
     return syntax.ArrayType(NOWHERE, NOWHERE, [integer(size) for size in dimensions], element)
@@ -110,7 +110,7 @@ def function_type(parameters: Sequence[Expression], result: Expression) -> synta
 
 
 def floating(value: float, type: str) -> Expression:
-    """A literal that becomes exactly `value` when converted to the type."""
+    """Return a literal that becomes exactly `value` when converted to the type."""
     dtype = np.dtype(np.float16 if type == "f16" else np.float32)
     if math.isfinite(value):
         shortest = float(str(dtype.type(value)))
@@ -126,7 +126,7 @@ def floating(value: float, type: str) -> Expression:
 
 
 def _decimal(value: float) -> str:
-    """Digits without an exponent, which CSL's documents do not show."""
+    """Return the digits without an exponent, which CSL's documents do not show."""
     text = np.format_float_positional(value, trim="0")
     return text if "." in text else f"{text}.0"
 
@@ -145,7 +145,7 @@ def declare(
     value: Expression | None,
     alignment: int | None = None,
 ) -> syntax.Variable:
-    """`kind called: type = value`."""
+    """Return `kind called: type = value`."""
     align = None if alignment is None else integer(alignment)
     return syntax.Variable(NOWHERE, NOWHERE, kind, called, type, value, alignment=align)
 
@@ -155,7 +155,7 @@ def assign(target: Expression, value: Expression) -> syntax.Assign:
 
 
 def branch(condition: Expression, yes: list[Statement], no: list[Statement]) -> syntax.If:
-    """`if (condition) { yes } else { no }`; a lone `if` in `no` goes on the chain."""
+    """Return `if (condition) { yes } else { no }`; a lone `if` in `no` continues the chain."""
     branches = [syntax.IfBranch(NOWHERE, NOWHERE, condition, block(yes))]
     if not no:
         return syntax.If(NOWHERE, NOWHERE, branches, None)
@@ -167,7 +167,7 @@ def branch(condition: Expression, yes: list[Statement], no: list[Statement]) -> 
 def repeat(
     element: str, type: Expression, first: Expression, end: Expression, step: Expression, body: Iterable[Statement]
 ) -> syntax.For:
-    """`for (@range(type, first, end, step)) |element| { body }`, in the short form if it counts from 0 by 1."""
+    """Return `for (@range(type, first, end, step)) |element| { body }`, in the short form if it counts from 0 by 1."""
     short = _is(first, 0) and _is(step, 1)
     iterable = builtin("range", type, end) if short else builtin("range", type, first, end, step)
     return syntax.For(NOWHERE, NOWHERE, None, iterable, name(element), None, block(body))
@@ -190,10 +190,10 @@ def give_back(value: Expression | None) -> syntax.Return:
 
 
 def height(node: syntax.Node) -> int:
-    """How many nodes stand one below the other."""
+    """Return the height of a tree in nodes."""
     return 1 + max((height(child) for child in syntax.children(node)), default=0)
 
 
 def names_in(node: syntax.Node) -> set[str]:
-    """The identifiers a tree uses."""
+    """Return the identifiers that a tree uses."""
     return {found.name for found in syntax.walk(node) if isinstance(found, syntax.Name)}

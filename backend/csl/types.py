@@ -1,4 +1,4 @@
-"""Types and literals of scalars, and the error at what CSL does not have."""
+"""CSL types and literals of scalars, and the error at what CSL does not have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refuse(op: Operation, message: str) -> LoomError:
 
 
 def scalar_type(type: Attribute) -> str | None:
-    """The CSL type of a scalar, None if CSL has none. Integers without a sign of their own are signed."""
+    """Return the CSL type of a scalar, None if CSL has none. Signless integers are signed."""
     match type:
         case IntegerType(width=width) if width.data == 1:
             return "bool"
@@ -39,7 +39,7 @@ def scalar_type(type: Attribute) -> str | None:
 
 
 def literal_of(type: str, number: int | float) -> Expression:
-    """A number as CSL's literal; integers wrap into the range of their type."""
+    """Return a number as a literal of CSL; integers wrap into the range of their type."""
     if type == "bool":
         return tree.name("true" if number else "false")
     if type in ("f16", "f32", "bf16"):

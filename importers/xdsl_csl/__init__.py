@@ -1,7 +1,7 @@
-"""xDSL's own `csl` dialect, which says in operations what a CSL file says in text, brought to `wse` and `dsd`.
+"""Import of xDSL's own `csl` dialect, whose operations mirror the text of a CSL file, to `wse` and `dsd`.
 
-Modules of the dialect are written as CSL trees and compiled by the CSL front end, so that whatever they import (the
-libraries, CSL files beside them) means what it means there; errors and locations are those of the IR.
+Modules of the dialect become CSL trees, which the CSL front end compiles, so that whatever they import (the
+libraries, CSL files beside them) means what it does in CSL; errors and locations are those of the IR.
 """
 
 from __future__ import annotations

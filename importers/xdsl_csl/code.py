@@ -1,4 +1,4 @@
-"""Operations of xDSL's `csl` dialect as statements of CSL, at file level and in functions, tasks and the layout."""
+"""CSL statements from operations of xDSL's `csl` dialect, at file level and in functions, tasks and the layout."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CslCode(Code):
-    """Writes operations of one scope; what the scope around it has defined by then is known here too."""
+    """Writes operations of one scope, which sees what the enclosing scope has defined so far."""
 
     def __init__(self, file: FileWriter, outer: CslCode | None = None) -> None:
         # Globals are found as they are written, so a local gets a name that nothing else in the file has.
@@ -168,7 +168,7 @@ class CslCode(Code):
         self.declare(op, op.result, tree.builtin("import_module", *arguments))
 
     def _write_value(self, op: Operation) -> bool:
-        """Values that exist while compiling, and casts."""
+        """Write casts and values that exist at compile time only."""
         match op:
             case csl.ConstStrOp():
                 self.bind(op, tree.string(op.value.data))
@@ -247,7 +247,7 @@ class CslCode(Code):
             self.bind(op, address)
 
     def _named(self, op: Operation, value: SSAValue) -> syntax.Name:
-        """A name for a value whose address is taken."""
+        """Return a name for a value whose address is taken."""
         expression = self.value(value, typed=True)
         if not isinstance(expression, syntax.Name):
             self.declare(op, value, self.value(value))
@@ -321,7 +321,7 @@ class CslCode(Code):
     def _array(
         self, op: Operation, value: SSAValue, kind: str, type: Expression, initial: Expression, align: int | None = None
     ) -> None:
-        """A global array: also what a function allocates, since CSL's functions own no memory."""
+        """Declare a global array, also for what a function allocates: functions of CSL own no memory."""
         name = self.names.new(value.name_hint, "array")
         self.file.add(op, tree.declare(kind, name, type, initial, align))
         self._place(op, value, name)
@@ -450,7 +450,7 @@ def _is_addressed(value: SSAValue) -> bool:
 
 
 def _is_written_through(value: SSAValue) -> bool:
-    """Whether a pointer to the value lets it be changed."""
+    """Return True if the value is written through a pointer to it."""
     return any(
         isinstance(use.operation, csl.AddressOfOp) and use.operation.res.type.constness.data is csl.PtrConst.VAR
         for use in value.uses

@@ -1,4 +1,4 @@
-"""Modules of xDSL's `csl` dialect as CSL files that compile together."""
+"""CSL files from modules of xDSL's `csl` dialect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .types import function_type, type_expression
 
 
 class ProgramWriter:
-    """Writes the modules of one program: a layout, or none for a program of one PE, and PE programs.
+    """Writes the modules of one program: PE programs, and a layout unless the program is for one PE.
 
     `files` maps each file's name to its tree, the layout's first; `origins` maps nodes, by identity, to the operation
     they came from.
@@ -40,7 +40,7 @@ class ProgramWriter:
         self._names = {module: f"{files.new(_stem(module), 'program')}.csl" for module in self.programs}
 
     def write(self) -> dict[str, syntax.File]:
-        """The files; raises LoomError at what cannot be imported."""
+        """Return the files; raises LoomError at what cannot be imported."""
         if len(self.layouts) > 1:
             raise refuse(self.layouts[1], "the module holds two layouts; keep one csl.module of kind layout")
         if not self.programs and not self.layouts:
@@ -53,7 +53,7 @@ class ProgramWriter:
         return {self.layout_file: layout, **programs}
 
     def file_of(self, op: csl.SetTileCodeOp) -> str:
-        """The file that a name in the layout means: xDSL's pipeline calls the module of `f.csl` `f_program`."""
+        """Return the file that a name in the layout means: xDSL's pipeline calls the module of `f.csl` `f_program`."""
         wanted = op.file.data
         stem = PurePosixPath(wanted).stem
         for module, file in self._names.items():
@@ -63,7 +63,7 @@ class ProgramWriter:
         return wanted
 
     def _single_pe(self) -> syntax.File:
-        """A layout of one PE, for a program that comes without."""
+        """Return a layout of one PE, for a program without one."""
         (name,) = self._names.values()
         fields: dict[str, Expression] = {}
         declarations: list[Declaration] = []
@@ -83,7 +83,7 @@ class ProgramWriter:
         return syntax.File(NOWHERE, NOWHERE, declarations, Source("", ""))
 
     def export_names(self) -> list[Statement]:
-        """What the layout says of the exports of all programs."""
+        """Return the `@export_name` calls of the layout for all programs."""
         statements: list[Statement] = []
         for name, (type, mutable) in self.exports.items():
             arguments: list[Expression] = [tree.string(name), type]
@@ -117,7 +117,7 @@ class FileWriter:
                 self._symbols[op.sym_name.data] = self.names.new(op.sym_name.data)
 
     def write(self) -> syntax.File:
-        """The tree; raises LoomError at what cannot be imported."""
+        """Return the tree; raises LoomError at what cannot be imported."""
         code = CslCode(self)
         for op in self.module.body.block.ops:
             code.write(op)
@@ -133,7 +133,7 @@ class FileWriter:
         return syntax.File(NOWHERE, NOWHERE, self.declarations, Source("", ""))
 
     def _take(self, code: CslCode) -> None:
-        """Put what was written at file level where a file can have it."""
+        """Move what was written at file level to where a file can have it."""
         for statement in code.statements:
             if isinstance(statement, syntax.Variable):
                 self.declarations.append(statement)
@@ -153,7 +153,7 @@ class FileWriter:
         self.declarations.append(declaration)
 
     def symbol(self, op: Operation, name: str) -> str:
-        """The identifier of a function, task or global array."""
+        """Return the identifier of a function, task or global array."""
         if name not in self._symbols:
             raise refuse(
                 op, f"{op.name} names @{name}, which the module does not define; define it or correct the name"
@@ -161,7 +161,7 @@ class FileWriter:
         return self._symbols[name]
 
     def library(self, name: str) -> str:
-        """How the file calls a library that scalar operations need."""
+        """Import a library that scalar operations need; return its name in the file."""
         if name not in self._libraries:
             self._libraries[name] = self.names.new(name)
             module = tree.builtin("import_module", tree.string(f"<{name}>"))
@@ -192,7 +192,7 @@ class FileWriter:
             raise refuse(op, f'"{name}" is exported with another type elsewhere; use one type or two names')
 
     def routine(self, op: csl.FuncOp | csl.TaskOp, outer: CslCode) -> None:
-        """A function or task, and what binds a task to its id."""
+        """Write a function or task, and the binding of a task to its id."""
         self._take(outer)
         name = op.sym_name.data
         if len(op.body.blocks) != 1:
@@ -227,7 +227,7 @@ class FileWriter:
         self._comptime.append(statement)
 
     def _bind_data_tasks(self) -> None:
-        """A data task has the number of its color, or on machines that say so of a queue that serves the color."""
+        """Bind data tasks: to the id of their color, or on WSE-3 of a queue that serves the color."""
         for op, symbol, color in self._data_tasks:
             if self.program.target.data_tasks_by_color:
                 self._bind(op, symbol, tree.builtin("get_color", tree.integer(color)))
@@ -255,7 +255,7 @@ class FileWriter:
             )
 
     def layout(self, op: csl.LayoutOp, outer: CslCode) -> None:
-        """The layout block, with the exports of all programs."""
+        """Write the layout block, with the exports of all programs."""
         self._take(outer)
         code = CslCode(self, outer)
         statements = code.body(op.body.block) if op.body.blocks else []
@@ -264,5 +264,5 @@ class FileWriter:
 
 
 def modules_in(ops: Iterable[Operation]) -> list[csl.CslModuleOp]:
-    """The modules of xDSL's `csl` dialect among operations."""
+    """Return the modules of xDSL's `csl` dialect among operations."""
     return [op for op in ops if isinstance(op, csl.CslModuleOp)]

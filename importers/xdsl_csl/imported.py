@@ -1,4 +1,4 @@
-"""Modules of xDSL's `csl` dialect to a `wse` program, by way of the CSL front end."""
+"""Conversion of modules of xDSL's `csl` dialect to a `wse` program through the CSL front end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .origins import Origins
 def import_modules(
     module: ModuleOp, *, arch: str, directory: Path, params: Mapping[str, str | int | float | bool] | None = None
 ) -> ModuleOp | None:
-    """A module with the `wse.program` that the `csl` modules in `module` are; None if there are none.
+    """Return a module with the `wse.program` that the `csl` modules in `module` describe; None without `csl` modules.
 
     CSL files that they import are looked for in `directory`; `params` gives values to params of the layout that have
     none. Raises LoomError at the operation that cannot be imported, naming it.

@@ -1,4 +1,4 @@
-"""From places in the CSL text that was written back to the operations it was written for."""
+"""Origins of generated CSL text: from places in it back to the operations it was generated for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Piece = tuple[int, int, Operation]
 class Origins:
     """The operations behind the texts of a program.
 
-    A written tree and the one its text parses to are equal, so a walk over both tells where each written node stands.
+    A generated tree and the one its text parses to are equal, so a walk over both finds the place of each node.
     """
 
     def __init__(self, origins: Mapping[int, Operation]) -> None:
@@ -27,7 +27,7 @@ class Origins:
         self._pieces: dict[str, list[_Piece]] = {}
 
     def add(self, written: syntax.File, parsed: syntax.File) -> None:
-        """Learn the places of one file."""
+        """Add the places of one file."""
         path = parsed.source.path
         self._sources[path] = parsed.source
         pieces: list[_Piece] = []
@@ -38,12 +38,12 @@ class Origins:
         self._pieces[path] = pieces
 
     def at(self, path: str, offset: int) -> Operation | None:
-        """The operation whose text is the smallest around a place."""
+        """Return the operation with the shortest text around a place."""
         around = [piece for piece in self._pieces.get(path, ()) if piece[0] <= offset < piece[1]]
         return min(around, key=lambda piece: piece[1] - piece[0])[2] if around else None
 
     def location(self, location: Attribute) -> Attribute:
-        """The location of the operation behind a location in a written text; any other as it is."""
+        """Return the location of the operation that a location in generated text comes from; any other unchanged."""
         if not isinstance(location, FileLineColLoc):
             return location
         path = location.filename.data
@@ -53,7 +53,7 @@ class Origins:
         return op.location
 
     def error(self, error: LoomError) -> LoomError:
-        """A mistake in a written text as one in the operation behind it, which is named; any other as it is."""
+        """Return an error in generated text as one at the operation it comes from, naming it; any other unchanged."""
         path, line, column = _split(error.location)
         source = self._sources.get(path)
         if source is None:
@@ -73,7 +73,7 @@ class Origins:
 
 
 def _split(location: str | None) -> tuple[str, int, int]:
-    """Path, line and column of `path:line:column`; 0 for numbers that are not there."""
+    """Split `path:line:column` into path, line and column; missing numbers are 0."""
     parts = (location or "").rsplit(":", 2)
     if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
         return parts[0], int(parts[1]), int(parts[2])

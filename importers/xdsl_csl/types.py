@@ -1,4 +1,4 @@
-"""Types of xDSL's `csl` dialect as CSL writes them."""
+"""CSL types of xDSL's `csl` dialect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...csl.syntax import Expression
 
 
 def type_expression(user: Operation, type: Attribute) -> Expression:
-    """The CSL type; raises LoomError at `user` if there is none. An array stands for a pointer to it."""
+    """Return the CSL type; raises LoomError at `user` if there is none. An array becomes a pointer to it."""
     match type:
         case csl.PtrType():
             is_const = type.constness.data is csl.PtrConst.CONST
@@ -43,7 +43,7 @@ def type_expression(user: Operation, type: Attribute) -> Expression:
 
 
 def pointee_expression(user: Operation, type: Attribute) -> Expression:
-    """What a pointer points to: an array stands for itself."""
+    """Return the type that a pointer points to: an array is itself."""
     return array_type(user, type) if isa(type, MemRefType) else type_expression(user, type)
 
 
@@ -56,12 +56,12 @@ def function_type(user: Operation, type: FunctionType) -> Expression:
 
 
 def array_type(user: Operation, type: MemRefType) -> Expression:
-    """The array a memref is; its extents must be known."""
+    """Return the array type of a memref, whose extents must be static."""
     if not type.has_static_shape():
         raise refuse(user, f"{user.name} has an array of type {type} with an open extent; give every extent")
     return tree.array_type(type.get_shape(), type_expression(user, type.element_type))
 
 
 def is_untyped(type: Attribute) -> bool:
-    """Whether a declaration leaves the type out: newer compilers have no name for it."""
+    """Return True if a declaration omits the type: newer compilers have no name for it."""
     return isinstance(type, csl.ComptimeStructType | csl.ImportedModuleType)
