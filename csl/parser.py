@@ -230,7 +230,7 @@ class Parser:
         return f"'{text if len(text) <= 30 else text[:27] + '...'}'"
 
     def fail_expected(self, expected: str, *notes: Note) -> NoReturn:
-        """Fail because the current token is not the expected one; point behind the previous one if that ends its line."""
+        """Fail because the current token is not what is expected; if it begins a line, point to the one before."""
         token = self.position
         self.fail_malformed(token, *notes)
         message = f"expected {expected}, found {self.describe(token)}"
