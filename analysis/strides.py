@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-DescriptorKind = Literal["mem1d", "mem4d"]
+from ..targets.wavelets import EXTENTS, MEM1D_STRIDES, MEM4D_STRIDES, OFFSETS
 
-I8 = range(-(1 << 7), 1 << 7)
-I16 = range(-(1 << 15), 1 << 15)
-U16 = range(1 << 16)
+DescriptorKind = Literal["mem1d", "mem4d"]
 
 
 class WalkError(ValueError):
@@ -98,14 +96,14 @@ def check_walk(kind: DescriptorKind, walk: Walk) -> None:
     for extent in walk.extents:
         if extent < 0:
             raise WalkError(f"extent {extent} is negative; a length counts elements")
-        if extent not in U16:
-            raise WalkError(f"extent {extent} is above {U16[-1]}; split the access")
-    stride_range, stride_type = (I8, "i8") if kind == "mem1d" else (I16, "i16")
+        if extent not in EXTENTS:
+            raise WalkError(f"extent {extent} is above {EXTENTS[-1]}; split the access")
+    stride_range, stride_type = (MEM1D_STRIDES, "i8") if kind == "mem1d" else (MEM4D_STRIDES, "i16")
     for stride in walk.strides:
         if stride not in stride_range:
             raise WalkError(
                 f"stride {stride} does not fit the {stride_type} of a {kind} descriptor"
                 f" ({stride_range[0]} to {stride_range[-1]})"
             )
-    if walk.offset not in I16:
-        raise WalkError(f"offset {walk.offset} does not fit an i16 ({I16[0]} to {I16[-1]})")
+    if walk.offset not in OFFSETS:
+        raise WalkError(f"offset {walk.offset} does not fit an i16 ({OFFSETS[0]} to {OFFSETS[-1]})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialects.dsd.fields import MAX_DIMENSIONS
+from ..targets.wavelets import MAX_DIMENSIONS
 from . import types
 from .values import Address, is_ssa
 

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
+from ..targets.wavelets import EXTENTS
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .addresses import HeldAddress, linear, moved
 from .checking import check_untaken
@@ -654,7 +655,7 @@ def _many_pointer_type(ev: Evaluator, node: syntax.ManyPointerType, want: Type |
 
 
 MAX_ARRAY_ELEMENTS = 1 << 24
-"""Elements of an array at compile time; a PE's memory has 24,576 words."""
+"""Elements of an array at compile time, many more than a PE's memory holds."""
 
 
 @expression(syntax.ArrayType)
@@ -670,7 +671,8 @@ def _array_type(ev: Evaluator, node: syntax.ArrayType, want: Type | None) -> Val
         ev.fail(node, "arrays have no arrays as elements; write the extents in one list, [rows, columns]T")
     array = types.Array(tuple(dims), element)
     if array.count > MAX_ARRAY_ELEMENTS:
-        ev.fail(node, f"an array of {array.count} elements is too large; a PE has 24,576 words of memory")
+        words = ev.session.target.memory_bytes // 2
+        ev.fail(node, f"an array of {array.count} elements is too large; a PE has {words:,} words of memory")
     return Value(types.TYPE, array)
 
 
@@ -970,8 +972,8 @@ def _numbers(type: Type, numbers: Sequence[int]) -> Value:
 
 def _extent(ev: Evaluator, node: syntax.Expression) -> int:
     extent = ev.integer(node, "an extent")
-    if not 0 <= extent <= 65535:
-        ev.fail(node, f"an extent of {extent}; it is from 0 to 65535 (DSD-021)")
+    if extent not in EXTENTS:
+        ev.fail(node, f"an extent of {extent}; it is from 0 to {EXTENTS[-1]} (DSD-021)")
     return extent
 
 

@@ -154,7 +154,7 @@ def replaced(
     if width == 16 * count:
         return new
     taken = ((1 << width) - 1) << at
-    kept = [Value(types.U16, ~(taken >> (16 * number)) & 0xFFFF) for number in range(count)]
+    kept = [Value(types.U16, types.U16.wrap(~(taken >> (types.U16.bits * number)))) for number in range(count)]
     old = [_apply(ev, "&", word, mask, node) for word, mask in zip(words(), kept, strict=True)]
     return [_or(ev, before, word, node) for before, word in zip(old, new, strict=True)]
 

@@ -30,6 +30,7 @@ from ..csl.source import Diagnostic, Note, Source
 from ..dialects import wse
 from ..dialects.building import integer
 from ..dialects.machine.elements import memory_bytes
+from ..targets.wavelets import WORD_MASK
 from . import types
 from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
@@ -321,7 +322,7 @@ class PeProgram:
                 words = _words_of(in_memory, data) if isinstance(data, Column) else None
                 pattern = 0 if words else bits_of(in_memory, data)
                 for position in range(0, types.size(in_memory), 2):
-                    item = words[position // 2] if words else pattern >> (8 * position) & 0xFFFF
+                    item = words[position // 2] if words else pattern >> (8 * position) & WORD_MASK
                     image.put(start + position, min(2, types.size(in_memory)), item)
 
     def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
@@ -618,7 +619,7 @@ def _words_of(type: Type, column: Column) -> list[Column]:
     """The words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
     patterns = [bits_of(type, number) for number in column.values.tolist()]
     return [
-        Column(column.lanes, np.array([pattern >> (8 * position) & 0xFFFF for pattern in patterns], np.int64))
+        Column(column.lanes, np.array([pattern >> (8 * position) & WORD_MASK for pattern in patterns], np.int64))
         for position in range(0, types.size(type), 2)
     ]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..operations import integers
+from ..targets.wavelets import CB16_BIAS
 from . import types
 from .types import Type
 from .values import Column, Lanes
@@ -37,10 +38,6 @@ def rounded(type: Type, value: float) -> float:
         return _cb16(value)
     with np.errstate(over="ignore"):
         return float(NUMPY[type](value))
-
-
-CB16_BIAS = 42
-"""Of the exponent: 6.0 has the bits 0b0101100100000000 (Types, FP16 types): exponent 44 for 2**2."""
 
 
 def _cb16(value: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..operations import integers
+from ..targets.wavelets import EXTENTS
 
 
 class Type:
@@ -414,5 +415,5 @@ def dsd_words(type: Type) -> int | None:
             return None if type is BOOL else 1
 
 
-MAX_POINTER_EXTENT = 1 << 16
+MAX_POINTER_EXTENT = len(EXTENTS)
 """The extent given to what a many-pointer points to: memory has no more elements."""

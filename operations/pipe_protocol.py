@@ -24,12 +24,6 @@ NO_SPLIT, UP_DOWN, LEFT_RIGHT, UP_DOWN_ODD, LEFT_RIGHT_ODD = range(5)
 """How a tile of the cube core is shared among two vector cores (PTO-025 to PTO-027); the odd ones give the first
 core one row or column more."""
 
-HARDWARE_FLAGS = 16
-"""Flags between the cores of a block."""
-
-LANES = 2
-"""Vector cores of a block."""
-
 SIGNAL_BYTES = 4
 """What a control signal takes of a slot: one word, 1 if it is true (PTO-021)."""
 

@@ -42,6 +42,8 @@ from ..dialects.machine.region_overlap import first_overlap
 from ..dialects.machine.rules import rectangle_problem
 from ..dialects.machine.source_names import set_source_name, source_name
 from ..dialects.traversal import walk
+from ..operations import integers
+from ..targets.wavelets import POINTER_EXTENT, WORD_BITS
 
 BUFFERS_LISTED = 8
 """How many buffers the error about full memory names."""
@@ -642,8 +644,7 @@ class _BodyLowering:
 
     def _address(self, buffer: str) -> arith.ConstantOp:
         """The byte address of a buffer."""
-        byte = 2 * self.pe.addresses[buffer]
-        return arith.ConstantOp(IntegerAttr(byte - 0x10000 if byte > 0x7FFF else byte, i16))
+        return arith.ConstantOp(IntegerAttr(integers.signed(2 * self.pe.addresses[buffer], WORD_BITS), i16))
 
     def _array(self, user: Operation, array: SSAValue) -> flow.Array:
         """The buffer that `array` is, or the address it is at."""
@@ -655,7 +656,7 @@ class _BodyLowering:
         """A field of a descriptor: a literal wherever it is known."""
         known = dsd.constant_value(value)
         if known is not None:
-            return known & 0xFFFF if unsigned else known
+            return integers.unsigned(known, WORD_BITS) if unsigned else known
         assert isinstance(value, SSAValue)
         return self._value(user, value)
 
@@ -663,7 +664,7 @@ class _BodyLowering:
         """An i16 operand: `value` times `scale`, wrapped as the machine does."""
         known = dsd.constant_value(value)
         if known is not None:
-            wrapped = (known * scale + 0x8000) % 0x10000 - 0x8000
+            wrapped = integers.function(arith.MuliOp.name, WORD_BITS)(known, scale)
             return self._make(user, arith.ConstantOp(IntegerAttr(wrapped, i16)))
         assert isinstance(value, SSAValue)
         lowered = self._value(user, value)
@@ -946,7 +947,7 @@ class _BodyLowering:
         array = self._array(op, op.destination)
         walks = any(isinstance(source.type, flow.StreamType) for source in sources)
         type = cast("MemRefType[Attribute]", op.destination.type).element_type
-        return self._make(op, flow.StreamOp(array, 0, [0], [flow.POINTER_EXTENT if walks else 1], type))
+        return self._make(op, flow.StreamOp(array, 0, [0], [POINTER_EXTENT if walks else 1], type))
 
 
 def _is_kept(operand: SSAValue) -> bool:

@@ -20,9 +20,7 @@ from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeO
 from ..dialects.pto.kernels import core_of
 from ..dialects.traversal import walk
 from ..operations import pipe_protocol
-
-FLAG_ALIGNMENT = 2
-"""A pipe's flags begin at an even one: data and free of a direction stand side by side."""
+from ..targets.chip import FLAG_ALIGNMENT, HARDWARE_FLAGS
 
 
 @dataclass(frozen=True)
@@ -129,18 +127,18 @@ def _keep(ends: Ends, base: int, used: dict[_Core, Room]) -> None:
 
 def _occupy(ends: Ends, base: int, used: dict[_Core, Room]) -> None:
     width = pipe_protocol.flag_count(ends.first.direction)
-    if base + width > pipe_protocol.HARDWARE_FLAGS:
+    if base + width > HARDWARE_FLAGS:
         raise refusal(
             ends.first,
             "requires all pipe components in a function to fit within "
-            f"{pipe_protocol.HARDWARE_FLAGS} hardware flag ids; use fewer pipes",
+            f"{HARDWARE_FLAGS} hardware flag ids; use fewer pipes",
         )
     for core in _cores(ends):
         _room(core, used).occupy(base, width)
 
 
 def _room(core: _Core, used: dict[_Core, Room]) -> Room:
-    return used.setdefault(core, Room(pipe_protocol.HARDWARE_FLAGS, FLAG_ALIGNMENT))
+    return used.setdefault(core, Room(HARDWARE_FLAGS, FLAG_ALIGNMENT))
 
 
 def _cores(ends: Ends) -> list[_Core]:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..operations import integers
 from ..operations.dsd_table import DsdOperation
 from .units import Array
 
@@ -104,7 +105,7 @@ def _convert(row: DsdOperation) -> Kernel:
         return _move
 
     def to_integer(out: Array, source: Any) -> None:
-        wide = np.clip(np.rint(np.asarray(source, np.float32)), -32768, 32767)
+        wide = np.clip(np.rint(np.asarray(source, np.float32)), *integers.limits(16, is_signed=True))
         out[...] = np.where(np.isnan(wide), 0, wide).astype(np.int16)
 
     return to_integer

@@ -22,6 +22,7 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
 from ..operations import integers
+from ..targets.wavelets import WORD_MASK
 from .memory import DTYPES, WIDE
 from .scalars import bits_of_kind, function_of, kind_of, show_index
 from .warp import Warp
@@ -474,7 +475,7 @@ class _Writer:
         text = self.use(pointer)
         if op.indices:
             text += f" + {self.use(op.indices[0])}" + (f" * {size}" if size > 1 else "")
-        self.line(f"a = {text} & 65535")
+        self.line(f"a = {text} & {WORD_MASK}")
         stray = self.bind("e", _stray(op, kind))
         odd = " or a & 1" if size > 1 else ""
         self.line(f"if a > {2 * self.cls.memory.words - size}{odd}: raise {stray}(w, a)")

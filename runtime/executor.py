@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..diagnostics.errors import LoomError
-from ..dialects.flow import POINTER_EXTENT
+from ..targets.wavelets import ENDLESS_EXTENT, POINTER_EXTENT, WORD_BITS, WORD_MASK
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
 from .fifos import FifoStream, Side
@@ -40,9 +40,6 @@ ResultT = TypeVar("ResultT")
 
 RECEIVED = (QueueStream, FifoStream)
 """Sources whose elements an operation may have to wait for."""
-
-ENDLESS = 0x7FFF
-"""The extent of a run of wavelets that never ends."""
 
 
 class Executor:
@@ -103,7 +100,7 @@ class Executor:
         if not lengths:
             return 1
         count = min(lengths)
-        if count == ENDLESS and (fifos or any(type(source) is QueueStream for source in sources)):
+        if count == ENDLESS_EXTENT and (fifos or any(type(source) is QueueStream for source in sources)):
             return UNBOUNDED
         return count
 
@@ -339,7 +336,7 @@ class Executor:
         self._covered(application, queue, units)
         if stream.index is not None:
             index = stream.index if type(stream.index) is int else stream.index.astype(np.uint32)[:, None, :]
-            payload = payload.astype(np.uint32) | (index & 0xFFFF) << 16
+            payload = payload.astype(np.uint32) | (index & WORD_MASK) << WORD_BITS
             owned = True
         self.machine.scheduler.wavelets += payload.shape[1] * units.count
         if queue.unread_count is not None:
@@ -831,7 +828,7 @@ class Executor:
                 )  # fmt: skip
         transfer.time = time
         transfer.stopped = side.action == "test_or_suspend"
-        lacking = ENDLESS if transfer.count == UNBOUNDED else transfer.count - transfer.position
+        lacking = ENDLESS_EXTENT if transfer.count == UNBOUNDED else transfer.count - transfer.position
         side.stopped(units, time, lacking)
         if transfer.before is not None and side.name == "read":
             kind, scalar = application.row.destination, transfer.destination
@@ -1036,14 +1033,14 @@ def _pack(raw: Array) -> Array:
     if raw.shape[1] % 2:
         raw = np.concatenate([raw, np.zeros_like(raw[:, :1])], axis=1)
     halves = raw.astype(np.uint32)
-    return halves[:, ::2] | halves[:, 1::2] << 16
+    return halves[:, ::2] | halves[:, 1::2] << WORD_BITS
 
 
 def _unpack(raw: Array) -> Array:
     """Unpack what `_pack` packs."""
     wide = raw.astype(np.uint32)
     return (
-        np.stack([wide & 0xFFFF, wide >> 16], axis=2)
+        np.stack([wide & WORD_MASK, wide >> WORD_BITS], axis=2)
         .astype(np.uint16)
         .reshape(raw.shape[0], 2 * raw.shape[1], raw.shape[2])
     )

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnostics.errors import LoomError
+from ..targets.wavelets import WORD_BITS
 from .units import Array, Rectangle, UnitSet
 
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -272,13 +273,13 @@ def _halves(table: Array) -> tuple[Array, Array]:
 
 
 def _joined(low: Array, high: Array) -> Array:
-    return low.astype(np.uint32) | high.astype(np.uint32) << 16
+    return low.astype(np.uint32) | high.astype(np.uint32) << WORD_BITS
 
 
 def _split(values: Array) -> tuple[Array, Array]:
     """Return the low and the high halves of elements of 32 bits."""
     bits = np.ascontiguousarray(values).view(np.uint32).reshape(np.shape(values))
-    return bits.astype(np.uint16), (bits >> 16).astype(np.uint16)
+    return bits.astype(np.uint16), (bits >> WORD_BITS).astype(np.uint16)
 
 
 def _whole_bytes(size: int, address: Any) -> int:

@@ -26,6 +26,7 @@ from ..operations import integers
 from ..operations.dsd_table import DsdOperation
 from ..operations.print_format import split_format
 from ..targets.model import Timing
+from ..targets.wavelets import WORD_BITS, WORD_MASK
 from .arithmetic import Kernel, kernel, unavailable
 from .codegen import (
     Functions,
@@ -732,7 +733,7 @@ class Body:
             result = whole(slots[base])
             if index is not None:
                 result = result + slots[index] * size
-            result = result & 0xFFFF
+            result = result & WORD_MASK
             if type(result) is np.ndarray:
                 if result.max() > last or (unit == 2 and some(result & 1 == 1)):
                     raise self.cls.stray(warp.units, result, kind, where)
@@ -872,7 +873,7 @@ class Body:
             now = np.asarray(warp.now)
             slots = warp.slots
             for place, slot in enumerate(words):
-                word = (now >> 16 * place).astype(np.int16)
+                word = (now >> WORD_BITS * place).astype(np.int16)
                 slots[slot] = word.item() if word.size == 1 else word
 
         self.emit(read)
@@ -955,7 +956,7 @@ class Body:
         def stream(units: UnitSet, slots: list[Any]) -> MemoryStream:
             first = self.first_word(units, slots[base], where) + whole(slots[offset]) * words
             return MemoryStream(
-                buffer, kind, first, tuple(slots[s] for s in strides), tuple(slots[s] & 0xFFFF for s in extents)
+                buffer, kind, first, tuple(slots[s] for s in strides), tuple(slots[s] & WORD_MASK for s in extents)
             )
 
         if not shape_slots and offset in self.known and base in self.known:
@@ -972,7 +973,7 @@ class Body:
 
     def first_word(self, units: UnitSet, address: Any, where: str | None) -> Any:
         """Return the word at a byte address, uniform or one for each unit. Raises LoomError for an odd address."""
-        address = whole(address) & 0xFFFF
+        address = whole(address) & WORD_MASK
         if is_odd(address):
             raise self.cls.stray(units, address, "i16", where)
         return address >> 1
@@ -1002,7 +1003,7 @@ class Body:
         lanes = 1 if op.packed is None else 2
         (extent,) = self.mixed([op.static_extent.value.data], [op.extent] if op.extent else [])
         if extent in self.known:
-            count = self.code.template[extent] & 0xFFFF
+            count = self.code.template[extent] & WORD_MASK
             self.define_known(op.result, QueueStream(queue, kind, count, control, advance=advance, lanes=lanes))
             return
         self.uniform([extent])
@@ -1010,7 +1011,7 @@ class Body:
         self.pending += self.timing.instruction
 
         def make(warp: Warp) -> None:
-            count = warp.slots[extent] & 0xFFFF
+            count = warp.slots[extent] & WORD_MASK
             warp.slots[result] = QueueStream(queue, kind, count, control, advance=advance, lanes=lanes)
 
         self.emit(make)
@@ -1056,10 +1057,10 @@ class Body:
     def resize(self, op: flow.ResizeOp) -> None:
         def resized(units: UnitSet, stream: Any, count: int) -> Any:
             if type(stream) is QueueStream:
-                return stream.resized(count & 0xFFFF)
+                return stream.resized(count & WORD_MASK)
             if type(stream) is not MemoryStream or len(stream.extents) != 1:
                 return None
-            return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & 0xFFFF,))
+            return MemoryStream(stream.buffer, stream.kind, stream.address, stream.strides, (count & WORD_MASK,))
 
         self.update(op, resized, shape=True)
 
@@ -1234,7 +1235,7 @@ class Body:
         self.pending += self.timing.instruction
 
         def set_length(warp: Warp) -> None:
-            side.set_length(warp.units, whole(warp.slots[length]) & 0xFFFF)
+            side.set_length(warp.units, whole(warp.slots[length]) & WORD_MASK)
 
         self.emit(set_length)
 

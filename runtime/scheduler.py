@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnostics.errors import LoomError
+from ..targets.wavelets import CONTROL_TASK_BITS, CONTROL_TASK_SHIFT, WORD_BITS, WORD_MASK
 from .executor import decode
 from .fifos import Side
 from .memory import DTYPES
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 MAX_UNITS_ONE_BY_ONE = 10
 """Up to so many units run faster one by one, in generated code, than together in numpy."""
-
-ENTRY_SHIFT, ENTRY_MASK = 16, 0x3F
-"""Where a control wavelet has the id of the task it starts: bits 16 to 21."""
 
 BETWEEN_QUESTIONS = 16
 """Blocks visited before a run asks again whether it is to stop."""
@@ -279,7 +277,7 @@ class Scheduler:
 
     def _start_control(self, cls: UnitClass, queue: InputQueue, units: UnitSet, raw: Array, begin: Any) -> None:
         """Run the tasks that control wavelets name. Raises LoomError for an id without a control task."""
-        ids = (raw.astype(np.uint32) >> ENTRY_SHIFT) & ENTRY_MASK
+        ids = (raw.astype(np.uint32) >> CONTROL_TASK_SHIFT) & ((1 << CONTROL_TASK_BITS) - 1)
         for id in np.unique(ids).tolist():
             task = cls.control_tasks.get(id)
             for part in from_mask(units, ids == id):
@@ -490,7 +488,7 @@ def _arguments(code: Code, raw: Array) -> list[Array]:
     if len(kinds) == 1:
         return [decode(raw, kinds[0])]
     words = raw.astype(np.uint32)
-    halves = [words & 0xFFFF, words >> 16]
+    halves = [words & WORD_MASK, words >> WORD_BITS]
     dtypes = [DTYPES[kind] for kind in kinds]
     return [
         np.ascontiguousarray(word.astype(np.uint16)).view(dtype) for dtype, word in zip(dtypes, halves, strict=True)

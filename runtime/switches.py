@@ -24,6 +24,17 @@ import numpy as np
 from ..diagnostics.errors import LoomError
 from ..dialects.machine.switches import POP_MODES, SwitchAttr, settings
 from ..targets.model import Timing
+from ..targets.wavelets import (
+    ADVANCE,
+    COMMAND_BITS,
+    COMMANDS,
+    COMMANDS_SHIFT,
+    HIGH_COMMANDS,
+    NOP,
+    RESET,
+    SWITCH_POSITIONS,
+    TEARDOWN,
+)
 from .fabric import EAST, NORTH, OPPOSITE, PORTS, RAMP, SOUTH, STEP, WEST, Color, port_mask
 from .placement import Placement
 from .queues import InputQueue, Message
@@ -33,31 +44,30 @@ from .units import Array, UnitSet, from_mask, intersect, locate, rectangle, sele
 if TYPE_CHECKING:
     from .queues import OutputQueue
 
-POSITIONS = 4
+IGNORED = 1 << COMMAND_BITS - 1
+"""The bit of a command that keeps its wavelet from the compute engine."""
 
-ADVANCE, RESET, TEARDOWN = 1, 2, 3
-"""Codes of commands; 0 does nothing."""
+IGNORED_NOP = (IGNORED | NOP) << COMMAND_BITS * (COMMANDS - 1)
+"""What comes in behind the last command when the first is popped."""
 
-COMMANDS_SHIFT, HIGH_COMMANDS = 22, 8
-"""Where the first commands are, and how many bits of them before they go on at bit 0."""
-
-IGNORED_NOP = 0b100 << 21
-"""What comes in behind the last of the 24 bits of commands when the first is popped."""
+LOW_COMMANDS = COMMAND_BITS * COMMANDS - HIGH_COMMANDS
+"""Bits of the last commands, from bit 0 on."""
 
 _COUNT = np.array([mask.bit_count() for mask in range(32)], np.int8)
 
 
 def popped(words: Array) -> Array:
     """Return control wavelets without their first command."""
-    commands = ((words >> COMMANDS_SHIFT) & 0xFF) | ((words & 0xFFFF) << HIGH_COMMANDS)
-    commands = (commands >> 3) | IGNORED_NOP
-    kept = words & ~np.uint32((0xFF << COMMANDS_SHIFT) | 0xFFFF)
-    return kept | ((commands & 0xFF) << COMMANDS_SHIFT) | (commands >> HIGH_COMMANDS)
+    high, low = (1 << HIGH_COMMANDS) - 1, (1 << LOW_COMMANDS) - 1
+    commands = ((words >> COMMANDS_SHIFT) & high) | ((words & low) << HIGH_COMMANDS)
+    commands = (commands >> COMMAND_BITS) | IGNORED_NOP
+    kept = words & ~np.uint32((high << COMMANDS_SHIFT) | low)
+    return kept | ((commands & high) << COMMANDS_SHIFT) | (commands >> HIGH_COMMANDS)
 
 
 def is_ignored(words: Array) -> Array:
     """Return whether the first command of control wavelets keeps them from the compute engine."""
-    return (words.astype(np.uint32, copy=False) >> (COMMANDS_SHIFT + 2)) & 1 == 1
+    return (words.astype(np.uint32, copy=False) >> (COMMANDS_SHIFT + COMMAND_BITS - 1)) & 1 == 1
 
 
 @dataclass
@@ -112,9 +122,9 @@ class SwitchedColor:
         self.number = number
         """Its position in the color table."""
         self.timing = timing
-        self.receive = np.zeros((POSITIONS, *shape), np.uint8)
-        self.transmit = np.zeros((POSITIONS, *shape), np.uint8)
-        self.valid = np.zeros((POSITIONS, *shape), np.bool_)
+        self.receive = np.zeros((SWITCH_POSITIONS, *shape), np.uint8)
+        self.transmit = np.zeros((SWITCH_POSITIONS, *shape), np.uint8)
+        self.valid = np.zeros((SWITCH_POSITIONS, *shape), np.bool_)
         self.valid[0] = True
         self.ring = np.zeros(shape, np.bool_)
         self.pop_mode = np.zeros(shape, np.uint8)
@@ -151,7 +161,7 @@ class SwitchedColor:
         every = settings(receive, transmit, switch)
         for columns, rows in regions:
             index = rectangle(rows, columns).index
-            for position in range(POSITIONS):
+            for position in range(SWITCH_POSITIONS):
                 setting = every[position] if position < len(every) else None
                 self.valid[position][index] = setting is not None
                 if setting is not None:
@@ -177,8 +187,8 @@ class SwitchedColor:
                 max(-dy, 0) : here.shape[0] + min(-dy, 0), max(-dx, 0) : here.shape[1] + min(-dx, 0)
             ]
             self._live[reached] |= 1 << OPPOSITE[out]
-        crowded = np.zeros((POSITIONS, *self._live.shape), np.bool_)
-        for position in range(POSITIONS):
+        crowded = np.zeros((SWITCH_POSITIONS, *self._live.shape), np.bool_)
+        for position in range(SWITCH_POSITIONS):
             taken = self.receive[position] & self._live
             from_ramp = (taken & 1 == 1) & (self.senders > 1)
             crowded[position] = self.valid[position] & ((_COUNT[taken] > 1) | from_ramp)
@@ -393,7 +403,7 @@ class SwitchedColor:
         code = ignored = None
         if run.control:
             words = run.payload[:, 0, :]
-            code = (words >> COMMANDS_SHIFT) & 3
+            code = (words >> COMMANDS_SHIFT) & (IGNORED - 1)
             ignored = is_ignored(words)
             if some(code == TEARDOWN):
                 self._refuse_teardown(units, code == TEARDOWN)
@@ -427,9 +437,9 @@ class SwitchedColor:
     def _next(self, units: UnitSet) -> Array:
         """Return the next positions of switches."""
         now = self.position[units.index]
-        following = np.minimum(now + 1, POSITIONS - 1)
+        following = np.minimum(now + 1, SWITCH_POSITIONS - 1)
         rows, columns = units.index
-        possible = (now + 1 < POSITIONS) & np.choose(following, self.valid[:, rows, columns])
+        possible = (now + 1 < SWITCH_POSITIONS) & np.choose(following, self.valid[:, rows, columns])
         return np.where(possible, following, np.where(self.ring[units.index], 0, now))
 
     def _move(self, units: UnitSet, code: Array) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..diagnostics.errors import LoomError
 from .a2a3 import CHIP as _A2A3
 from .a5 import CHIP as _A5
-from .chip import Chip
+from .chip import LANES, Chip
 from .chip_fabric import as_fabric
 from .model import MemcpyResources, Target, Timing
 from .wse2 import TARGET as _WSE2
@@ -33,9 +33,6 @@ def chip(name: str) -> Chip:
         raise LoomError(f"unknown chip '{name}'; choose one of {', '.join(sorted(CHIPS))}") from None
 
 
-LANES = 2
-"""Vector cores of a block."""
-
 FABRICS: dict[str, Target] = TARGETS | {chip.name: as_fabric(chip, LANES) for chip in CHIPS.values()}
 """All that `flow` can be run on: wafers, and chips of cube and vector cores."""
 
@@ -48,4 +45,16 @@ def fabric(name: str) -> Target:
         raise LoomError(f"unknown target '{name}'; choose one of {', '.join(sorted(FABRICS))}") from None
 
 
-__all__ = ["CHIPS", "FABRICS", "TARGETS", "Chip", "MemcpyResources", "Target", "Timing", "chip", "fabric", "get"]
+__all__ = [
+    "CHIPS",
+    "FABRICS",
+    "LANES",
+    "TARGETS",
+    "Chip",
+    "MemcpyResources",
+    "Target",
+    "Timing",
+    "chip",
+    "fabric",
+    "get",
+]

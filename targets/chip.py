@@ -7,6 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LANES = 2
+"""Vector cores of a block (PTO-025)."""
+
+HARDWARE_FLAGS = 16
+"""Flags between the cores of a block (PTO-023)."""
+
+FLAG_ALIGNMENT = 2
+"""Of the first flag of a pipe, whose data and free flags of a direction are side by side."""
+
+LANE_ALIGNMENT = 32
+"""The alignment a5 needs to split by columns: of the columns of a C2V tile in elements, of those of a V2C lane in
+bytes."""
+
 
 @dataclass(frozen=True)
 class Chip:

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from ..diagnostics.errors import LoomError
 from ..host.garbage_collection import collector_paused
-from ..host.sdk.placement import HALO, MAX_CHANNELS, WEST_COLUMNS, FabricPlacement
+from ..host.sdk.placement import FabricPlacement
 from ..targets import get
+from ..targets.memcpy import HALO, MAX_CHANNELS, WEST_COLUMNS
 from .arguments import Parser
 from .exit_status import run_tool
 from .outputs import Outputs

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from ...dialects.pto.kernels import core_of
 from ...dialects.pto.memory import constant_value
-from ...operations import pipe_protocol
+from ...targets.chip import LANES
 from .rings import Ring
 from .schedules import Action, Kernel, PipeUse
 
@@ -35,7 +35,7 @@ def imbalance_of(ring: Ring) -> Imbalance | None:
     """
     ends = [(kernel, uses) for end in (ring.producers, ring.consumers) for kernel, uses in end.items()]
     both = any(kernel.needs_both_lanes(use) for kernel, uses in ends for use in uses)
-    for lane in range(pipe_protocol.LANES if both else 1):
+    for lane in range(LANES if both else 1):
         pushes, pops = _total(ring.producers, "push", lane), _total(ring.consumers, "pop", lane)
         if not ring.producers or not ring.consumers:
             if not ring.is_used_by_one_end:

@@ -17,6 +17,7 @@ from ...dialects.pto.kernels import function_of
 from ...dialects.pto.types import TileBufType, element_bytes
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
+from ...targets.chip import LANE_ALIGNMENT
 
 
 def refusal(op: Operation, message: str) -> LoomError:
@@ -110,11 +111,6 @@ def _keys(pipe: InitializePipeOp) -> Iterator[Hashable]:
         reserved = reservation_of(buffer)
         if reserved is not None:
             yield reserved, direction
-
-
-LANE_ALIGNMENT = 32
-"""The alignment a5 needs to split by columns: of the columns of a C2V tile in elements, of those of a V2C lane in
-bytes."""
 
 
 def lane_problem(tile: TileBufType, split: int, direction: int) -> str | None:

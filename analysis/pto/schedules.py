@@ -55,6 +55,7 @@ from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
 from ...operations import integers, pipe_protocol
 from ...operations.pipe_protocol import Behavior
+from ...targets.chip import LANES
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
 """What an operation does with a pipe: allocate a slot, push an entry, pop one, free its slot."""
@@ -205,7 +206,7 @@ def schedules(
     plan = _Plan(function.body.blocks[0], uses)
     found: list[list[Schedule]] = []
     for core in cores:
-        for lane in range(pipe_protocol.LANES if asks and core is KernelKind.VECTOR else 1):
+        for lane in range(LANES if asks and core is KernelKind.VECTOR else 1):
             paths = _paths(plan, core, lane, values or {})
             if paths is not None:
                 found.append(paths)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...dialects.pto.types import TileBufType
 from ...operations import pipe_protocol
+from ...targets.chip import LANES
 from .schedules import PipeUse
 
 
@@ -36,4 +37,4 @@ def entry_size(use: PipeUse) -> EntrySize | None:
         return None
     is_part = (use.action == "push") == (use.direction == pipe_protocol.V2C)
     shared = is_part and use.split in (pipe_protocol.UP_DOWN, pipe_protocol.LEFT_RIGHT)
-    return EntrySize(pipe_protocol.LANES if shared else 1, tile.valid_bytes)
+    return EntrySize(LANES if shared else 1, tile.valid_bytes)

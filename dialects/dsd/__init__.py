@@ -32,11 +32,6 @@ from .derived import strides_if_constant as strides_if_constant
 from .fabric import FabinOp as FabinOp
 from .fabric import FaboutOp as FaboutOp
 from .fabric import FabricDescriptorOp as FabricDescriptorOp
-from .fields import EXTENTS as EXTENTS
-from .fields import MAX_DIMENSIONS as MAX_DIMENSIONS
-from .fields import MEM1D_STRIDES as MEM1D_STRIDES
-from .fields import MEM4D_STRIDES as MEM4D_STRIDES
-from .fields import OFFSETS as OFFSETS
 from .fields import Integer as Integer
 from .fields import constant_extent as constant_extent
 from .fields import constant_value as constant_value

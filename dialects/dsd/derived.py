@@ -25,11 +25,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import EXTENTS, MEM1D_STRIDES, OFFSETS
 from .fabric import FabinOp, FaboutOp
 from .fields import (
-    EXTENTS,
-    MEM1D_STRIDES,
-    OFFSETS,
     Integer,
     constant_extent,
     constant_value,

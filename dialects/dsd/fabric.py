@@ -18,12 +18,12 @@ from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import EXTENTS
 from ..building import build, symbol
 from ..traits import VerifiedByKind
 from ..wse import ColorOp, InputQueueOp, OutputQueueOp, Scope, SymbolUser
 from .attributes import PriorityAttr, SimdMode, SimdModeAttr, ZeroedSourceAttr
 from .fields import (
-    EXTENTS,
     Integer,
     constant_extent,
     dynamic_part,

@@ -16,25 +16,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ...operations import integers
+from ...targets.wavelets import WORD_BITS
 from ..building import integer
 
 Integer = int | SSAValue
 """A field of a descriptor: a number known at compile time, or a value of type i16."""
-
-EXTENTS = range(1 << 16)
-"""What an extent may be, in elements or wavelets (DSD-008)."""
-
-OFFSETS = range(-(1 << 15), 1 << 15)
-"""What an offset may be, in elements (DSD-011, DSD-048)."""
-
-MEM1D_STRIDES = range(-(1 << 7), 1 << 7)
-"""What the stride of a mem1d descriptor may be, in elements (DSD-009)."""
-
-MEM4D_STRIDES = range(-(1 << 15), 1 << 15)
-"""What a stride of a mem4d descriptor may be, in elements (DSD-050)."""
-
-MAX_DIMENSIONS = 4
-"""Most dimensions of a mem4d descriptor (DSD-045, DSD-057)."""
 
 
 def parse_integer(parser: Parser) -> Integer:
@@ -145,4 +132,4 @@ def constant_value(value: Integer) -> int | None:
 def constant_extent(value: Integer) -> int | None:
     """The extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
     number = constant_value(value)
-    return number if number is None or isinstance(value, int) else number % len(EXTENTS)
+    return number if number is None or isinstance(value, int) else integers.unsigned(number, WORD_BITS)

@@ -13,11 +13,11 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import EXTENTS
 from .. import wse
 from ..machine.fifos import FIFO_SIDES, verify_fifo_side
 from ..wse import Scope, SymbolUser
 from .fields import (
-    EXTENTS,
     Integer,
     dynamic_part,
     joined_parts,

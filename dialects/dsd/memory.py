@@ -31,15 +31,11 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ...targets.wavelets import EXTENTS, MAX_DIMENSIONS, MEM1D_STRIDES, MEM4D_STRIDES, OFFSETS
 from ..building import build, integers, of_elements
 from ..traits import VerifiedByKind
 from ..wse import element_count
 from .fields import (
-    EXTENTS,
-    MAX_DIMENSIONS,
-    MEM1D_STRIDES,
-    MEM4D_STRIDES,
-    OFFSETS,
     Integer,
     constant_extent,
     constant_value,

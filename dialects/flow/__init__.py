@@ -58,10 +58,7 @@ from .fabric import HostStreamOp as HostStreamOp
 from .fabric import RouteOp as RouteOp
 from .fabric import UnitsOp as UnitsOp
 from .fields import DYNAMIC as DYNAMIC
-from .fields import EXTENTS as EXTENTS
 from .fields import LITERALS as LITERALS
-from .fields import MAX_DIMENSIONS as MAX_DIMENSIONS
-from .fields import POINTER_EXTENT as POINTER_EXTENT
 from .fifos import FifoOp as FifoOp
 from .memory import BufferOp as BufferOp
 from .memory import ExportOp as ExportOp

@@ -14,16 +14,13 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import EXTENTS
+
 DYNAMIC = -(1 << 63)
 """Marks an integer field whose value is the next SSA operand of its group."""
 
-LITERALS = range(-0xFFFF, 0x10000)
+LITERALS = range(-EXTENTS[-1], len(EXTENTS))
 """Offsets and strides that a stream can have as literals."""
-
-EXTENTS = range(0x10000)
-
-POINTER_EXTENT = 0xFFFF
-"""Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
 
 
 class Integers:
@@ -63,10 +60,6 @@ class Integers:
 def counted(number: int, noun: str) -> str:
     """`1 extent`, `2 extents`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-MAX_DIMENSIONS = 4
-"""Of a walk (DSD-053, AMB-05)."""
 
 
 def verify_fields(noun: str, numbers: Sequence[int], operands: Sequence[SSAValue], allowed: range) -> None:

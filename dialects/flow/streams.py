@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import EXTENTS, MAX_DIMENSIONS
 from ..assembly import parse_symbol
 from ..building import build, integer, integers, of_elements, symbol
 from ..machine.elements import memory_bytes
@@ -44,9 +45,7 @@ from ..traits import VerifiedByKind
 from .access import Array, address_of, parse_array, print_array, symbol_of, verify_array
 from .fields import (
     DYNAMIC,
-    EXTENTS,
     LITERALS,
-    MAX_DIMENSIONS,
     Integers,
     counted,
     numbers_of,

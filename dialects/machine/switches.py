@@ -17,9 +17,10 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
+from ...targets.wavelets import SWITCH_POSITIONS
 from .rules import verify_ports
 
-MAX_POSITIONS = 3
+MAX_POSITIONS = SWITCH_POSITIONS - 1
 """Positions a route has besides itself."""
 
 PORT_NAMES = ("ramp", "north", "east", "south", "west")

@@ -25,6 +25,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ...operations import pipe_protocol
+from ...targets.chip import HARDWARE_FLAGS
 from .assembly import (
     Clauses,
     parse_attribute_list,
@@ -234,10 +235,10 @@ class InitializePipeOp(IRDLOperation):
             base = number(self.flag_base)
             if base < 0:
                 fail(self, "expects 'flag_base' to be non-negative when present")
-            if base + pipe_protocol.flag_count(self.direction) > pipe_protocol.HARDWARE_FLAGS:
+            if base + pipe_protocol.flag_count(self.direction) > HARDWARE_FLAGS:
                 fail(
                     self,
-                    f"requires 'flag_base' and dir_mask to fit within {pipe_protocol.HARDWARE_FLAGS} hardware flag "
+                    f"requires 'flag_base' and dir_mask to fit within {HARDWARE_FLAGS} hardware flag "
                     f"ids; it takes {pipe_protocol.flag_count(self.direction)} from {base} on",
                 )
 

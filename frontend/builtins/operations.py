@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 from ...csl import syntax
 from ...dialects import dsd
 from ...operations import dsd_table
+from ...targets.wavelets import POINTER_EXTENT
 from .. import emit, types
 from ..core import Evaluator
 from ..descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
@@ -89,12 +90,8 @@ def _accumulated(
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
     needed = ELEMENTS[row.sources[source]]
-    everywhere = MemoryDescriptor(accumulator, (0,), (MAX_EXTENT,), types.size(needed) // 2)
+    everywhere = MemoryDescriptor(accumulator, (0,), (POINTER_EXTENT,), types.size(needed) // 2)
     return materialize(ev, everywhere, needed, node)
-
-
-MAX_EXTENT = 0xFFFF
-"""The extent of a descriptor that only repeats one element; the other operands say how often."""
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:

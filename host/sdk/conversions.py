@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ...targets.wavelets import EXTENTS
 from .errors import SdkError
 
 
@@ -52,8 +53,12 @@ def input_array_to_u32(
     words = flat.view(np.uint16).astype(np.uint32)
     if sentinel is None:
         return words
-    if isinstance(fast_dim_sz, bool) or not isinstance(fast_dim_sz, int | np.integer) or not 0 < fast_dim_sz <= 1 << 16:
-        raise SdkError(f"fast_dim_sz is {fast_dim_sz}; give the size of the innermost dimension, 1 to 65536")
+    if (
+        isinstance(fast_dim_sz, bool)
+        or not isinstance(fast_dim_sz, int | np.integer)
+        or not 0 < fast_dim_sz <= len(EXTENTS)
+    ):
+        raise SdkError(f"fast_dim_sz is {fast_dim_sz}; give the size of the innermost dimension, 1 to {len(EXTENTS)}")
     index = np.arange(words.size, dtype=np.int64) % int(fast_dim_sz)
     return words | (index.astype(np.uint32) << np.uint32(16))
 

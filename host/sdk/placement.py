@@ -1,7 +1,6 @@
 """Placement of a program's rectangle on the fabric, and what has to fit around it.
 
-The host reaches the rectangle through columns of PEs of its own on both sides and a halo around all of it; their
-counts are the SDK's and depend on the flags of the compiler alone.
+The host reaches the rectangle through columns of PEs of its own on both sides and a halo around all of it.
 """
 
 from __future__ import annotations
@@ -9,18 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...diagnostics.errors import LoomError
-
-HALO = 1
-"""PEs left free along every edge of the fabric."""
-
-WEST_COLUMNS = 3
-"""Columns of PEs that bring data and commands in, west of the program, not counting buffers."""
-
-EAST_COLUMNS = 2
-"""Columns of PEs that bring data out, east of the program, not counting buffers."""
-
-MAX_CHANNELS = 16
-"""Input and output channels a program may use."""
+from ...targets.memcpy import EAST_COLUMNS, HALO, WEST_COLUMNS
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from loomir.dialects.pto.kernels import architecture_of
 from loomir.dialects.verification import verify
 from loomir.operations import pipe_protocol
 from loomir.passes import get_all_passes
+from loomir.targets.chip import HARDWARE_FLAGS
 
 from ..searches import examples
 
@@ -114,7 +115,7 @@ def test_both_ends_agree_and_nothing_overlaps(
     order = data.draw(st.permutations(range(len(shape))))
     text = program(shape, order, chip)
     flags = sum(pipe_protocol.flag_count(direction) for direction, *_ in shape)
-    if flags > pipe_protocol.HARDWARE_FLAGS:
+    if flags > HARDWARE_FLAGS:
         with pytest.raises(LoomError, match="fit within 16 hardware flag ids"):
             lowered(text)
         return

@@ -1,0 +1,72 @@
+"""Words, descriptors and wavelets of the wafer: widths, ranges and bit positions, the same in both generations.
+
+Sources: rules of docs/rules.md where one is named, from the pages of the CSL language reference on DSDs, switches and
+control wavelets; the bit positions of commands and of a control task's id are those of the public `<control>` library.
+"""
+
+from __future__ import annotations
+
+# Memory
+
+WORD_BITS = 16
+"""Bits of a word of memory, of an address, and of most registers."""
+
+WORD_MASK = 0xFFFF
+"""The bits of a word: lengths, extents and addresses in bytes are read with it as unsigned."""
+
+CB16_BIAS = 42
+"""Of the exponent of `cb16`: 6.0 has the bits 0b0101100100000000 (Types, FP16 types): exponent 44 for 2**2."""
+
+TIMESTAMP_WORDS = 3
+"""Words of the cycle counter, the low one first."""
+
+# Fields of descriptors
+
+EXTENTS = range(1 << 16)
+"""What an extent may be, in elements or wavelets (DSD-008)."""
+
+OFFSETS = range(-(1 << 15), 1 << 15)
+"""What an offset may be, in elements (DSD-011, DSD-048)."""
+
+MEM1D_STRIDES = range(-(1 << 7), 1 << 7)
+"""What the stride of a mem1d descriptor may be, in elements (DSD-009)."""
+
+MEM4D_STRIDES = range(-(1 << 15), 1 << 15)
+"""What a stride of a mem4d descriptor may be, in elements (DSD-050)."""
+
+MAX_DIMENSIONS = 4
+"""Most dimensions of a walk, and of a mem4d descriptor (DSD-045, DSD-053, DSD-057, AMB-05)."""
+
+POINTER_EXTENT = EXTENTS[-1]
+"""Length of the walk that stands for a pointer to a scalar: never the shortest operand (DSD-072, AMB-01)."""
+
+ENDLESS_EXTENT = 0x7FFF
+"""The extent of a run of wavelets that never ends, as published programs write it."""
+
+# Wavelets
+
+WAVELET_BITS = 32
+"""Bits of a wavelet's payload. With an index, that is in the upper half of it."""
+
+CONTROL_TASK_SHIFT, CONTROL_TASK_BITS = 16, 6
+"""Where a control wavelet has the id of the task it starts: bits 16 to 21. The bits below are the task's argument."""
+
+NO_CONTROL_TASK = 31
+"""The id in a control wavelet that starts no task."""
+
+COMMANDS = 8
+"""Commands for routers in one control wavelet."""
+
+COMMAND_BITS = 3
+"""Bits of a command: a code of two, and one that keeps the wavelet from the compute engine."""
+
+COMMANDS_SHIFT, HIGH_COMMANDS = 22, 8
+"""Where the first commands are, and how many bits of them before they go on at bit 0."""
+
+NOP, ADVANCE, RESET, TEARDOWN = range(4)
+"""Codes of commands."""
+
+# Routers
+
+SWITCH_POSITIONS = 4
+"""Positions of a color's switch in a router, the route itself included."""

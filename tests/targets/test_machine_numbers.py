@@ -1,0 +1,146 @@
+"""Numbers of the machines are in targets/ alone, and the libraries written in CSL agree with them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from loomir import targets
+from loomir.frontend.compilation import compile_layout
+from loomir.targets import wavelets
+
+PACKAGE = Path(__file__).parents[2]
+FOLDERS = sorted(
+    file.parent.name for file in PACKAGE.glob("*/__init__.py") if file.parent.name not in ("targets", "tests")
+)
+
+NUMBERS = {
+    *(0x3FFF, 0x7FFF, 0x8000, 0xFFFF, 0x10000),
+    *(targets.get(name).memory_bytes for name in targets.TARGETS),
+    *(targets.get(name).memory_bytes // 2 for name in targets.TARGETS),
+    *(number for chip in targets.CHIPS.values() for number in (chip.vector_bytes, chip.cube_bytes, chip.left_bytes,
+                                                              chip.accumulator_bytes)),
+}  # fmt: skip
+"""Widths, ranges and sizes that only a machine has."""
+
+SHIFTS = (14, 15, 16, 25, 28)
+"""Widths of words, and where a control wavelet has its commands."""
+
+ELSEWHERE = {
+    "frontend/scalars.py": "the sign of a 16-bit float",
+    "runtime/units.py": "entries of a cache",
+    "runtime/arithmetic.py": "elements of a block that stays in cache, and a table of all words",
+    "runtime/queues.py": "wavelets that are surely received where nothing is known",
+    "runtime/tiles.py": "bytes between arrays of the host, which no machine has",
+    "runtime/scalars.py": "what a message says of a number that may be unsigned",
+    "analysis/symbolic_integers.py": "entries of a cache",
+    "analysis/model_checking.py": "entries of a cache",
+    "tools/cslc.py": "a limit of flags",
+    "host/sdk/conversions.py": "words of 16 bits of the SDK's own library",
+    "host/sdk/tensors.py": "the upper half of a word of the host",
+    "host/sdk/trace_records.py": "words of 16 bits in the SDK's records",
+    "backend/csl/tree.py": "how numpy packs bfloat16",
+}
+"""Files with such a number that is not the machine's, and what it is."""
+
+
+def machine_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Lines with a number of a machine, or a shift by one of its widths."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=int(number)) if number in NUMBERS and not isinstance(number, bool):
+                yield node.lineno, str(number)
+            case ast.BinOp(op=ast.LShift() | ast.RShift(), right=right):
+                for inner in ast.walk(right):
+                    if isinstance(inner, ast.Constant) and inner.value in SHIFTS:
+                        yield node.lineno, f"shift by {inner.value}"
+            case ast.BinOp(left=ast.Constant(value=int(left)), op=ast.Mult(), right=ast.Constant(value=int(right))):
+                if left * right in NUMBERS:
+                    yield node.lineno, f"{left} * {right}"
+            case _:
+                pass
+
+
+@cache
+def found() -> dict[str, list[str]]:
+    """The numbers of machines outside of targets/, by file."""
+    result: dict[str, list[str]] = {}
+    for folder in FOLDERS:
+        for file in sorted((PACKAGE / folder).rglob("*.py")):
+            name = file.relative_to(PACKAGE).as_posix()
+            for line, text in machine_numbers(ast.parse(file.read_text(encoding="utf-8"))):
+                result.setdefault(name, []).append(f"{name}:{line}: {text}")
+    return result
+
+
+def test_machine_numbers_are_in_targets() -> None:
+    """A new one: name it in targets/ with its source, or, if no machine has it, say in ELSEWHERE what it is."""
+    wrong = [place for name, places in found().items() if name not in ELSEWHERE for place in places]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_exception_is_left_over() -> None:
+    assert sorted(ELSEWHERE) == sorted(name for name in ELSEWHERE if name in found())
+
+
+def encoded(commands: list[tuple[int, bool]], task: int, data: int) -> int:
+    """A control wavelet by the numbers of targets/: commands as (code, whether they keep it from the engine)."""
+    bits = 0
+    for position, (code, ignored) in enumerate(commands):
+        command = code | ignored << wavelets.COMMAND_BITS - 1
+        bits |= command << position * wavelets.COMMAND_BITS
+    high = bits & (1 << wavelets.HIGH_COMMANDS) - 1
+    return (
+        data
+        | bits >> wavelets.HIGH_COMMANDS
+        | task << wavelets.CONTROL_TASK_SHIFT
+        | high << wavelets.COMMANDS_SHIFT
+    )  # fmt: skip
+
+
+LAYOUT = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); }'
+CODES = {
+    "NOP": wavelets.NOP,
+    "SWITCH_ADV": wavelets.ADVANCE,
+    "SWITCH_RST": wavelets.RESET,
+    "TEARDOWN": wavelets.TEARDOWN,
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, wavelets.COMMANDS])
+def test_the_control_library_encodes_by_the_numbers_of_targets(tmp_path: Path, count: int) -> None:
+    names = [list(CODES)[(3 - k) % 4] for k in range(count)]
+    ignored = [k % 2 == 0 for k in range(count)]
+    opcodes = ", ".join(f"control.opcode.{name}" for name in names)
+    flags = ", ".join(str(flag).lower() for flag in ignored)
+    (tmp_path / "layout.csl").write_text(LAYOUT)
+    (tmp_path / "pe.csl").write_text(f"""
+      const control = @import_module("<control>");
+      comptime {{
+        const codes = [{count}]control.opcode {{ {opcodes} }};
+        const ignored = [{count}]bool {{ {flags} }};
+        @comptime_print(control.encode_payload({count}, codes, ignored, true, @get_control_task_id(33)));
+        @comptime_print(control.encode_payload({count}, codes, ignored, false, {{}}));
+        @comptime_print(control.encode_single_payload(control.opcode.TEARDOWN, true, @get_control_task_id(40), 1234));
+        @comptime_print(control.MAX_CMDS);
+      }}
+    """)
+    printed: list[str] = []
+    compile_layout(tmp_path / "layout.csl", arch="wse3", print=printed.append)
+    commands = [(CODES[name], flag) for name, flag in zip(names, ignored, strict=True)]
+    rest = wavelets.COMMANDS - count
+    assert list(map(int, printed)) == [
+        encoded(commands + [(wavelets.NOP, True)] * rest, 33, 0),
+        encoded(commands + [(wavelets.NOP, False)] * rest, wavelets.NO_CONTROL_TASK, 0),
+        encoded([(wavelets.TEARDOWN, True)], 40, 1234),
+        wavelets.COMMANDS,
+    ]
+
+
+def test_the_time_library_counts_the_words_of_targets() -> None:
+    text = (PACKAGE / "frontend" / "libraries" / "time.csl").read_text(encoding="utf-8")
+    assert f"const tsc_size_words = {wavelets.TIMESTAMP_WORDS};" in text
