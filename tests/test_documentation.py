@@ -64,8 +64,9 @@ def test_links_resolve(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_named_programs_exist(page: Path) -> None:
-    for path in re.findall(r"\b(?:examples|bench|tests)/[\w./-]*\w", page.read_text()):
+def test_named_files_exist(page: Path) -> None:
+    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
+    for path in re.findall(rf"(?<![\w/.-])(?:{folders})/[\w./-]*\w", page.read_text()):
         assert (ROOT / path).exists() or (page.parent / path).exists(), f"{page} names {path}, which does not exist"
 
 
