@@ -1,4 +1,4 @@
-"""Giving numbered resources to competitors: graph coloring with some colors fixed beforehand.
+"""Graph coloring: numbered resources for competitors, with some colors fixed beforehand.
 
 Nodes are the competitors, an edge joins two that must not get the same number. Nodes are colored by saturation
 (networkx); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
@@ -45,7 +45,8 @@ class Exhausted(Exception):
 
 
 def graph_of(nodes: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> Graph[Node]:
-    """The graph with these nodes and edges, both in their order, which decides where several results are possible."""
+    """Return the graph with these nodes and edges, both in their order, which decides where several results are
+    possible."""
     graph: dict[Node, dict[Node, None]] = {node: {} for node in nodes}
     for first, second in edges:
         graph[first][second] = None
@@ -61,7 +62,7 @@ def color_graph(
     *,
     exact: bool = True,
 ) -> dict[Node, int]:
-    """A number for every node, from its `allowed` ones, different from the numbers of its neighbors.
+    """Return a number for every node, from its `allowed` ones, different from the numbers of its neighbors.
 
     Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
     neighbor has them already, in their order, and given up if there is no solution with them. Raises Clash or
@@ -92,7 +93,7 @@ def color_graph(
 
 
 def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
-    """The parts of a graph that no edge joins: each can be colored by itself."""
+    """Yield the parts of a graph that no edge joins: each can be colored by itself."""
     order = {node: position for position, node in enumerate(graph)}
     seen: set[Node] = set()
     for first in graph:
@@ -111,7 +112,7 @@ def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
 def _colored(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int], *, exact: bool
 ) -> dict[Node, int] | None:
-    """Numbers for all nodes of a connected graph, or None if none are found."""
+    """Return numbers for all nodes of a connected graph, or None if none are found."""
     found = _first_choices(graph, allowed, start)
     # networkx takes time that grows with the square of the nodes.
     if found is None and (len(graph) <= MAX_SATURATION_NODES or not exact):
@@ -134,7 +135,7 @@ def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
 def _first_choices(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The lowest number each may have, if that keeps neighbors apart: any greedy coloring is the same then."""
+    """Return the lowest number each may have, if that keeps neighbors apart: any greedy coloring is the same then."""
     if not all(node in start or allowed[node] for node in graph):
         return None
     numbers = {node: start[node] if node in start else min(allowed[node]) for node in graph}
@@ -144,7 +145,7 @@ def _first_choices(
 def _by_saturation(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The greedy coloring of networkx, or None if a node got a number it is not allowed."""
+    """Return the greedy coloring of networkx, or None if a node got a number it is not allowed."""
     import networkx as nx
 
     # The stubs of networkx know neither function fully.
@@ -191,7 +192,7 @@ class _Holder:
 def _by_search(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """The first coloring in a depth-first search that takes the most constrained node next, or None."""
+    """Return the first coloring in a depth-first search that takes the most constrained node next, or None."""
     group = _mutual_neighbors(graph)
     if len(group) > len({number for node in group for number in (*allowed[node], start.get(node, -1))} - {-1}):
         return None
@@ -273,8 +274,8 @@ class _Search(Generic[Node]):
 def _competitors(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], fixed: Mapping[Node, int]
 ) -> tuple[Node, ...]:
-    """Nodes to name when the numbers do not suffice: a node without a choice and those that took its numbers, else
-    a largest group of mutual neighbors."""
+    """Return nodes to name when the numbers do not suffice: a node without a choice and those that took its numbers,
+    else a largest group of mutual neighbors."""
     order = {node: position for position, node in enumerate(graph)}
     for node in graph:
         if node in fixed:
@@ -290,7 +291,7 @@ def _competitors(
 
 
 def _mutual_neighbors(graph: Graph[Node]) -> list[Node]:
-    """A large group of nodes that are all neighbors of each other: grown from each node in turn, by degree."""
+    """Return a large group of nodes that are all neighbors of each other: grown from each node in turn, by degree."""
     by_degree = sorted(graph, key=lambda node: -len(graph[node]))
     rank = {node: position for position, node in enumerate(by_degree)}
     largest: list[Node] = []

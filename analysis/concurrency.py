@@ -1,4 +1,4 @@
-"""Which DSD operations of a PE program may run at the same time, and which do so in every run.
+"""Concurrency of DSD operations in a PE program: which may run at the same time, and which do so in every run.
 
 May run concurrently
 --------------------
@@ -51,16 +51,16 @@ class Concurrency:
         self._relations = _relations_of(*_numbered(program, self._numbers))
 
     def overlapping(self, key: Hashable) -> tuple[Hashable, ...]:
-        """The operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
+        """Return the operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
         may be issued again before it has ended."""
         return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
-        """Whether a run that issues both has them under way together, as far as timing is not relied on."""
+        """Return if a run that issues both has them under way together, as far as timing is not relied on."""
         return self._relations.certainly_overlap(self._numbers[first], self._numbers[second])
 
     def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:
-        """Every pair that may overlap, once, in order of appearance; a pair of equals for a self-overlap."""
+        """Yield every pair that may overlap, once, in order of appearance; a pair of equals for a self-overlap."""
         for number, key in enumerate(self._keys):
             for other in self._relations.may[number]:
                 if other >= number:
@@ -72,7 +72,7 @@ _Functions = tuple[tuple[Hashable, Function], ...]
 
 
 def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks, _Functions]:
-    """A program whose operations are called by their numbers: equal for programs that differ only in what they
+    """Return a program whose operations are called by their numbers: equal for programs that differ only in what they
     compute, as those of one file for different PEs mostly do."""
 
     def body(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -95,7 +95,7 @@ def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks
 
 @lru_cache(maxsize=64)
 def _relations_of(tasks: _Tasks, functions: _Functions) -> _Relations:
-    """The relations of a program; three passes ask for them, for every PE program."""
+    """Return the relations of a program; three passes ask for them, for every PE program."""
     return _Relations(Program(dict(tasks), dict(functions)))
 
 
@@ -121,7 +121,7 @@ class _Relations:
 
     @cached_property
     def _issues(self) -> dict[Hashable, list[_Issues]]:
-        """The bodies that issue each operation."""
+        """Return the bodies that issue each operation."""
         issued: dict[Hashable, Sequence[Operation]] = {}
         bodies: list[_Issues] = []
         for name in _callees_first(self._program):
@@ -196,7 +196,7 @@ class _Net:
         return self.under_way[key]
 
     def _connect(self, start: int, body: tuple[Statement, ...], end: int) -> None:
-        """Transitions that lead from point `start` through `body` to point `end`."""
+        """Add the transitions that lead from point `start` through `body` to point `end`."""
         here = start
         for statement in body:
             following = self._place()
@@ -234,7 +234,7 @@ class _Net:
                 self._add((last if statement.at_least else entry,), (following,))
 
     def _signal(self, inputs: tuple[int, ...], signals: tuple[Signal, ...], outputs: tuple[int, ...]) -> None:
-        """A transition that also signals; blocking and unblocking look at the state they find."""
+        """Add a transition that also signals; blocking and unblocking look at the state they find."""
         variants = [(inputs, outputs)]
         for signal in signals:
             if signal.action == "activate":
@@ -259,7 +259,7 @@ class _Net:
         return marked
 
     def concurrent_places(self) -> list[int]:
-        """For every place the set of places that may be occupied together with it."""
+        """Return for every place the set of places that may be occupied together with it."""
         related = [0] * self._count
         consumers: dict[int, list[int]] = defaultdict(list)
         for number, transition in enumerate(self._transitions):
@@ -419,7 +419,7 @@ class _Issues:
                 return following
 
     def both(self, first: Hashable, second: Hashable) -> bool:
-        """Whether `first`, asynchronous, is issued before `second` in every run of the body that issues both."""
+        """Return if `first`, asynchronous, is issued before `second` in every run of the body that issues both."""
         if first not in self._operations or not self._operations[first].asynchronous:
             return False
         return any(
@@ -458,7 +458,7 @@ class _Dominance:
             pending.extend((child, False) for child in children[node])
 
     def holds(self, above: int, below: int) -> bool:
-        """Whether every path from the start to `below` passes `above`."""
+        """Return if every path from the start to `below` passes `above`."""
         if above not in self._enter or below not in self._enter:
             return False
         return self._enter[above] <= self._enter[below] < self._leave[above]

@@ -1,4 +1,4 @@
-"""Places for things of a size in a range of numbers, each the first that is free. Knows nothing of IR."""
+"""First-fit placement of sized things in a range of numbers. Knows nothing of IR."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Room:
         self._occupied: list[tuple[int, int]] = []
 
     def is_free(self, start: int, size: int) -> bool:
-        """Whether nothing occupies any of the `size` numbers from `start` on."""
+        """Return if nothing occupies any of the `size` numbers from `start` on."""
         return all(end <= start or start + size <= begin for begin, end in self._occupied)
 
     def occupy(self, start: int, size: int) -> None:
-        """Nothing is placed on the `size` numbers from `start` on any more."""
+        """Mark the `size` numbers from `start` on as taken."""
         insort(self._occupied, (start, start + size))
 
     def first(self, size: int, at_least: int = 0) -> int:
-        """The first aligned place for `size`, from `at_least` on, be it inside the capacity or beyond."""
+        """Return the first aligned place for `size`, from `at_least` on, be it inside the capacity or beyond."""
         place = self._aligned(at_least)
         for begin, end in self._occupied:
             if place + size <= begin:

@@ -1,4 +1,4 @@
-"""Which of several stores hold something of use at the same time. Knows nothing of IR.
+"""Live ranges of stores: which of them hold something of use at the same time. Knows nothing of IR.
 
 A program is a graph of steps. A step may read a store, overwrite all of it, or touch it otherwise: write a part, or
 use it as scratch. A store is live where what it holds may be read later and something may have been put into it
@@ -31,7 +31,7 @@ class Step(Generic[Store]):
 
 
 def in_use(steps: Sequence[Step[Store]]) -> list[set[Store]]:
-    """For every step, the stores that it uses itself, or that keep a value while it runs."""
+    """Return, for every step, the stores that it uses itself, or that keep a value while it runs."""
     previous: list[list[int]] = [[] for _ in steps]
     for place, step in enumerate(steps):
         for following in step.next:
@@ -62,7 +62,7 @@ def in_use(steps: Sequence[Step[Store]]) -> list[set[Store]]:
 
 
 def used_together(steps: Sequence[Step[Store]]) -> dict[Store, set[Store]]:
-    """Every store with the others that are in use in a step in which it is."""
+    """Return every store with the others that are in use in a step in which it is."""
     together: dict[Store, set[Store]] = {}
     for stores in {frozenset(stores) for stores in in_use(steps)}:
         for store in stores:

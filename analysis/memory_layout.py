@@ -1,4 +1,4 @@
-"""Where the buffers of a PE lie in its memory. Knows sizes and alignments, nothing of IR."""
+"""Memory layout of a PE: the addresses of its buffers. Knows sizes and alignments, nothing of IR."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 
 
 def number(wanted: Mapping[str, int | None], allowed: Iterable[int], avoid: Container[int] = ()) -> dict[str, int]:
-    """A number for each name, the lowest free ones of `allowed` for those without.
+    """Return a number for each name, the lowest free ones of `allowed` for those without.
 
     Fixed numbers are not checked against `allowed`. A name for which nothing is left is missing from
     the result; numbers in `avoid` are given to none.

@@ -88,12 +88,12 @@ class Program:
     functions: dict[Hashable, Function] = field(default_factory=dict[Hashable, Function])
 
     def bodies(self) -> Iterator[tuple[Statement, ...]]:
-        """The bodies of all tasks, then of all functions."""
+        """Yield the bodies of all tasks, then of all functions."""
         yield from (task.body for task in self.tasks.values())
         yield from (function.body for function in self.functions.values())
 
     def operations(self) -> Iterator[Operation]:
-        """Every DSD operation, in order of appearance."""
+        """Yield every DSD operation, in order of appearance."""
         for body in self.bodies():
             for statement in statements(body):
                 if isinstance(statement, Operation):
@@ -101,7 +101,7 @@ class Program:
 
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
-    """The statements of a body and of all bodies inside it, outer before inner."""
+    """Yield the statements of a body and of all bodies inside it, outer before inner."""
     for statement in body:
         yield statement
         if isinstance(statement, Branch):

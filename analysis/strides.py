@@ -1,4 +1,4 @@
-"""What a tensor access becomes: an offset, one stride per dimension and the extents (DSD-017 to DSD-042, DSD-061 to
+"""Strides of tensor accesses: an offset, one stride per dimension and the extents (DSD-017 to DSD-042, DSD-061 to
 DSD-071).
 
 An access is given as affine index expressions, one per dimension of the array, over induction variables of which
@@ -43,7 +43,8 @@ class Walk:
 
 
 def linearize(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineIndex:
-    """The row-major element number of `indices` in an array of `shape`: the last dimension is contiguous (DSD-027).
+    """Return the row-major element number of `indices` in an array of `shape`: the last dimension is contiguous
+    (DSD-027).
 
     Raises WalkError if the number of indices is not the rank of the array (DSD-024).
     """
@@ -59,8 +60,8 @@ def linearize(shape: Sequence[int], indices: Sequence[AffineIndex]) -> AffineInd
 
 
 def address_changes(coefficients: Sequence[int], extents: Sequence[int]) -> tuple[int, ...]:
-    """The stride of every dimension, innermost first, from linear coefficients and extents given outermost first:
-    stride(d) = c(d) - sum of c(e) * (n(e) - 1) over the faster dimensions e (DSD-063)."""
+    """Return the stride of every dimension, innermost first, from linear coefficients and extents given outermost
+    first: stride(d) = c(d) - sum of c(e) * (n(e) - 1) over the faster dimensions e (DSD-063)."""
     strides: list[int] = []
     wound_back = 0
     for coefficient, extent in zip(reversed(coefficients), reversed(extents), strict=True):
@@ -72,7 +73,7 @@ def address_changes(coefficients: Sequence[int], extents: Sequence[int]) -> tupl
 def walk_of_access(
     kind: DescriptorKind, shape: Sequence[int], indices: Sequence[AffineIndex], extents: Sequence[int]
 ) -> Walk:
-    """The walk of a tensor access over an array of `shape`, checked for a descriptor of `kind`.
+    """Return the walk of a tensor access over an array of `shape`, checked for a descriptor of `kind`.
 
     `extents` has one length per induction variable. Raises WalkError for what a descriptor cannot express.
     """

@@ -1,4 +1,4 @@
-"""Addresses of tiles in one memory, some of which may lie on each other. Knows sizes and alignment, nothing of IR."""
+"""Placement of tiles in one memory, where some may share addresses. Knows sizes and alignment, nothing of IR."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class Memory:
     behind: Sequence[int] = field(default=())
 
     def room(self, others: Iterable[tuple[int, int]] = ()) -> Room:
-        """What is left if `others` lie in it as well."""
+        """Return the room that is left if `others` are in it as well."""
         room = Room(self.capacity, self.alignment)
         for address, size in (*self.occupied, *others):
             room.occupy(address, size)
         return room
 
     def leaves_enough(self, taken: Iterable[tuple[int, int]]) -> bool:
-        """Whether what comes behind finds its places if tiles take these."""
+        """Return if what comes behind finds places when tiles take these."""
         room = self.room(taken)
         return all(room.take(size) is not None for size in self.behind)
 
 
 def place_apart(sizes: Mapping[Tile, int], memory: Memory) -> dict[Tile, int] | None:
-    """An address for every tile, none on another: each the first in their order; None if they do not fit."""
+    """Return an address for every tile, none on another: each the first in their order; None if they do not fit."""
     return _in_order(list(sizes), sizes, {tile: sizes.keys() for tile in sizes}, memory)
 
 
 def place_sharing(
     sizes: Mapping[Tile, int], together: Mapping[Tile, Collection[Tile]], memory: Memory
 ) -> dict[Tile, int] | None:
-    """An address for every tile, apart from those it is used `together` with; None if they do not fit.
+    """Return an address for every tile, apart from those it is used `together` with; None if they do not fit.
 
     Large tiles are placed first. If that does not succeed, other orders are tried: some order leads to a placement
     if there is one, since tiles in the order of their addresses in it each find theirs, or one before. The search
@@ -65,7 +65,7 @@ def place_sharing(
 def _spans(
     addresses: Mapping[Tile, int], sizes: Mapping[Tile, int], among: Collection[Tile] | None = None
 ) -> list[tuple[int, int]]:
-    """Where tiles lie, all or those `among` some, as (address, bytes)."""
+    """Return where tiles lie, all or those `among` some, as (address, bytes)."""
     return [(address, sizes[tile]) for tile, address in addresses.items() if among is None or tile in among]
 
 

@@ -1,4 +1,4 @@
-"""Errors meant for the person who wrote the program, and where in it they point.
+"""Errors meant for the person who wrote the program, and the places in it that they point at.
 
 Everything this package raises for a user's mistake is a `LoomError`, or one of xDSL's diagnostic
 exceptions inside verifiers and passes; the tools show both as one line and end with status 1.
@@ -49,17 +49,17 @@ class LoomError(DiagnosticException):
 
 
 def one_line(error: BaseException) -> str:
-    """The message of an exception on a single line; its type if it has none."""
+    """Return the message of an exception on a single line; its type if it has none."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def from_parse_error(error: ParseError) -> LoomError:
-    """xDSL's several-line parse error as one of ours."""
+    """Return xDSL's several-line parse error as one of ours."""
     return LoomError(" ".join(error.msg.split()), str(error.span.get_location()))
 
 
 def report(error: BaseException) -> str:
-    """What a user sees of an exception that ends a tool.
+    """Return what a user sees of an exception that ends a tool.
 
     That is one line for every mistake in the input. Anything unforeseen is a defect of this package and is said to be
     one, with the place it came from; LOOM_TRACEBACK=1 in the environment prints the whole traceback first.

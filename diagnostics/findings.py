@@ -1,4 +1,4 @@
-"""What is told of a program that can be read and run all the same: found in its text, or while it runs.
+"""Findings: what is reported of a program that can be read and run all the same, in its text or while it runs.
 
 Knows neither how findings are found nor who shows them.
 """
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from .errors import shown
 
 Severity: TypeAlias = Literal["error", "warning"]
-"""Whether the program goes wrong, or may."""
+"""True if the program goes wrong, or may."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Finding:
     arch: str | None = None
 
     def __str__(self) -> str:
-        """One line, as compilers print it."""
+        """Return one line, as compilers print it."""
         place = "" if self.location is None else f"{self.location}: "
         chip = "" if self.arch is None else f" (on {self.arch})"
         return shown(f"{place}{self.severity}: {self.message}{chip} [{self.code}]", lines=True)

@@ -10,26 +10,26 @@ if TYPE_CHECKING:
 
 
 def location_of(op: Operation) -> str | None:
-    """Where `op` was written, as `file:line:col`, or None if its location is unknown."""
+    """Return where `op` was written, as `file:line:col`, or None if its location is unknown."""
     return render_location(op.location)
 
 
 def as_written(op: Operation) -> LocationAttr:
-    """The location of `op` with its name, or the one that it has from an earlier pass, for what takes its place."""
+    """Return the location of `op` with its name, or the one that an earlier pass left it, for what takes its place."""
     from xdsl.dialects.builtin import NameLoc, StringAttr
 
     return op.location if isinstance(op.location, NameLoc) else NameLoc(StringAttr(op.name), op.location)
 
 
 def written_as(op: Operation) -> str | None:
-    """The operation that was written where `op` stands, if a pass has left its name."""
+    """Return the operation that was written where `op` stands, if a pass has left its name."""
     from xdsl.dialects.builtin import NameLoc
 
     return op.location.desc.data if isinstance(op.location, NameLoc) else None
 
 
 def render_location(location: Attribute) -> str | None:
-    """An xDSL location as `file:line:col`; the first known part of a compound one, or None."""
+    """Return an xDSL location as `file:line:col`; the first known part of a compound one, or None."""
     from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 
     match location:

@@ -1,4 +1,4 @@
-"""Walks over programs that are nested more deeply than Python lets functions call each other."""
+"""Deep nesting: walks over programs that are nested more deeply than Python lets functions call each other."""
 
 from __future__ import annotations
 

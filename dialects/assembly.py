@@ -1,4 +1,4 @@
-"""Pieces of custom assembly that several dialects write alike: symbols, attributes, arguments, bodies.
+"""Custom assembly that several dialects share: symbols, attributes, arguments, bodies.
 
 Each comes as what parses it and what prints it, so that one reads what the other wrote, locations included. Knows
 no dialect: an operation to be made is passed in.
@@ -44,7 +44,7 @@ def print_attributes(printer: Printer, op: Operation) -> None:
 
 
 def parse_members(parser: Parser) -> Region:
-    """Parse a region, which has its block even if nothing stands in it."""
+    """Parse a region, which has its block even if it is empty."""
     region = parser.parse_region()
     if region.first_block is None:
         region.add_block(Block())

@@ -1,4 +1,4 @@
-"""Making operations of which programs have many: their parts as they are kept, and attributes that they share.
+"""Fast construction of operations of which programs have many, and attributes that they share.
 
 xDSL's own way matches every operand, result and property with the definition of the operation, which takes longer than
 all that a front end or pass does for it.
@@ -24,7 +24,7 @@ def build(
     properties: Mapping[str, Attribute | None],
     segments: tuple[int, ...] | None = None,
 ) -> None:
-    """Fills a new operation; a property that is None is left out.
+    """Fill a new operation; a property that is None is left out.
 
     `segments` says how many of the operands each operand of the definition has, where several are variadic.
     """
@@ -44,29 +44,29 @@ def _segments(sizes: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
 
 @lru_cache(maxsize=4096)
 def integers(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
-    """A list of 64-bit integers."""
+    """Return a list of 64-bit integers."""
     return DenseArrayBase.from_list(i64, numbers)
 
 
 @lru_cache(maxsize=4096)
 def integer(number: int) -> IntegerAttr[IntegerType]:
-    """A 64-bit integer."""
+    """Return a 64-bit integer."""
     return IntegerAttr(number, i64)
 
 
 @lru_cache(maxsize=4096)
 def symbol(name: str) -> SymbolRefAttr:
-    """The name of something defined elsewhere."""
+    """Return the name of something defined elsewhere."""
     return SymbolRefAttr(name)
 
 
 @lru_cache(maxsize=256)
 def of_elements(kind: Callable[[Attribute], _TypeT], element: Attribute) -> _TypeT:
-    """The type of a kind of descriptors or streams with these elements."""
+    """Return the type of a kind of descriptors or streams with these elements."""
     return kind(element)
 
 
 @lru_cache(maxsize=1024)
 def string(text: str) -> StringAttr:
-    """A string."""
+    """Return a string."""
     return StringAttr(text)

@@ -1,4 +1,4 @@
-"""IR as a table that is quick to read: what operations have in common is written, and read, once.
+"""Table form of IR, quick to read: what operations have in common is written, and read, once.
 
     {"attributes": "[...]", "files": [...], "kinds": [...], "module": [...]}
 
@@ -36,12 +36,12 @@ class MalformedTable(ValueError):
 
 
 def table_of(module: ModuleOp) -> Table:
-    """The table of a module without branches between blocks; raises ValueError for one that has any."""
+    """Return the table of a module without branches between blocks; raises ValueError for one that has any."""
     return _Writer().table(module)
 
 
 def module_of(ctx: Context, table: Table) -> ModuleOp:
-    """The module of a table, each operation with its place. Raises MalformedTable."""
+    """Return the module of a table, each operation with its place. Raises MalformedTable."""
     try:
         module = _Reader(ctx, table).operation(table["module"])
     except MalformedTable:

@@ -1,4 +1,4 @@
-"""Reads IR text so that every operation knows the line it stands on.
+"""Parsing and printing of IR text, with the line of every operation.
 
 xDSL's parser keeps only locations written out as `loc(...)`; ours fills in the position in the text wherever none
 is written, so that later errors can point at it. Knows no dialect of its own.
@@ -51,13 +51,13 @@ class LocatingParser(Parser):
         return line + self._line_offset, position - self._line_starts[line - 1] + 1
 
     def location_at(self, position: int) -> str:
-        """A position in the text as `file:line:col`."""
+        """Return a position in the text as `file:line:col`."""
         line, column = self._line_and_column(position)
         return f"{self._name}:{line}:{column}"
 
     @deep_nesting()
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """Parses the whole text; raises ParseError or LoomError at the place of the first mistake."""
+        """Parse the whole text; raises ParseError or LoomError at the place of the first mistake."""
         try:
             module = super().parse_module(allow_implicit_module)
             _check_operands(module)
@@ -75,7 +75,7 @@ class LocatingParser(Parser):
             raise LoomError(f"cannot be parsed: {one_line(error)}", self.location_at(self.pos)) from error
 
     def _clearer(self, error: ParseError) -> str:
-        """The message of xDSL, or one that says more where xDSL's only says what it was about to read."""
+        """Return the message of xDSL, or one that says more where xDSL's only says what it was about to read."""
         at_end = error.span.start >= len(self.lexer.input.content.rstrip())
         match error.msg.strip():
             case "Could not parse entire input!":
@@ -89,7 +89,7 @@ class LocatingParser(Parser):
                 return error.msg
 
     def parse_integer(self, allow_boolean: bool = True, allow_negative: bool = True, context_msg: str = "") -> int:
-        """As xDSL's, but what the attribute that holds it would wrap around is an error."""
+        """Parse an integer; one that the attribute that holds it would wrap around is an error."""
         position = self.pos
         number = super().parse_integer(allow_boolean, allow_negative, context_msg)
         if not -(1 << 63) <= number < 1 << 63:
@@ -119,7 +119,7 @@ class LocatingParser(Parser):
 
 
 def _check_operands(module: ModuleOp) -> None:
-    """Raises LoomError for an operand that is defined only where it cannot be seen, which xDSL's parser lets pass."""
+    """Raise LoomError for an operand that is defined only where it cannot be seen, which xDSL's parser lets pass."""
     for op in module.walk():
         for position, operand in enumerate(op.operands):
             try:
@@ -132,7 +132,7 @@ def _check_operands(module: ModuleOp) -> None:
 
 
 def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
-    """Parses `text`, whose file is called `name`; raises LoomError at the place of the first mistake."""
+    """Parse `text`, whose file is called `name`; raises LoomError at the place of the first mistake."""
     try:
         return LocatingParser(ctx, text, name).parse_module()
     except ParseError as error:
@@ -141,7 +141,7 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
 
 
 def text_of(source: str | Path) -> tuple[str, str]:
-    """The text of a program, given itself or as a file, and what it is called; raises LoomError for neither."""
+    """Return the text of a program, given itself or as a file, and what it is called; raises LoomError for neither."""
     if not isinstance(source, str | Path) or str(source) == "":
         raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
     if isinstance(source, str) and ("\n" in source or "{" in source):
@@ -150,7 +150,7 @@ def text_of(source: str | Path) -> tuple[str, str]:
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file; raises LoomError if it cannot be read or is not text."""
+    """Return the text of a file; raises LoomError if it cannot be read or is not text."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -161,7 +161,8 @@ def read_text(path: str | Path) -> str:
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """`content` as text, without a byte order mark; raises LoomError naming the first byte that is not UTF-8 text."""
+    """Return `content` as text, without a byte order mark; raises LoomError naming the first byte that is not UTF-8
+    text."""
     if (position := content.find(0)) >= 0:
         raise LoomError(f"is not a text file: byte {position} is zero", name)
     try:
@@ -171,7 +172,7 @@ def decode_text(content: bytes, name: str) -> str:
 
 
 def print_ir(module: ModuleOp) -> str:
-    """A module as text that `parse_ir` reads."""
+    """Return a module as text that `parse_ir` reads."""
     stream = StringIO()
     _TextPrinter(stream).print_op(module)
     return stream.getvalue() + "\n"

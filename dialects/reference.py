@@ -1,4 +1,4 @@
-"""Writes a reference page for each dialect: `python -m loomir.dialects.reference [DIRECTORY]`.
+"""Reference pages of the dialects, written by `python -m loomir.dialects.reference [DIRECTORY]`.
 
 A page is made of what the dialect itself says: the docstrings of its module, types, attributes and operations, their
 operands and properties, and the table of DSD operations where a dialect has those. The directory is `docs/reference`
@@ -40,7 +40,7 @@ DIRECTORY = Path(__file__).parent.parent / "docs" / "reference"
 
 
 def page(dialect: Dialect, module_documentation: str) -> str:
-    """The reference page of `dialect`, in Markdown."""
+    """Return the reference page of `dialect`, in Markdown."""
     operations = list(dialect.operations)
     table = [op for op in operations if issubclass(op, DsdOperation)]
     attributes = list(dialect.attributes)
@@ -65,7 +65,7 @@ def page(dialect: Dialect, module_documentation: str) -> str:
 
 
 def _without_first_line(documentation: str) -> str:
-    """The first sentence of a module says "The `x` dialect: ..."; the heading has said that."""
+    """Return the documentation of a module without its first words, "The `x` dialect:", which the heading has said."""
     name, _, rest = documentation.partition(": ")
     return rest[:1].upper() + rest[1:] if name.startswith("The `") else documentation
 
@@ -95,7 +95,7 @@ def _operation(op: type[Operation]) -> Iterator[str]:
 
 
 def _fields(op: type[IRDLOperation]) -> Iterator[str]:
-    """Operands, results and properties, as rows of a table."""
+    """Yield operands, results and properties, as rows of a table."""
     definition = op.get_irdl_definition()
     for name, operand in definition.operands:
         yield _row(name, _count("operand", operand, OptOperandDef), operand.constr)
@@ -118,7 +118,7 @@ def _row(name: str, kind: str, constraint: AttrConstraint | RangeConstraint) -> 
 
 
 def _described(constraint: AttrConstraint | RangeConstraint) -> str:
-    """What a constraint accepts, as far as that has a name."""
+    """Return what a constraint accepts, as far as that has a name."""
     match constraint:
         case RangeOf():
             return _described(constraint.constr)
@@ -153,7 +153,7 @@ def _named(attribute: type[Attribute]) -> str:
 
 
 def _table(operations: Sequence[type[DsdOperation]]) -> Iterator[str]:
-    """The DSD operations of a dialect, one row each: they differ only in what the table of operations says."""
+    """Yield the DSD operations of a dialect, one row each: they differ only in what the table of operations says."""
     level = operations[0].__mro__[1]
     yield from ("", "## DSD operations", "", _documentation(level), "", _documentation(DsdOperation), "")
     yield (
@@ -175,7 +175,7 @@ def _table(operations: Sequence[type[DsdOperation]]) -> Iterator[str]:
 
 
 def pages() -> dict[str, str]:
-    """The page of every dialect, by the dialect's name."""
+    """Return the page of every dialect, by the dialect's name."""
     return {name: page(dialect, _module_documentation(dialect)) for name, dialect in _dialects()}
 
 

@@ -1,4 +1,4 @@
-"""The names that operations define, at every level.
+"""Symbol names that operations define, at every level.
 
 Which name an operation may use, and what for, is each dialect's own to say.
 """
@@ -10,11 +10,11 @@ from xdsl.ir import Operation
 
 
 def symbol_name(op: Operation) -> str | None:
-    """The symbol `op` defines, if any."""
+    """Return the symbol `op` defines, if any."""
     name = op.get_attr_or_prop("sym_name")
     return name.data if isinstance(name, StringAttr) else None
 
 
 def symbols_of(owner: Operation) -> dict[str, Operation]:
-    """The operations directly inside `owner` that define symbols, by name."""
+    """Return the operations directly inside `owner` that define symbols, by name."""
     return {name: op for op in owner.regions[0].block.ops if (name := symbol_name(op)) is not None}

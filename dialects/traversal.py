@@ -1,4 +1,4 @@
-"""Walks over IR, made for deep IR: xDSL's `walk` hands every operation up through all that it is nested in."""
+"""Walks over deeply nested IR: xDSL's `walk` hands every operation up through all that it is nested in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 
 def walk(root: Operation) -> Iterator[Operation]:
-    """`root` and all operations inside it, outer before inner, in order. They must not be moved meanwhile."""
+    """Yield `root` and all operations inside it, outer before inner, in order. They must not be moved meanwhile."""
     pending = [root]
     while pending:
         op = pending.pop()

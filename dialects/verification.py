@@ -1,4 +1,4 @@
-"""What has to hold after every pass, and where it does not.
+"""Verification after every pass: what has to hold, and where it does not.
 
 xDSL's verifier checks each operation but not that a value is defined before its uses, and its errors do not say
 which operation they are about; both are added here. Operations of a program are mostly alike, and those whose check
@@ -24,7 +24,7 @@ from .traits import VerifiedByDescriptors, VerifiedByKind
 
 @deep_nesting()
 def verify(module: ModuleOp) -> None:
-    """Checks every operation and that definitions dominate uses; raises LoomError at the first that fails."""
+    """Check every operation and that definitions dominate uses; raises LoomError at the first that fails."""
     if _Quick().holds(module):
         return
     # Something is wrong: xDSL's verifier finds it in the order of the program, and says what.
@@ -37,12 +37,12 @@ def verify(module: ModuleOp) -> None:
 
 @deep_nesting()
 def verify_dominance(module: ModuleOp) -> None:
-    """Checks that every operand is defined on all ways to its use; raises LoomError at the first that is not."""
+    """Check that every operand is defined on all ways to its use; raises LoomError at the first that is not."""
     _Dominance().operation(module)
 
 
 def located(error: DiagnosticException) -> LoomError:
-    """`error` with the location of the operation it is about.
+    """Return `error` with the location of the operation it is about.
 
     xDSL's exceptions do not carry their operation, but the verifier, pattern or pass that raised them had it in its
     hands: the innermost stack frame with an operation called `self` or `op` names it. Raise the result `from None`:
@@ -110,7 +110,7 @@ class _Quick:
         """The kind of operation that made a value, where it is seen by kind."""
 
     def holds(self, module: ModuleOp) -> bool:
-        """Whether everything is as it should be; if not, the program may have been left at any point."""
+        """Return if everything is as it should be; if not, the program may have been left at any point."""
         try:
             return self._operation(module)
         except (DiagnosticException, ValueError):
@@ -123,7 +123,7 @@ class _Quick:
         return found
 
     def _kind(self, op: Operation, operands: Sequence[SSAValue]) -> tuple[object, ...]:
-        """All that a check by kind can see; what must not or must end a block is seen by that too."""
+        """Return all that a check by kind can see; what must not or must end a block is seen by that too."""
         number = self._number
         return (
             type(op),
@@ -222,7 +222,7 @@ class _Dominance:
             self.visible.difference_update(self.block(block), inherited)
 
     def block(self, block: Block) -> list[SSAValue]:
-        """Checks a block; returns what it made visible."""
+        """Check a block; returns what it made visible."""
         own: list[SSAValue] = list(block.args)
         self.visible.update(own)
         for op in block.ops:

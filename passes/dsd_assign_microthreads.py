@@ -98,7 +98,7 @@ def _check_loaded(op: dsd.DsdOperation, registers: Registers) -> None:
 
 
 def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
-    """Whether a register that another body loads says how an operation runs, and none that is loaded here."""
+    """Return if a register that another body loads says how an operation runs, and none that is loaded here."""
     owners = [operand.owner for operand in op.table_operands]
     return any(isinstance(owner, dsr.GetDsrOp) for owner in owners) and not any(
         isinstance(owner, dsr.LoadOp) and owner.asynchronous is not None for owner in owners
@@ -106,7 +106,7 @@ def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
 
 
 def _may_be_overruled(op: dsd.DsdOperation, registers: Registers) -> bool:
-    """Whether a register that another body loads may decide how an operation runs, before one that is loaded here."""
+    """Return if a register that another body loads may decide how an operation runs, before one that is loaded here."""
     for operand in op.table_operands:
         loads = registers.loads(operand)
         if any(load.asynchronous is not None for load in loads):
@@ -119,7 +119,7 @@ def _microthread(op: dsd.DsdOperation) -> int | None:
 
 
 def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Registers) -> int:
-    """The id of the queue of the first fabric operand."""
+    """Return the id of the queue of the first fabric operand."""
     queues = queues_of_operands(op, registers)
     number = ids.get(queues[0][0]) if queues else None
     if number is None:

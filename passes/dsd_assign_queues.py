@@ -116,7 +116,7 @@ class _Assignment:
             queue.id = IntegerAttr(numbers[name], i64)
 
     def _make_queues(self) -> None:
-        """Put a queue in place of every color that stands for one."""
+        """Replace every color that a descriptor has in place of a queue by a queue."""
         for op in list(walk(self._pe)):
             if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
                 continue
@@ -183,7 +183,7 @@ class _Assignment:
                     )
 
     def _start_together(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Whether `other` is `op` or stands after it, and both run at the same time in every run."""
+        """Return if `other` is `op` or comes after it, and both run at the same time in every run."""
         return self._order[other] >= self._order[op] and self._concurrency.certainly_overlap(op, other)
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
@@ -200,7 +200,7 @@ class _Assignment:
         return LoomError(message, location_of(second))
 
     def _conflicts(self, fixed: Container[_Node]) -> Iterator[tuple[_Node, _Node]]:
-        """Pairs of queues that must not have one id.
+        """Yield pairs of queues that must not have one id.
 
         Two `fixed` ones are checked by themselves: what is merely possible is not an error.
         """
@@ -213,7 +213,7 @@ class _Assignment:
                     yield first, second
 
     def _same_microthread(self, fixed: Container[_Node], *, surely: bool) -> Iterator[tuple[_Node, _Node]]:
-        """Pairs of queues, or of a queue and a given microthread, that may not have one number.
+        """Yield pairs of queues, or of a queue and a given microthread, that may not have one number.
 
         An operation without a given microthread runs on that of its queue. The pairs are of operations that may be
         under way at the same time, or with `surely` that always are.
@@ -230,12 +230,13 @@ class _Assignment:
                         yield first, second
 
     def _share_a_queue(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Whether a queue keeps two operations apart, as far as the program's order leaves that open (DSD-208)."""
+        """Return if a queue keeps two operations apart, as far as the program's order leaves that open (DSD-208)."""
         one, two = ({name for names in self._queues_of[each] for name in names} for each in (op, other))
         return bool(one & two)
 
     def _threads_of(self, op: dsd.DsdOperation) -> list[_Node]:
-        """The numbers of the microthreads that an operation may run on: given ones, and the queues that have them."""
+        """Return the numbers of the microthreads that an operation may run on: given ones, and the queues that have
+        them."""
         found: dict[_Node, None] = {}
         for way in self._registers.settings(op):
             if way is None:
@@ -247,7 +248,7 @@ class _Assignment:
         return list(found)
 
     def _keeps_color(self, first: str, second: str) -> bool:
-        """Whether one of the queues is bound to its color as long as the program runs."""
+        """Return if one of the queues is bound to its color as long as the program runs."""
         return self._target.queues_keep_color or any(
             # Where data tasks belong to colors, one alone takes no queue for good.
             (self._queues[name].queue_id is not None or not self._target.data_tasks_by_color)
@@ -325,7 +326,7 @@ def queues_of_operands(op: dsd.DsdOperation, registers: Registers) -> list[list[
 
 
 def ranges_meet(first: range, second: range) -> bool:
-    """Whether two ranges of positive step share an element; the work is bounded by a step, not by their length."""
+    """Return if two ranges of positive step share an element; the work is bounded by a step, not by their length."""
     if not first or not second:
         return False
     if second.step < first.step:

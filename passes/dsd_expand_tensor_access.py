@@ -19,7 +19,7 @@ from ..dialects.verification import verify_dominance
 
 
 def affine_indices(access: AffineMap) -> list[AffineIndex]:
-    """The index expressions of an access that is affine, as coefficients and constants."""
+    """Return the index expressions of an access that is affine, as coefficients and constants."""
     origin = [0] * access.num_dims
     constants = access.eval(origin, [])
     columns: list[list[int]] = []

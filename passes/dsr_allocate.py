@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from .. import targets
 from ..analysis.coloring import Exhausted, color_graph, graph_of
 from ..analysis.concurrency import Concurrency
-from ..analysis.liveness import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
+from ..analysis.register_allocation import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
 from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
@@ -84,7 +84,7 @@ def _allocate(pe: wse.PeOp) -> None:
 
 
 def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
-    """The operands that are descriptors, with what each needs."""
+    """Yield the operands that are descriptors, with what each needs."""
     for position, operand in enumerate(op.table_operands):
         type = operand.type
         if not isinstance(type, dsd.DescriptorType):
@@ -97,7 +97,7 @@ def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
 
 
 def _is_invariant(loop: object, descriptor: object) -> bool:
-    """Whether a descriptor is made outside a loop."""
+    """Return if a descriptor is made outside a loop."""
     owner = cast(SSAValue, descriptor).owner
     parent = owner.parent_op() if isinstance(owner, Block) else owner
     while parent is not None:
@@ -153,7 +153,7 @@ def _write(operations: list[dsd.DescriptorOperation], plan: Plan) -> None:
 
 
 def _get(register: Register) -> Operation:
-    """Names an XDSR or stride register for a load."""
+    """Name an XDSR or stride register for a load."""
     file, number = register
     return dsr.GetXdsrOp(dsr.XdsrType.get(number)) if file == "xdsr" else dsr.GetSrOp(dsr.SrType.get(number))
 
@@ -267,7 +267,7 @@ class _Ranges:
                         yield from ((values[n], values[m]) for m in users.get(cast(Operation, other), ()) if m != n)
 
     def _kept_apart(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Whether two operations have one microthread, and so never run at the same time (DSD-209)."""
+        """Return if two operations have one microthread, and so never run at the same time (DSD-209)."""
         one, two = (None if each.settings is None else each.settings.microthread for each in (op, other))
         return one is not None and one == two
 
@@ -294,7 +294,7 @@ class _Ranges:
         return _Range(body, start, end, tuple(operations), calls, always)
 
     def _last(self, owner: Operation, user: Operation) -> int:
-        """The order of the last operation up to which a use keeps a value: a loop around it may come back to it."""
+        """Return the order of the last operation up to which a use keeps a value, which a loop may come back to."""
         place = self._order[user]
         current: Operation | None = user
         while current is not None and current.parent is not owner.parent:
@@ -304,7 +304,7 @@ class _Ranges:
         return place
 
     def _called(self, names: frozenset[str]) -> set[str]:
-        """The functions that a call of `names` may run."""
+        """Return the functions that a call of `names` may run."""
         found: set[str] = set()
         pending = list(names)
         while pending:

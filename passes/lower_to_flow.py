@@ -1,4 +1,4 @@
-"""`lower-to-flow`: from `wse`, `dsd` and `dsr` to the IR that the engine runs.
+"""Pass `lower-to-flow`: from `wse`, `dsd` and `dsr` to the IR that the engine runs.
 
 What is symbolic above has its number below: colors, tasks, and the address of every buffer. Descriptors become
 streams, and registers vanish: an operation takes the stream that was loaded into its register. The new program is
@@ -74,7 +74,7 @@ class LowerToFlowPass(ModulePass):
 
 
 def _check_complete(fabric: flow.FabricOp) -> None:
-    """Nothing above `flow` may be left, neither an operation nor a type."""
+    """Check that nothing above `flow` is left, neither an operation nor a type."""
     for op in walk(fabric):
         arguments = (value for region in op.regions for block in region.blocks for value in block.args)
         if _is_above(type(op)) or any(_is_lowered_away(value.type) for value in (*op.results, *arguments)):
@@ -274,7 +274,7 @@ class _PeLowering:
         return units
 
     def _fifo_loads(self) -> flow.InitialOp | None:
-        """FIFOs stand from the start in the registers that other code reads them from."""
+        """Return the loads of FIFOs, which are from the start in the registers that other code reads them from."""
         body = Region(Block())
         for op in self.pe.body.block.ops:
             if not isinstance(op, wse.FifoOp) or op.register is None:
@@ -300,7 +300,7 @@ class _PeLowering:
         return dict(zip((a.name for a in allocations), layout.addresses, strict=True)), layout.words
 
     def _initial(self, op: wse.InitializeOp) -> int | str:
-        """The number an element starts with, or the name of the parameter that has it."""
+        """Return the number an element starts with, or the name of the parameter that has it."""
         if op.param is not None:
             return op.param.string_value()
         assert op.target is not None, "verified: an address or a parameter"
@@ -388,7 +388,7 @@ class _PeLowering:
         return numbers
 
     def _data_task_ids(self, task: wse.TaskOp) -> list[int]:
-        """A data task has the number of its color on WSE-2, of its queue on WSE-3."""
+        """Return the numbers of data tasks: on WSE-2 that of the color, on WSE-3 that of the queue."""
         assert task.queue is not None, "verified: a data task has a queue"
         queue = self.input_queues[task.queue.string_value()]
         if self.target.data_tasks_by_color:
@@ -424,7 +424,7 @@ class _PeLowering:
         return new
 
     def unblocked(self, op: Operation, symbol: str) -> str:
-        """The task or queue that `symbol` means in a block or unblock: on WSE-2 it may be a color."""
+        """Return the task or queue that `symbol` means in a block or unblock: on WSE-2 it may be a color."""
         if symbol not in self.colors or symbol in self.input_queues:
             return symbol
         for name, queue in self.input_queues.items():
@@ -434,7 +434,7 @@ class _PeLowering:
 
 
 def _lowered(type: Attribute) -> Attribute:
-    """The type of a value in `flow`: descriptors and registers are streams, all others stay."""
+    """Return the type of a value in `flow`: descriptors and registers are streams, all others stay."""
     if isinstance(type, dsd.DescriptorType | dsr.DescriptorRegisterType):
         return of_elements(flow.StreamType, type.element_type)
     return type
@@ -458,7 +458,7 @@ class _Registers:
         self.holders[self._register(load)] = load
 
     def forget_loads_in(self, op: Operation) -> None:
-        """From a loop on, and after a branch, what is loaded inside may be there or not."""
+        """Forget what is loaded inside a loop or branch: from a loop on, and after a branch, it may be there or not."""
         for inner in walk(op):
             if isinstance(inner, dsr.LoadOp):
                 self.holders[self._register(inner)] = None
@@ -531,7 +531,7 @@ class _BodyLowering:
     @staticmethod
     @lru_cache(maxsize=512)
     def _rule_of(kind: type[Operation]) -> Callable[[_BodyLowering, Any], None] | None:
-        """How operations of a class are lowered; None if they are not."""
+        """Return how operations of a class are lowered; None if they are not."""
         dialect = kind.name.partition(".")[0]
         if dialect in SCALAR_DIALECTS or issubclass(kind, STRUCTURE):
             return _BodyLowering._copy
@@ -572,7 +572,7 @@ class _BodyLowering:
         self._emit(op, flow.StoreOp(self._value(op, value), self._array(op, array), lowered))
 
     def _state(self, op: Operation) -> None:
-        """What asks the PE for its state or changes it, calls included."""
+        """Lower what asks the PE for its state or changes it, calls included."""
         match op:
             case wse.AssertOp():
                 self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
@@ -610,7 +610,7 @@ class _BodyLowering:
     # Values ------------------------------------------------------------------------------------
 
     def _emit(self, old: Operation, new: Operation) -> None:
-        """Append `new`, which stands for `old` and makes its results."""
+        """Append `new`, the counterpart of `old`, whose results it makes."""
         self._append(old, new)
         for before, after in zip(old.results, new.results, strict=True):
             after.name_hint = before.name_hint
@@ -643,17 +643,17 @@ class _BodyLowering:
         )
 
     def _address(self, buffer: str) -> arith.ConstantOp:
-        """The byte address of a buffer."""
+        """Return the byte address of a buffer."""
         return arith.ConstantOp(IntegerAttr(integers.signed(2 * self.pe.addresses[buffer], WORD_BITS), i16))
 
     def _array(self, user: Operation, array: SSAValue) -> flow.Array:
-        """The buffer that `array` is, or the address it is at."""
+        """Return the buffer that `array` is, or the address it is at."""
         if array not in self.arrays:
             self._refuse_array(user)
         return self.arrays[array]
 
     def _number(self, user: Operation, value: dsd.Integer, *, unsigned: bool = False) -> int | SSAValue:
-        """A field of a descriptor: a literal wherever it is known."""
+        """Return a field of a descriptor: a literal wherever it is known."""
         known = dsd.constant_value(value)
         if known is not None:
             return integers.unsigned(known, WORD_BITS) if unsigned else known
@@ -661,7 +661,7 @@ class _BodyLowering:
         return self._value(user, value)
 
     def _amount(self, user: Operation, value: dsd.Integer, scale: int = 1) -> SSAValue:
-        """An i16 operand: `value` times `scale`, wrapped as the machine does."""
+        """Return an i16 operand: `value` times `scale`, wrapped as the machine does."""
         known = dsd.constant_value(value)
         if known is not None:
             wrapped = integers.function(arith.MuliOp.name, WORD_BITS)(known, scale)
@@ -676,7 +676,7 @@ class _BodyLowering:
     # Scalar code -------------------------------------------------------------------------------
 
     def _copy(self, op: Operation) -> None:
-        """Scalar code and its structure stay as they are, on the new values."""
+        """Copy scalar code and its structure, on the new values."""
         operands = [self._value(op, operand) for operand in op.operands]
         if op.regions and not isinstance(op, scf.IfOp):
             # An earlier trip of the loop may have been there before.
@@ -701,7 +701,7 @@ class _BodyLowering:
         self._emit(op, new)
 
     def _switch(self, op: scf.IndexSwitchOp) -> None:
-        """A switch becomes a chain of branches, the cases in order and the default last."""
+        """Lower a switch to a chain of branches, the cases in order and the default last."""
         index = self._value(op, op.arg)
         cases = list(zip(cast("DenseArrayBase[IntegerType]", op.cases).get_values(), op.case_regions, strict=True))
         before = self.registers.holders
@@ -795,8 +795,8 @@ class _BodyLowering:
                 raise _refuse(op, f"{op.name} has no counterpart in flow")
 
     def _rebased(self, op: Operation, stream: SSAValue, array: flow.Array) -> Operation:
-        """The walk of `stream` from the start of another array. The buffer of a stream is fixed in flow, so a walk that
-        is not known here goes over all memory, from the address of the array on."""
+        """Return the walk of `stream` from the start of another array. The buffer of a stream is fixed in flow, so a
+        walk that is not known here goes over all memory, from the address of the array on."""
         if not isinstance(array, str):
             return flow.RebaseOp(stream, array)
         made_by = stream.owner
@@ -816,8 +816,8 @@ class _BodyLowering:
     # Operations --------------------------------------------------------------------------------
 
     def _register(self, op: Operation) -> None:
-        """Registers vanish: the result of a load is the stream that was loaded. Only those that other tasks read, or
-        that operations move on, stay."""
+        """Lower a register or load: the result of a load is the stream that was loaded. Only those that other tasks
+        read, or that operations move on, stay."""
         match op:
             case dsr.LoadOp():
                 if op.single_step is not None:
@@ -912,7 +912,7 @@ class _BodyLowering:
         return control.control_action.value, task
 
     def _operand(self, op: dsd.DsdOperation, operand: SSAValue) -> SSAValue:
-        """An operand's scalar or stream, moved by the operation's index if its descriptor asks for that."""
+        """Return an operand's scalar or stream, moved by the operation's index if its descriptor asks for that."""
         if isinstance(operand.type, MemRefType):
             return operand
         register = operand.type
@@ -943,7 +943,8 @@ class _BodyLowering:
                 return value
 
     def _pointer(self, op: dsd.DsdOperation, sources: Iterable[SSAValue]) -> SSAValue:
-        """A pointer to a scalar is written once for each element of the sources, always in the same place."""
+        """Return the stream of a pointer to a scalar, which is written once for each element of the sources, always in
+        the same place."""
         array = self._array(op, op.destination)
         walks = any(isinstance(source.type, flow.StreamType) for source in sources)
         type = cast("MemRefType[Attribute]", op.destination.type).element_type
@@ -951,13 +952,13 @@ class _BodyLowering:
 
 
 def _is_kept(operand: SSAValue) -> bool:
-    """Whether an operand is a register that another body has loaded, or one that operations move on."""
+    """Return if an operand is a register that another body has loaded, or one that operations move on."""
     owner = operand.owner
     return isinstance(owner, dsr.GetDsrOp) or (isinstance(owner, dsr.LoadOp) and owner.save_address is not None)
 
 
 def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:
-    """On WSE-2 the operation has the priority, on WSE-3 its first fabric operand (DSD-225, DSD-227, AMB-13)."""
+    """Return the priority: that of the operation on WSE-2, of its first fabric operand on WSE-3 (DSD-225, AMB-13)."""
     if settings.microthread_priority is not None:
         return settings.microthread_priority.value
     for operand in op.fabric_operands:
@@ -969,14 +970,14 @@ def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:
 
 
 def _fields(static: DenseArrayBase, values: Sequence[SSAValue]) -> list[int | SSAValue]:
-    """The numbers and values of a stream's strides or extents, as its constructor takes them."""
+    """Return the numbers and values of a stream's strides or extents, as its constructor takes them."""
     dynamic = iter(values)
     numbers = cast("DenseArrayBase[IntegerType]", static).get_values()
     return [next(dynamic) if value == flow.DYNAMIC else value for value in numbers]
 
 
 def _circular_walk(op: dsd.CircbufOp) -> tuple[list[int], list[int]]:
-    """Strides and extents of a walk that returns to its start; exact for whole rounds only."""
+    """Return strides and extents of a walk that returns to its start; exact for whole rounds only."""
     rounds, rest = divmod(op.extent, op.wraparound)
     if op.extent <= op.wraparound:
         return [1], [op.extent]

@@ -1,4 +1,4 @@
-"""Reads the skeleton of a PE program off its IR, for the analyses that must not know IR.
+"""Skeletons of PE programs, read off their IR for the analyses that must not know IR.
 
 Operations are named by themselves, tasks and functions by their symbols. Structured control flow of `scf` becomes
 branches and loops; of an operation that is not known but holds code, nothing is assumed about how often it runs it.
@@ -23,19 +23,19 @@ from .. import skeleton
 
 
 def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
-    """Every PE program of a module."""
+    """Yield every PE program of a module."""
     for op in module.body.block.ops:
         if isinstance(op, wse.ProgramOp):
             yield from op.pes
 
 
 def members(pe: wse.PeOp, kind: type[Operation]) -> Iterator[Operation]:
-    """The operations of one kind that stand directly in a PE program."""
+    """Yield the operations of one kind that stand directly in a PE program."""
     return (op for op in pe.body.block.ops if isinstance(op, kind))
 
 
 def described(op: dsd.DsdOperation) -> str:
-    """How a message names a DSD operation: its name, where it stands and where it was written."""
+    """Return how a message names a DSD operation: its name, where it stands and where it was written."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, wse.TaskOp | wse.FuncOp):
         parent = parent.parent_op()
@@ -48,7 +48,7 @@ def described(op: dsd.DsdOperation) -> str:
 
 
 def descriptor_makers(value: SSAValue) -> list[Operation]:
-    """The operations that may have made the descriptor `value`, through what derives, selects and carries it.
+    """Return the operations that may have made the descriptor `value`, through what derives, selects and carries it.
 
     Raises LoomError if it comes in as an argument of a function.
     """
@@ -74,7 +74,7 @@ def descriptor_makers(value: SSAValue) -> list[Operation]:
 
 
 def _carried(op: Operation, index: int) -> Iterator[SSAValue]:
-    """What a result of structured control flow may be."""
+    """Yield what a result of structured control flow may be."""
     if isinstance(op, scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp):
         for region in op.regions:
             last = region.blocks.last.last_op if region.blocks.last is not None else None
@@ -89,7 +89,7 @@ def _carried(op: Operation, index: int) -> Iterator[SSAValue]:
 
 
 def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
-    """What an argument of a block may be."""
+    """Yield what an argument of a block may be."""
     op = block.parent_op()
     if isinstance(op, scf.ForOp):
         yield op.iter_args[index - 1]
@@ -156,7 +156,7 @@ class Registers:
 
 
 def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
-    """The skeleton of one PE program; its DSD operations are the keys of the skeleton's operations.
+    """Return the skeleton of one PE program; its DSD operations are the keys of the skeleton's operations.
 
     A function that nothing calls is taken to be launched by the host, exported or not.
     """
@@ -181,7 +181,7 @@ def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
 
 
 def _silent_functions(pe: wse.PeOp) -> set[str]:
-    """The functions that start no operation and signal no task, neither by themselves nor by what they call."""
+    """Return the functions that start no operation and signal no task, neither by themselves nor by what they call."""
     callers: dict[str, set[str]] = {}
     speaking: list[str] = []
     functions = {cast(wse.FuncOp, op).sym_name.data: op for op in members(pe, wse.FuncOp)}
@@ -202,7 +202,7 @@ def _silent_functions(pe: wse.PeOp) -> set[str]:
 
 
 def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
-    """The tasks meant by each symbol that can be blocked: a task itself, a queue, or on WSE-2 a color."""
+    """Return the tasks meant by each symbol that can be blocked: a task itself, a queue, or on WSE-2 a color."""
     tasks: dict[str, list[str]] = {}
     queues = {
         op.sym_name.data: [entry.color_name for entry in op.colors]
@@ -220,7 +220,7 @@ def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
 
 @lru_cache(maxsize=512)
 def _is_silent(kind: type[Operation]) -> bool:
-    """Whether operations of a class without code inside neither start an operation nor signal a task."""
+    """Return if operations of a class without code inside neither start an operation nor signal a task."""
     return not issubclass(kind, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp | wse.CallOp)
 
 

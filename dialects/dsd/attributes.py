@@ -1,4 +1,4 @@
-"""How operations and descriptors behave beyond their fields: priorities, SIMD modes, control wavelets, microthreads.
+"""Attributes of operations and descriptors: priorities, SIMD modes, control wavelets, microthreads.
 
 Nothing here knows the operations that carry these.
 """
@@ -75,7 +75,7 @@ class ZeroedSourceAttr(EnumAttribute[ZeroedSource], SpacedOpaqueSyntaxAttribute)
 
 @irdl_attr_definition
 class OnControlAttr(ParametrizedAttribute):
-    """What a control wavelet does: `#dsd.on_control<activate @t>`; all three end the operation."""
+    """The action of a control wavelet: `#dsd.on_control<activate @t>`; all three end the operation."""
 
     name = "dsd.on_control"
     action: StringAttr
@@ -134,7 +134,7 @@ def _symbol(name: str | None) -> SymbolRefAttr | NoneAttr:
 
 @irdl_attr_definition
 class AsyncAttr(ParametrizedAttribute):
-    """That an operation runs on a microthread, and how: `#dsd.async<activate = @sent, ut = 3>`.
+    """Settings of an operation that runs on a microthread: `#dsd.async<activate = @sent, ut = 3>`.
 
     `activate` and `unblock` name what happens on completion, `on_control` what a control wavelet does, `ut`
     fixes the microthread (WSE-3, DSD-224), `priority` its priority (WSE-2, DSD-225). An operation without
@@ -191,7 +191,7 @@ class AsyncAttr(ParametrizedAttribute):
         return self.priority.data if isinstance(self.priority, PriorityAttr) else None
 
     def with_microthread(self, number: int) -> AsyncAttr:
-        """The same settings on microthread `number`."""
+        """Return the same settings on microthread `number`."""
         return AsyncAttr(self.activate, self.unblock, self.on_control, IntAttr(number), self.priority)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Operations that derive a descriptor from another, and what is known of a descriptor through them.
+"""Derived descriptors: operations that change a field of another, and what is known of a descriptor through them.
 
 Nothing here looks at the operations that use a descriptor.
 """
@@ -120,7 +120,7 @@ class _FieldOp(DerivedDescriptorOp, ABC):
 
 @irdl_op_definition
 class IncrementOffsetOp(_FieldOp):
-    """The descriptor, moved by a number of its elements; nothing checks that it stays in the array.
+    """Moves a descriptor by a number of its elements; nothing checks that it stays in the array.
 
     ```
     %e = dsd.increment_offset %d, %n : !dsd.mem1d<f32>
@@ -139,7 +139,7 @@ class IncrementOffsetOp(_FieldOp):
 
 @irdl_op_definition
 class SetLengthOp(_FieldOp):
-    """The descriptor with another extent, in elements or wavelets.
+    """Changes the extent of a descriptor, in elements or wavelets.
 
     ```
     %e = dsd.set_length %d, 12 : !dsd.fabin<f32>
@@ -163,7 +163,7 @@ class SetLengthOp(_FieldOp):
 
 @irdl_op_definition
 class SetStrideOp(_FieldOp):
-    """The descriptor with another stride, in elements.
+    """Changes the stride of a descriptor, in elements.
 
     ```
     %e = dsd.set_stride %d, 2 : !dsd.mem1d<f32>
@@ -182,7 +182,7 @@ class SetStrideOp(_FieldOp):
 
 @irdl_op_definition
 class SetBaseOp(DerivedDescriptorOp):
-    """The descriptor on another array, from its first element: an earlier offset is gone (DSD-163).
+    """Moves a descriptor to another array, from its first element: an earlier offset is dropped (DSD-163).
 
     ```
     %e = dsd.set_base %d, %A : !dsd.mem1d<f32>, memref<10xf32>
@@ -236,7 +236,7 @@ class SetBaseOp(DerivedDescriptorOp):
 
 
 def defining_op(descriptor: SSAValue) -> Operation | None:
-    """The operation that made `descriptor`, through any that derived it; None if it is an argument."""
+    """Return the operation that made `descriptor`, through any that derived it; None if it is an argument."""
     owner = descriptor.owner
     while isinstance(owner, DerivedDescriptorOp):
         owner = owner.descriptor.owner
@@ -244,7 +244,7 @@ def defining_op(descriptor: SSAValue) -> Operation | None:
 
 
 def strides_if_constant(descriptor: SSAValue) -> tuple[int, ...] | None:
-    """The strides, innermost first, of a mem4d descriptor known at compile time, else None (DSR-061)."""
+    """Return the strides, innermost first, of a mem4d descriptor known at compile time, else None (DSR-061)."""
     owner = descriptor.owner
     while isinstance(owner, DerivedDescriptorOp):
         if isinstance(owner, _FieldOp) and constant_value(owner.value) is None:

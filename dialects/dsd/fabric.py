@@ -1,4 +1,4 @@
-"""Operations that make a descriptor of wavelets that arrive or are sent.
+"""Fabric descriptors: operations that describe wavelets that arrive or are sent.
 
 Nothing here knows how a queue is chosen for a color.
 """
@@ -106,7 +106,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
         return cast(DescriptorType, self.results[0].type).element_type
 
     def with_queue(self, queue: str) -> FabricDescriptorOp:
-        """The same descriptor on the queue called `queue`, not yet inserted."""
+        """Return the same descriptor on the queue called `queue`, not yet inserted."""
         new = type(self)(
             cast("FabinType | FaboutType", self.results[0].type),
             self.extent,
@@ -184,7 +184,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
 
     @abstractmethod
     def find_queue(self, scope: Scope) -> InputQueueOp | OutputQueueOp | None:
-        """The queue, if one is named; raises VerifyException if the symbol is no queue of this way."""
+        """Return the queue, if one is named; raises VerifyException if the symbol is not a queue of this direction."""
 
     def verify_symbols(self, scope: Scope) -> None:
         queue = self.find_queue(scope)

@@ -1,5 +1,4 @@
-"""The integer fields of descriptors: their ranges, and how one that is a number or a value is kept, read, printed and
-checked.
+"""Integer fields of descriptors: ranges, parsing, printing and verification of numbers and values.
 
 Nothing here knows which descriptor has which field.
 """
@@ -85,17 +84,17 @@ def verify_fields(name: str, static: Sequence[int], dynamic: Sequence[SSAValue],
 
 
 def static_part(value: Integer | None) -> IntegerAttr | None:
-    """The property of a field that is a number; None if it is a value or not given."""
+    """Return the property of a field that is a number; None if it is a value or not given."""
     return integer(value) if isinstance(value, int) else None
 
 
 def dynamic_part(value: Integer | None) -> SSAValue | None:
-    """The operand of a field that is a value; None if it is a number or not given."""
+    """Return the operand of a field that is a value; None if it is a number or not given."""
     return value if isinstance(value, SSAValue) else None
 
 
 def joined_parts(dynamic: SSAValue | None, static: IntegerAttr | None, default: int) -> Integer:
-    """The field that has this operand or this property, or else `default`."""
+    """Return the field that has this operand or this property, or else `default`."""
     if dynamic is not None:
         return dynamic
     return default if static is None else static.value.data
@@ -120,7 +119,7 @@ def verify_range(name: str, value: int, allowed: range) -> None:
 
 
 def constant_value(value: Integer) -> int | None:
-    """The number `value` is known to be at compile time, or None."""
+    """Return the number `value` is known to be at compile time, or None."""
     if isinstance(value, int):
         return value
     owner = value.owner
@@ -130,6 +129,6 @@ def constant_value(value: Integer) -> int | None:
 
 
 def constant_extent(value: Integer) -> int | None:
-    """The extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
+    """Return the extent `value` is known to be at compile time: an i16 read as unsigned (DSD-008)."""
     number = constant_value(value)
     return number if number is None or isinstance(value, int) else integers.unsigned(number, WORD_BITS)

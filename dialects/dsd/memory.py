@@ -1,4 +1,4 @@
-"""Operations that make a descriptor of elements in memory: `mem1d`, `mem4d`, `circbuf`, and accesses by index.
+"""Memory descriptors: operations that describe elements of arrays, `mem1d`, `mem4d`, `circbuf` and accesses by index.
 
 Nothing here knows what is done with the elements, or in what memory they lie.
 """
@@ -298,7 +298,7 @@ class Mem1dOp(MemoryDescriptorOp):
 
     @property
     def _has_values(self) -> bool:
-        """Whether a field is a value; which one takes longer to find out."""
+        """True if a field is a value; which one takes longer to find out."""
         return len(self.operands) > 1
 
     @classmethod

@@ -116,7 +116,7 @@ class DsdOperation(SymbolUser, ABC):
 
     @classmethod
     def table_row(cls) -> dsd_table.DsdOperation:
-        """The operation's row in the table."""
+        """Return the operation's row in the table."""
         return dsd_table.OPERATIONS[cls.name.partition(".")[2]]
 
     @property
@@ -126,7 +126,7 @@ class DsdOperation(SymbolUser, ABC):
 
     @property
     def table_operands(self) -> tuple[SSAValue, ...]:
-        """Destination and sources, of an operation with the sources it needs: sooner told than one by one."""
+        """Destination and sources, of an operation with the sources it needs: found faster than one by one."""
         return tuple(self.operands)[: 1 + len(self.definition.sources)]
 
     @property
@@ -136,7 +136,7 @@ class DsdOperation(SymbolUser, ABC):
 
     @property
     def is_async(self) -> bool:
-        """Whether the operation runs on a microthread of its own (DSD-180, DSD-181)."""
+        """True if the operation runs on a microthread of its own (DSD-180, DSD-181)."""
         return self.settings is not None
 
     @property
@@ -155,10 +155,10 @@ class DsdOperation(SymbolUser, ABC):
 
     @abstractmethod
     def descriptor_of(self, operand: SSAValue) -> SSAValue | None:
-        """The descriptor `operand` is or holds; None if it is a scalar or not known here."""
+        """Return the descriptor `operand` is or holds; None if it is a scalar or not known here."""
 
     def descriptor_type_of(self, operand: SSAValue) -> DescriptorType | None:
-        """Type of the descriptor `operand` is or holds, if known."""
+        """Return the type of the descriptor `operand` is or holds, if known."""
         descriptor = self.descriptor_of(operand)
         return None if descriptor is None else cast(DescriptorType, descriptor.type)
 
@@ -167,7 +167,7 @@ class DsdOperation(SymbolUser, ABC):
         """Check an operand that is no scalar; `source` is its position, None for the destination."""
 
     def effects(self) -> set[EffectInstance]:
-        """See `DsdOperationEffects`."""
+        """Return what the operation reads and writes; see `DsdOperationEffects`."""
         read, write = MemoryEffectKind.READ, MemoryEffectKind.WRITE
         # Sending and receiving both change what a queue holds.
         found = {EffectInstance(kind, operand, Queues()) for operand in self.fabric_operands for kind in (read, write)}

@@ -1,4 +1,4 @@
-"""The options of descriptors that are written in braces, and which kind of descriptor has which.
+"""Options of descriptors that are written in braces, and which kind of descriptor has which.
 
 What an option means is checked where it is used.
 """

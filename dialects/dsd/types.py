@@ -1,4 +1,4 @@
-"""The types of descriptors: of elements in memory, and of wavelets.
+"""Types of descriptors: of elements in memory, and of wavelets.
 
 Nothing here knows how a descriptor is made or used.
 """

@@ -1,4 +1,4 @@
-"""Operations that name registers and load descriptors into them, and the removal of redundant loads.
+"""Registers and loads: operations that name registers and load descriptors into them, and redundant loads.
 
 Nothing here knows the DSD operations.
 """
@@ -71,7 +71,7 @@ class RegisterEffects(MemoryEffect):
 
 
 def stride_registers(dimensions: int, innermost_stride: int | None) -> int:
-    """Stride registers a mem4d needs (DSR-059 to DSR-061, DSR-064).
+    """Return the number of stride registers a mem4d needs (DSR-059 to DSR-061, DSR-064).
 
     `innermost_stride` is None for a descriptor that is not known at compile time, which takes three.
     """
@@ -83,13 +83,13 @@ def stride_registers(dimensions: int, innermost_stride: int | None) -> int:
 
 
 def needed_stride_registers(descriptor: SSAValue) -> int:
-    """Stride registers that loading `descriptor`, a mem4d, needs."""
+    """Return the number of stride registers that loading `descriptor`, a mem4d, needs."""
     strides = strides_if_constant(descriptor)
     return stride_registers(0, None) if strides is None else stride_registers(len(strides), strides[0])
 
 
 def needs_xdsr(type: Attribute) -> bool:
-    """Whether a descriptor of `type` needs an XDSR beside its DSR (DSR-005)."""
+    """Return if a descriptor of `type` needs an XDSR beside its DSR (DSR-005)."""
     return isinstance(type, Mem4dType | CircbufType | FifoType)
 
 
@@ -111,7 +111,7 @@ class _GetRegisterOp(SymbolUser, ABC):
 
 @irdl_op_definition
 class GetDsrOp(_GetRegisterOp):
-    """A descriptor register that other code has loaded, or that holds a FIFO from the start on.
+    """Names a descriptor register that other code has loaded, or that holds a FIFO from the start on.
 
     ```
     %r = dsr.get_dsr : !dsr.src0<f32, 3>
@@ -142,7 +142,7 @@ class GetDsrOp(_GetRegisterOp):
 
 @irdl_op_definition
 class GetXdsrOp(_GetRegisterOp):
-    """An extended register, for a `dsr.load`.
+    """Names an extended register, for a `dsr.load`.
 
     ```
     %x = dsr.get_xdsr : !dsr.xdsr<0>
@@ -158,7 +158,7 @@ class GetXdsrOp(_GetRegisterOp):
 
 @irdl_op_definition
 class GetSrOp(_GetRegisterOp):
-    """A stride register, for a `dsr.load`.
+    """Names a stride register, for a `dsr.load`.
 
     ```
     %s = dsr.get_sr : !dsr.sr<0>
@@ -180,7 +180,7 @@ class _RemovesRedundantLoads(HasCanonicalizationPatternsTrait):
 
 @irdl_op_definition
 class LoadOp(SymbolUser):
-    """Puts a descriptor into a register; a mem4d takes an XDSR and stride registers, a circbuf an XDSR.
+    """Loads a descriptor into a register; a mem4d needs an XDSR and stride registers, a circbuf an XDSR.
 
     ```
     %a = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32, 1>
@@ -361,7 +361,7 @@ class LoadOp(SymbolUser):
             self.asynchronous.verify_symbols(scope)
 
     def _verify_not_of_fifo(self, registers: Sequence[RegisterType], scope: Scope) -> None:
-        """The registers of a FIFO hold it for good (DSR-075)."""
+        """Raise VerifyException if a register is one of a FIFO's, which hold it for good (DSR-075)."""
         for fifo in scope.own.values():
             if not isinstance(fifo, wse.FifoOp):
                 continue

@@ -97,7 +97,7 @@ class RegisterOperation(DsdOperation, ABC):
                 operand.type.verify_index(scope.target)
 
     def _verify_async(self, own: AsyncAttr) -> None:
-        """An asynchronous operation takes its settings from the load of a fabric register."""
+        """Check that an asynchronous operation takes its settings from the load of a fabric register."""
         registers = (self.destination, *self.sources)
         if any(isinstance(r.type, RegisterType) and self.descriptor_of(r) is None for r in registers):
             # What the register holds was decided elsewhere, so only the run can tell.

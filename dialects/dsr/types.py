@@ -1,4 +1,4 @@
-"""The types of registers: files of descriptor registers (DSRs), of extended registers and of stride registers.
+"""Types of registers: files of descriptor registers (DSRs), of extended registers and of stride registers.
 
 Nothing here knows how a register is loaded or used.
 """
@@ -44,7 +44,7 @@ class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
 
     @classmethod
     def file_size(cls, target: Target) -> int:
-        """How many registers of this file `target` has."""
+        """Return how many registers of this file `target` has."""
         match cls.file():
             case "dest":
                 return target.dsr_dest
@@ -84,7 +84,7 @@ class DescriptorRegisterType(RegisterType, ABC):
         return _descriptor_register(cls, element_type, number)
 
     def allocated(self, number: int) -> DescriptorRegisterType:
-        """Register `number` of the same file, with the same elements."""
+        """Return register `number` of the same file, with the same elements."""
         return type(self).get(self.element_type, number)
 
     @classmethod
@@ -135,7 +135,7 @@ class ExtensionRegisterType(RegisterType, ABC):
         return cls.new([NoneAttr() if number is None else IntAttr(number)])
 
     def allocated(self, number: int) -> ExtensionRegisterType:
-        """Register `number` of the same file."""
+        """Return register `number` of the same file."""
         return type(self).get(number)
 
     @classmethod

@@ -1,6 +1,6 @@
 """Loads and stores of single elements, and how an operation names a buffer or an address.
 
-Whether an index is inside the buffer is known only when it happens.
+The run checks that an index is inside the buffer.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def print_array(printer: Printer, op: _ArrayUser) -> None:
 
 
 def symbol_of(array: Array) -> SymbolRefAttr | None:
-    """The property that names a buffer; None for an address."""
+    """Return the property that names a buffer; None for an address."""
     return symbol(array) if isinstance(array, str) else None
 
 
 def address_of(array: Array) -> list[SSAValue]:
-    """The operands that give an address; none for a buffer."""
+    """Return the operands that give an address; none for a buffer."""
     return [] if isinstance(array, str) else [array]
 
 

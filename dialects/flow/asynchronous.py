@@ -1,4 +1,4 @@
-"""How an operation runs on a microthread, and what it tells when it is done.
+"""Asynchronous operations: their microthread, and what their completion starts.
 
 Nothing here knows which operations can.
 """
@@ -37,7 +37,7 @@ class AsynchronousOp(SymbolUser, ABC):
 
     @property
     def is_async(self) -> bool:
-        """Whether there is a microthread."""
+        """True if there is a microthread."""
         return self.microthread is not None
 
     @staticmethod
@@ -48,7 +48,7 @@ class AsynchronousOp(SymbolUser, ABC):
         on_control: tuple[str, str | None] | None = None,
         priority: str | None = None,
     ) -> dict[str, Attribute | None]:
-        """The properties that hold these settings; `on_control` is an action and the task it names."""
+        """Return the properties that hold these settings; `on_control` is an action and the task it names."""
         action, task = on_control or (None, None)
         return {
             "microthread": None if microthread is None else integer(microthread),
@@ -61,7 +61,7 @@ class AsynchronousOp(SymbolUser, ABC):
 
     @staticmethod
     def parse_settings(parser: Parser) -> dict[str, Attribute | None]:
-        """The properties of `async(...)`; none without it."""
+        """Return the properties of `async(...)`; none without it."""
         if parser.parse_optional_keyword("async") is None:
             return {}
         parser.parse_punctuation("(")

@@ -29,8 +29,8 @@ class ChannelOp(SymbolDefinition, SymbolUser):
     ```
 
     Entries are numbered from 0. A push that reuses a slot waits for a credit: that of number i, if i is at least
-    `depth` and a multiple of `period`. A release gives one credit where the number of entries waited for is a multiple
-    of `period`. `seed` credits are there from the start. On one side stands one unit of a row, on the other `lanes` of
+    `depth` and a multiple of `period`. A release sends one credit where the number of entries waited for is a multiple
+    of `period`. `seed` credits are there from the start. One side is one unit of a row, the other `lanes` of
     them, and each takes part in every entry: an entry is complete when all its producers have committed it, and a
     credit when all its consumers have given it.
 
@@ -120,7 +120,7 @@ class _ChannelUser(SymbolUser):
 
 @irdl_op_definition
 class AcquireOp(_ChannelUser):
-    """The producer's next entry: waits for a free slot where the channel says so, and gives its number."""
+    """Waits for a free slot where the channel requires it, and returns the number of the producer's next entry."""
 
     name = "flow.acquire"
     result = result_def(IntegerType(64))
@@ -132,7 +132,7 @@ class AcquireOp(_ChannelUser):
 
 @irdl_op_definition
 class CommitOp(_ChannelUser):
-    """The producer's oldest entry not committed yet is complete: the consumer may have it."""
+    """Completes the producer's oldest entry that is not committed yet: the consumer may read it."""
 
     name = "flow.commit"
     assembly_format = "$channel attr-dict"
@@ -143,7 +143,7 @@ class CommitOp(_ChannelUser):
 
 @irdl_op_definition
 class WaitOp(_ChannelUser):
-    """The consumer's next entry: waits until it is complete, and gives its number."""
+    """Waits until the consumer's next entry is complete, and returns its number."""
 
     name = "flow.wait"
     result = result_def(IntegerType(64))
@@ -155,7 +155,7 @@ class WaitOp(_ChannelUser):
 
 @irdl_op_definition
 class ReleaseOp(_ChannelUser):
-    """The consumer is done with its oldest entry not released yet; gives a credit where the channel says so."""
+    """Releases the consumer's oldest entry that is not released yet; sends a credit where the channel requires it."""
 
     name = "flow.release"
     assembly_format = "$channel attr-dict"
@@ -166,7 +166,7 @@ class ReleaseOp(_ChannelUser):
 
 @irdl_op_definition
 class DrainOp(_ChannelUser):
-    """The producer's end: waits for the credits that are still to come, so that none are left for the next launch."""
+    """Waits, at the producer's end, for the credits still to come, so that none are left for the next launch."""
 
     name = "flow.drain"
     assembly_format = "$channel attr-dict"

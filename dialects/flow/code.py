@@ -1,4 +1,4 @@
-"""What runs on a unit: functions, tasks and calls.
+"""Functions, tasks and calls of a unit.
 
 Nothing here knows what the bodies do.
 """

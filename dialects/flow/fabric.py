@@ -245,7 +245,7 @@ class HostStreamOp(SymbolUser):
 
 @irdl_op_definition
 class UnitsOp(SymbolDefinition):
-    """A class of units that run one program: where they stand and how many 16-bit words of memory they use."""
+    """A class of units that run one program: their region and how many 16-bit words of memory they use."""
 
     NOUN: ClassVar = "a class of units"
 

@@ -1,5 +1,4 @@
-"""The integer fields of streams, each a literal or a value: their ranges, and how they are kept, read, printed and
-checked.
+"""Integer fields of streams, each a literal or a value: ranges, parsing, printing and verification.
 
 Nothing here knows which operation has which field.
 """
@@ -58,7 +57,7 @@ class Integers:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 extent`, `2 extents`."""
+    """Return a number with its noun: `1 extent`, `2 extents`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -77,10 +76,10 @@ def verify_fields(noun: str, numbers: Sequence[int], operands: Sequence[SSAValue
 
 
 def static_part(value: int | SSAValue) -> int:
-    """The literal of a field, `DYNAMIC` if it is a value."""
+    """Return the literal of a field, `DYNAMIC` if it is a value."""
     return DYNAMIC if isinstance(value, SSAValue) else value
 
 
 def numbers_of(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The literals of a list of fields."""
+    """Return the literals of a list of fields."""
     return tuple(attribute.get_values())

@@ -133,7 +133,7 @@ class InitializeOp(SymbolUser):
     flow.initialize @size[0] = @columns
     ```
 
-    It goes over what the buffer itself says of the element.
+    It overrides the buffer's own initial value.
     """
 
     name = "flow.initialize"
@@ -277,7 +277,7 @@ class ExportOp(ExportOperation):
     )
 
     def shown_as(self, symbols: Mapping[str, Operation]) -> str:
-        """What the host sees of it, given the symbols of its units."""
+        """Return what the host sees of it, given the symbols of its units."""
         if self.points_to is not None:
             return f"{'an unsigned' if self.unsigned else 'a'} {self.points_to}"
         match symbols.get(self.symbol.string_value()):

@@ -1,4 +1,4 @@
-"""What is done with streams: table operations, and registers that keep streams, from the start on if wanted.
+"""Operations on streams: table operations, and registers that keep streams, from the start on if wanted.
 
 What an entry of the table does is in `dsd_table`; nothing here knows how long it takes.
 """
@@ -43,7 +43,7 @@ from .types import StreamType, element_type_of, element_words
 
 @irdl_op_definition
 class InitialOp(IRDLOperation):
-    """What registers of the units hold before the program starts (DSR-039): loads of registers, and their streams."""
+    """Loads of registers before the program starts (DSR-039), and their streams."""
 
     name = "flow.initial"
     body = region_def("single_block")
@@ -159,7 +159,7 @@ class LoadRegisterOp(AsynchronousOp):
 
 @irdl_op_definition
 class RegisterOp(SymbolUser):
-    """What a register holds, as an operand of `flow.apply`; `fifo` says that it is a FIFO (DSR-012).
+    """Reads the stream that a register holds, for `flow.apply`; `fifo` says that it is a FIFO (DSR-012).
 
     Without the word an operation must not find the FIFO empty or full (DSR-016).
     """
@@ -219,9 +219,10 @@ class ApplyOp(AsynchronousOp):
     `operands` are the destination and the sources of the entry, in its order; a source may be a scalar where the
     table allows it. The operation runs as many times as its shortest stream is long (AMB-01), element after
     element, so that a source sees what earlier iterations wrote. With `async` it runs on a microthread and the
-    task goes on; `activate` or `unblock` then names a task to be told of its end. With `on_control` a control wavelet
-    ends it early: that one is taken and not stored, and `terminate`, `activate` or `unblock` says what happens then.
-    Without `async` it is asynchronous all the same if a register among its operands was loaded so.
+    task goes on; `activate` or `unblock` then names the task that its completion activates or unblocks. With
+    `on_control` a control wavelet ends it early: that wavelet is consumed and not stored, and `terminate`, `activate`
+    or `unblock` says what happens then. Without `async` it is asynchronous all the same if a register among its
+    operands was loaded so.
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
     of the width. The result, if there is one, is false where the operation found a FIFO empty or full and stopped.
@@ -311,7 +312,7 @@ class ApplyOp(AsynchronousOp):
         self.verify_settings()
 
     def _verify_stream(self, noun: str, stream: SSAValue, needed: Element) -> None:
-        """An operation sees the bits of its streams as its own type, so the width must fit."""
+        """Check the width of a stream: an operation sees the bits of its streams as its own type."""
         type = element_type_of(stream)
         if element_words(type) != (1 if needed in ("f16", "i16") else 2):
             raise VerifyException(
@@ -331,7 +332,7 @@ class ApplyOp(AsynchronousOp):
         self._verify_directions(scope)
 
     def _verify_directions(self, scope: Scope) -> None:
-        """Wavelets go out by the destination and come in by the sources (DSD-102)."""
+        """Check that wavelets go out by the destination and come in by the sources (DSD-102)."""
         name = self.entry.name
         units = scope_of_units(scope)
         destination = units.origins(self.destination)

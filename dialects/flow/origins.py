@@ -1,4 +1,4 @@
-"""Where streams come from, through branches, loops and calls.
+"""Origins of streams: where they come from, through branches, loops and calls.
 
 Nothing here decides which origin an operation accepts.
 """
@@ -20,7 +20,7 @@ from .types import StreamType
 
 
 def name_of(origin: Origin, owner: Operation) -> str:
-    """How an error names a stream."""
+    """Return how an error names a stream."""
     if isinstance(owner, FifoStreamOp):
         return f"FIFO @{owner.fifo.string_value()}"
     if isinstance(owner, StreamOp):
@@ -65,7 +65,7 @@ def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOr
 
 
 def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Pairs of values of which the second may be what the first is."""
+    """Yield pairs of values of which the second may be what the first is."""
     match op:
         case scf.IfOp():
             for region in op.regions:

@@ -113,7 +113,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
         return f"{self.direction.data} queue"
 
     def places(self, grid: tuple[int, int]) -> Iterator[tuple[str, tuple[range, range]]]:
-        """The name of each color with the columns and rows on which it holds."""
+        """Yield the name of each color with the columns and rows on which it holds."""
         for color, regions in zip(self.colors, self.color_regions, strict=True):
             for region in regions:
                 yield color.string_value(), region.resolve(*grid)

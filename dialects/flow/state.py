@@ -1,5 +1,4 @@
-"""What only the machine has, for the bodies of functions and tasks: where a unit stands, its parameters and clock, the
-state of its tasks, and what it reports.
+"""Machine state in bodies: coordinates, parameters, the clock, task states, and what is reported.
 
 Nothing here knows how that is kept.
 """
@@ -59,14 +58,14 @@ class _AxisOp(IRDLOperation):
 
 @irdl_op_definition
 class CoordinateOp(_AxisOp):
-    """The unit's own column (`x`) or row (`y`) in the grid."""
+    """Gets the unit's own column (`x`) or row (`y`) in the grid."""
 
     name = "flow.coordinate"
 
 
 @irdl_op_definition
 class ExtentOp(_AxisOp):
-    """The number of columns (`x`) or rows (`y`) of the grid."""
+    """Gets the number of columns (`x`) or rows (`y`) of the grid."""
 
     name = "flow.extent"
 
@@ -121,7 +120,7 @@ class PrintOp(PrintOperation):
 
 @irdl_op_definition
 class TimestampOp(TimestampOperation):
-    """The clock of the unit in cycles, 48 bits: three words, the lowest first.
+    """Reads the clock of the unit in cycles, 48 bits: three words, the lowest first.
 
     ```
     %low, %middle, %high = flow.timestamp

@@ -278,8 +278,8 @@ class QueueStreamOp(SymbolUser):
 
 @irdl_op_definition
 class FifoStreamOp(SymbolUser):
-    """What is pushed into a FIFO, or popped from it; its length is what `flow.set_fifo_length` set, if that is not 0,
-    and else what the other operands say."""
+    """A stream that pushes into a FIFO, or pops from it; its length is what `flow.set_fifo_length` set, if that is not
+    0, and else what the other operands say."""
 
     name = "flow.fifo_stream"
     fifo = prop_def(SymbolRefAttr)

@@ -78,7 +78,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_op_definition
 class SpaceOp(SymbolDefinition):
-    """A byte-addressed memory: of each unit of a class, or one for all units if it stands in the fabric itself.
+    """A byte-addressed memory: of each unit of a class, or one for all units if it is in the fabric itself.
 
     ```
     flow.space @vec 196608
@@ -144,7 +144,7 @@ class TileOp(SymbolUser):
     %b = flow.tile @gm[%base] slot @pipe[%i] of 8 by 1024 as written extents [16, 16] strides [16, 1] : !flow.tile<f32>
     ```
 
-    Extents and strides stand outermost first; strides count elements. With a slot the address is that of slot `%i`
+    Extents and strides are given outermost first; strides count elements. With a slot the address is that of slot `%i`
     modulo the number of slots, so many bytes apart, and the tile belongs to entry `%i` of the channel: `written` by
     its producer until it is committed, `read` by its consumer until it is released, or a `copied` one of the consumer,
     until that many entries later the place is taken again. Using it later is told as a hazard. A negative number says
@@ -291,11 +291,11 @@ class TileOp(SymbolUser):
         )  # fmt: skip
 
     def mixed_extents(self) -> list[int | SSAValue]:
-        """The extents, literals and values."""
+        """Return the extents, literals and values."""
         return _mixed(self.static_extents, self.extents)
 
     def mixed_strides(self) -> list[int | SSAValue]:
-        """The strides, literals and values."""
+        """Return the strides, literals and values."""
         return _mixed(self.static_strides, self.strides)
 
     def verify_(self) -> None:
@@ -421,7 +421,7 @@ class TileApplyOp(IRDLOperation):
 
 @irdl_op_definition
 class TilePrintOp(IRDLOperation):
-    """Tells the host the elements of a tile at this point of the program, under a label."""
+    """Reports the elements of a tile to the host at this point of the program, under a label."""
 
     name = "flow.tile_print"
     label = prop_def(StringAttr)
@@ -434,7 +434,7 @@ class TilePrintOp(IRDLOperation):
 
 @irdl_op_definition
 class TileGetOp(IRDLOperation):
-    """The first element of a tile; an integer without a sign, as operations on scalars give it theirs."""
+    """Reads the first element of a tile; an integer without a sign, as operations on scalars give it theirs."""
 
     name = "flow.tile_get"
     tile = operand_def(TileType)

@@ -1,4 +1,4 @@
-"""What bodies compute with, what memory takes in words, and the type of streams.
+"""Types of scalars and streams, and what elements take in memory.
 
 Nothing here knows what a stream is made of.
 """
@@ -22,7 +22,7 @@ Scalar = IntegerType | AnyFloat | IndexType
 
 
 def element_words(type: Attribute) -> int:
-    """16-bit words that an element of a stream takes in memory; raises VerifyException for other types."""
+    """Return the 16-bit words that an element of a stream takes in memory; raises VerifyException for other types."""
     verify_element_type(type, "a stream")
     return 2 if type in (f32, i32) else 1
 
@@ -50,6 +50,6 @@ class StreamType(ParametrizedAttribute, TypeAttribute):
 
 
 def element_type_of(stream: SSAValue) -> Attribute:
-    """What a stream holds."""
+    """Return what a stream holds."""
     assert isinstance(stream.type, StreamType)
     return stream.type.element_type

@@ -1,4 +1,4 @@
-"""Operations that make a stream from another by a change of one field.
+"""Stream updates: operations that make a stream from another by a change of one field.
 
 Nothing here knows what is done with a stream.
 """
@@ -73,7 +73,7 @@ class _StreamUpdateOp(SymbolUser, ABC):
 
 @irdl_op_definition
 class AdvanceOp(_StreamUpdateOp):
-    """The same walk moved by a signed number of 16-bit words (DSD-168, DSD-169)."""
+    """Moves a walk by a signed number of 16-bit words (DSD-168, DSD-169)."""
 
     name = "flow.advance"
     CHANGES: ClassVar = frozenset({"vector", "array"})
@@ -82,7 +82,7 @@ class AdvanceOp(_StreamUpdateOp):
 
 @irdl_op_definition
 class ResizeOp(_StreamUpdateOp):
-    """The same one-dimensional stream with another length, unsigned (DSD-175)."""
+    """Changes the length, unsigned, of a one-dimensional stream (DSD-175)."""
 
     name = "flow.resize"
     CHANGES: ClassVar = frozenset({"vector", "received", "sent"})
@@ -91,7 +91,7 @@ class ResizeOp(_StreamUpdateOp):
 
 @irdl_op_definition
 class RestrideOp(_StreamUpdateOp):
-    """The same one-dimensional walk with another stride in elements, signed (DSD-179)."""
+    """Changes the stride, signed, in elements, of a one-dimensional walk (DSD-179)."""
 
     name = "flow.restride"
     CHANGES: ClassVar = frozenset({"vector"})
@@ -100,7 +100,7 @@ class RestrideOp(_StreamUpdateOp):
 
 @irdl_op_definition
 class RebaseOp(_StreamUpdateOp):
-    """The same walk from another byte address on, without the offset it had (DSD-163)."""
+    """Moves a walk to another byte address, without the offset it had (DSD-163)."""
 
     name = "flow.rebase"
     CHANGES: ClassVar = frozenset({"vector", "array"})
@@ -109,7 +109,7 @@ class RebaseOp(_StreamUpdateOp):
 
 @irdl_op_definition
 class IndexedOp(_StreamUpdateOp):
-    """The same run of wavelets to be sent, each with an index in its high half beside 16 bits of data (DSD-108)."""
+    """Puts an index into the high half of each wavelet of a run to be sent, beside 16 bits of data (DSD-108)."""
 
     name = "flow.indexed"
     CHANGES: ClassVar = frozenset({"sent"})

@@ -42,7 +42,8 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
 
 
 def _verify_queue_ids(units: UnitsOp, scope: Scope) -> None:
-    """On WSE-3 a queue keeps its color, so queues of one id and direction serve one color on a PE (AMB-11)."""
+    """Check that queues of one id and direction serve one color on a PE of WSE-3, where a queue keeps its color
+    (AMB-11)."""
     if not scope.target.queues_keep_color:
         return
     sharing: dict[tuple[str, int], list[QueueOp]] = {}
@@ -62,7 +63,7 @@ def _verify_queue_ids(units: UnitsOp, scope: Scope) -> None:
 
 
 def _verify_task_ids(units: UnitsOp, scope: Scope) -> None:
-    """Local and data tasks share their numbers, control tasks have their own."""
+    """Check the ids of tasks: local and data tasks share their numbers, control tasks have their own."""
     taken: dict[tuple[bool, int], TaskOp] = {}
     for op in units.body.block.ops:
         if not isinstance(op, TaskOp):
@@ -136,7 +137,7 @@ def _verify_places(fabric: FabricOp) -> None:
 
 
 def _verify_exports(fabric: FabricOp) -> None:
-    """What has one name has one type on all PEs."""
+    """Check that what has one name has one type on all PEs."""
     known: dict[str, tuple[str, str]] = {}
     for units in fabric.body.block.ops:
         if not isinstance(units, UnitsOp):

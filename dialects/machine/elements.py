@@ -1,4 +1,4 @@
-"""What memory and wavelets of the machine hold, and how the types and values of that are read and checked.
+"""Element types of memory and wavelets: parsing and verification of them and of their values.
 
 `wse`, `dsd`, `dsr` and `flow` share it; nothing here knows who owns the memory or names a symbol.
 """
@@ -73,7 +73,7 @@ def verify_memory_type(type: Attribute, owner: str) -> None:
 
 
 def memory_bytes(type: Attribute) -> int:
-    """Bytes that an element of one of `MEMORY_TYPES` takes in memory."""
+    """Return the bytes that an element of one of `MEMORY_TYPES` takes in memory."""
     return 4 if type in (f32, i32) else 1 if type == i8 else 2
 
 

@@ -1,4 +1,4 @@
-"""Rectangular, possibly strided sets of processing elements, written as two slices: `[0:4, ::2]`.
+"""Regions: rectangular, possibly strided sets of processing elements, written as two slices: `[0:4, ::2]`.
 
 The first slice selects columns (x grows east), the second rows (y grows south). Slices mean what they mean in
 Python: open ends and negative bounds are resolved against the width and height of a rectangle, and a single
@@ -40,7 +40,7 @@ class SliceAttr(ParametrizedAttribute):
         return SliceAttr(_bound(start), _bound(stop), IntAttr(step))
 
     def resolve(self, extent: int) -> range:
-        """The selected indices among `extent`."""
+        """Return the selected indices among `extent`."""
         return range(*slice(_value(self.start), _value(self.stop), self.step.data).indices(extent))
 
 
@@ -66,7 +66,7 @@ class RegionAttr(ParametrizedAttribute):
         return RegionAttr(one(columns), one(rows))
 
     def resolve(self, width: int, height: int) -> tuple[range, range]:
-        """The selected columns and rows of a rectangle of `width` by `height` PEs."""
+        """Return the selected columns and rows of a rectangle of `width` by `height` PEs."""
         return self.columns.resolve(width), self.rows.resolve(height)
 
     @classmethod
@@ -123,7 +123,7 @@ def _slice_text(indices: SliceAttr) -> str:
 
 
 def region_text(region: RegionAttr) -> str:
-    """A region as it is written: `[columns, rows]`."""
+    """Return a region as it is written: `[columns, rows]`."""
     return f"[{_slice_text(region.columns)}, {_slice_text(region.rows)}]"
 
 
@@ -146,10 +146,10 @@ def print_region_list(printer: Printer, regions: ArrayAttr[RegionAttr]) -> None:
 
 
 def region_list_text(regions: ArrayAttr[RegionAttr]) -> str:
-    """Regions as they are written, joined by `+`."""
+    """Return regions as they are written, joined by `+`."""
     return " + ".join(map(region_text, regions))
 
 
 def indices_text(width: int, height: int) -> str:
-    """How an error names what regions of a rectangle may select."""
+    """Return how an error names what regions of a rectangle may select."""
     return f"columns 0 to {width - 1} and rows 0 to {height - 1}"

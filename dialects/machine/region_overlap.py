@@ -1,4 +1,4 @@
-"""Where regions of a rectangle meet. A region is a range of columns and a range of rows; no IR here."""
+"""Overlap of regions of a rectangle. A region is a range of columns and a range of rows; no IR here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Region = tuple[range, range]
 
 
 def first_common(one: range, other: range) -> int | None:
-    """The smallest number in both ranges, whose steps are positive; None if there is none."""
+    """Return the smallest number in both ranges, whose steps are positive; None if there is none."""
     if not one or not other:
         return None
     divisor = gcd(one.step, other.step)
@@ -36,7 +36,7 @@ class _Place:
 
 
 def first_overlap(regions: Sequence[tuple[Hashable, Region]]) -> tuple[int, int, tuple[int, int]] | None:
-    """The positions of two regions of different owners that share a PE, and that PE (x, y); None if no two do.
+    """Return the positions of two regions of different owners that share a PE, and that PE (x, y); None if no two do.
 
     Each region comes with its owner. Sweeps over the rows and keeps regions one column wide apart by column, so that
     a layout of very many small regions costs no more than a few steps for each.
@@ -67,5 +67,5 @@ def first_overlap(regions: Sequence[tuple[Hashable, Region]]) -> tuple[int, int,
 
 
 def _open(places: list[_Place], current: _Place) -> list[_Place]:
-    """Those that reach the first row of `current`; none below it starts higher."""
+    """Return those that reach the first row of `current`; none below it starts higher."""
     return [place for place in places if place.rows[-1] >= current.rows[0]]

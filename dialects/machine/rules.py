@@ -1,4 +1,4 @@
-"""What the machine allows at every level: checks of routes, tasks, functions and exports that `wse` and `flow` share.
+"""Rules of the machine at every level: checks of routes, tasks, functions and exports that `wse` and `flow` share.
 
 Knows ports, kinds, numbers and types, not the operations that hold them.
 """

@@ -39,7 +39,7 @@ class Position(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """Whether a switch can ever stand there."""
+        """True if a switch can ever be at this position."""
         return self.receive is not None or self.transmit is not None
 
 
@@ -83,7 +83,7 @@ class PositionAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class SwitchAttr(ParametrizedAttribute):
-    """The switch of a route: positions 1 to 3, where it stands at the start, whether it goes round, its pop mode."""
+    """The switch of a route: positions 1 to 3, the position at the start, if it is a ring, and its pop mode."""
 
     name = "wse.switch"
     positions: ArrayAttr[PositionAttr]
@@ -95,7 +95,7 @@ class SwitchAttr(ParametrizedAttribute):
     def get(
         positions: Sequence[Position], current: int = 0, *, ring: bool = False, pop_mode: str = POP_MODES[0]
     ) -> SwitchAttr:
-        """Positions 1, 2, ...; those behind the last valid one can be left out."""
+        """Return positions 1, 2, ...; those behind the last valid one can be left out."""
         given = list(positions)
         while given and not given[-1].is_valid:
             given.pop()
@@ -106,7 +106,7 @@ class SwitchAttr(ParametrizedAttribute):
 
     @property
     def is_ring(self) -> bool:
-        """Whether the position after the last valid one is the route itself."""
+        """True if the position after the last valid one is the route itself."""
         return bool(self.ring.data)
 
     @classmethod
@@ -160,7 +160,7 @@ def _position_text(position: Position) -> str:
 
 
 def switch_text(switch: SwitchAttr) -> str:
-    """A switch as it is written."""
+    """Return a switch as it is written."""
     text = f"[{', '.join(_position_text(position.position) for position in switch.positions)}]"
     if switch.current.data:
         text += f" at {switch.current.data}"
@@ -172,7 +172,7 @@ def switch_text(switch: SwitchAttr) -> str:
 def settings(
     receive: Sequence[str], transmit: Sequence[str], switch: SwitchAttr | None
 ) -> list[tuple[Ports, Ports] | None]:
-    """The ports a color comes from and goes to at position 0 and at each of `switch`; None for invalid ones.
+    """Return the ports a color comes from and goes to at position 0 and at each of `switch`; None for invalid ones.
 
     A position leaves what it does not name as the position before has it.
     """

@@ -1,4 +1,4 @@
-"""The words of the assembly: ports of routers, kinds of tasks, axes, ways of host streams, colors of queues.
+"""Attributes and words of the assembly: ports of routers, kinds of tasks, axes, host streams, colors of queues.
 
 Nothing here knows an operation.
 """
@@ -63,7 +63,7 @@ class TaskKindAttr(EnumAttribute[TaskKind], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisAttr(EnumAttribute[Axis], SpacedOpaqueSyntaxAttribute):
-    """The axis a `wse.coordinate` or `wse.extent` speaks of."""
+    """The axis of a `wse.coordinate` or `wse.extent`."""
 
     name = "wse.axis"
 

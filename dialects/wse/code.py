@@ -1,4 +1,4 @@
-"""What runs on a PE: functions, tasks, calls, and what is loaded before the program starts.
+"""Functions, tasks and calls of a PE, and what is loaded before the program starts.
 
 Nothing here knows what the bodies do.
 """
@@ -53,7 +53,7 @@ from .queues import InputQueueOp
 
 @irdl_op_definition
 class InitialOp(IRDLOperation):
-    """What is loaded into registers before the program starts, in the order written (DSR-039).
+    """Loads of registers before the program starts, in the order written (DSR-039).
 
     ```
     wse.initial {
@@ -63,7 +63,7 @@ class InitialOp(IRDLOperation):
     }
     ```
 
-    It holds loads and what they take, nothing else.
+    It contains loads and what they need, nothing else.
     """
 
     name = "wse.initial"

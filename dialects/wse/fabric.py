@@ -1,4 +1,4 @@
-"""What joins the PEs of a program: colors, their routes, and the streams between PEs and host.
+"""The fabric of a program: colors, their routes, and the streams between PEs and host.
 
 Nothing here knows what a PE does with a wavelet.
 """
@@ -82,7 +82,7 @@ class ColorOp(SymbolDefinition):
 
 @irdl_op_definition
 class RouteOp(SymbolUser):
-    """How the routers of a region pass on one color, from some ports to some ports, until control wavelets move them.
+    """The route of one color in the routers of a region, from some ports to others, until control wavelets switch it.
 
     ```
     wse.route @east0 on [::2, :] from [ramp] to [east]

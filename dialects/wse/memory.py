@@ -45,7 +45,7 @@ class BufferOp(BufferOperation):
 
     Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2; what is larger than a 16-bit word
     begins at a multiple of 4 bytes anyhow. An element of i8 takes one byte. Without an initial value the memory holds
-    zeros. A buffer `at` an address, in bytes, lies there; the others lie where there is room.
+    zeros. A buffer `at` an address, in bytes, is placed there; the others where there is room.
     """
 
     name = "wse.buffer"
@@ -161,7 +161,7 @@ class ParamOp(SymbolDefinition, SymbolUser):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all PEs have the same value by construction."""
+        """True if all PEs have the same value by construction."""
         return not self.value.get_shape()
 
     @classmethod
@@ -218,7 +218,7 @@ class InitializeOp(SymbolUser):
     ```
 
     The element is counted in row-major order. An address counts bytes, and so does the offset, and the buffer holds
-    i16; a parameter has the type of the buffer's elements. It goes over what the buffer itself says.
+    i16; a parameter has the type of the buffer's elements. It overrides the buffer's own initial value.
     """
 
     name = "wse.initialize"

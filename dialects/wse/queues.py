@@ -102,7 +102,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
 
     @abstractmethod
     def queue_words(self, target: Target) -> tuple[int, ...]:
-        """Length in words of each of the target's queues of this kind."""
+        """Return the length in words of each of the target's queues of this kind."""
 
     def verify_symbols(self, scope: Scope) -> None:
         for color in self.colors:

@@ -1,5 +1,4 @@
-"""What only the machine has, for the bodies of functions and tasks: its memory as values, where a PE stands, its clock,
-the state of its tasks, and what it reports.
+"""Machine state in bodies: memory as values, coordinates, the clock, task states, and what is reported.
 
 Nothing here knows how that is kept or executed.
 """
@@ -44,7 +43,7 @@ class WritesTaskStates(MemoryEffect):
 
 @irdl_op_definition
 class GetBufferOp(SymbolUser):
-    """The memory of a buffer.
+    """Gets the memory of a buffer.
 
     ```
     %u = wse.get_buffer @u : memref<64xf32>
@@ -75,7 +74,7 @@ class GetBufferOp(SymbolUser):
 
 @irdl_op_definition
 class AddressOfOp(SymbolUser):
-    """The address of a buffer, in bytes; a constant once memory is laid out.
+    """Gets the address of a buffer, in bytes; a constant once memory is laid out.
 
     ```
     %p = wse.address_of @u : i16
@@ -97,7 +96,7 @@ class AddressOfOp(SymbolUser):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """Memory at a run-time byte address, as an array of open extent or as one element.
+    """Views memory at a run-time byte address, as an array of open extent or as one element.
 
     ```
     %m = wse.view %p : memref<?xf32>
@@ -161,7 +160,7 @@ class PrintOp(PrintOperation):
 
 @irdl_op_definition
 class TimestampOp(TimestampOperation):
-    """The cycle counter of the PE, 48 bits: three words, the lowest first.
+    """Reads the cycle counter of the PE, 48 bits: three words, the lowest first.
 
     ```
     %low, %middle, %high = wse.timestamp : i16, i16, i16
@@ -174,7 +173,7 @@ class TimestampOp(TimestampOperation):
 
 @irdl_op_definition
 class GetParamOp(SymbolUser):
-    """The value a parameter has on this PE.
+    """Gets the value of a parameter on this PE.
 
     ```
     %c = wse.get_param @coefficient : f32
@@ -233,7 +232,7 @@ class _AxisOp(IRDLOperation, ABC):
 
 @irdl_op_definition
 class CoordinateOp(_AxisOp):
-    """Where this PE stands in the rectangle: x from 0 at the west, y from 0 at the north.
+    """Gets a coordinate of this PE in the rectangle: x from 0 at the west, y from 0 at the north.
 
     ```
     %x = wse.coordinate x : i16
@@ -245,7 +244,7 @@ class CoordinateOp(_AxisOp):
 
 @irdl_op_definition
 class ExtentOp(_AxisOp):
-    """Size of the rectangle in PEs: its width for x, its height for y.
+    """Gets the size of the rectangle in PEs: its width for x, its height for y.
 
     ```
     %width = wse.extent x : i16

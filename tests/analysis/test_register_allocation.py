@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomir.analysis.liveness import Demand, File, Files, OutOfRegisters, Plan, Register, plan_registers
+from loomir.analysis.register_allocation import Demand, File, Files, OutOfRegisters, Plan, Register, plan_registers
 from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
 
 from ..searches import examples

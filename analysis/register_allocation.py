@@ -1,4 +1,4 @@
-"""Which register every operand of every DSD operation is held in, and where it is loaded.
+"""Register allocation for DSD operations: which register holds every operand, and where it is loaded.
 
 The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what some descriptors need besides. An
 asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
@@ -38,7 +38,7 @@ class Demand:
     strides: int = 0
 
     def units(self) -> list[File]:
-        """The files of all registers it needs, its own first."""
+        """Return the files of all registers it needs, its own first."""
         extended: list[File] = ["xdsr"] if self.extended else []
         strides: list[File] = ["sr"] * self.strides
         return [self.file, *extended, *strides]
@@ -80,7 +80,7 @@ def plan_registers(
     is_invariant: Callable[[Hashable, Hashable], bool] = lambda loop, descriptor: False,
     microthreads: Mapping[Any, int] | None = None,
 ) -> Plan:
-    """Registers for the `demands` of every operation of `program`, whose position is their index.
+    """Return registers for the `demands` of every operation of `program`, whose position is their index.
 
     Asynchronous operations with the same of the `microthreads` never run at the same time, whatever the program's
     order leaves open: what breaks that is refused when it happens. `reserved` registers are never taken.
@@ -109,7 +109,7 @@ def _registers_of_asynchronous(
     concurrency: Concurrency,
     microthreads: Mapping[Any, int],
 ) -> _Held:
-    """The registers of every asynchronous operation: for each of its demands those of its units."""
+    """Return the registers of every asynchronous operation: for each of its demands those of its units."""
     asynchronous = [operation.key for operation in operations if operation.asynchronous]
     position = {key: number for number, key in enumerate(asynchronous)}
     needs = tuple(tuple(tuple(demand.units()) for demand in demands[key]) for key in asynchronous)
@@ -135,7 +135,7 @@ def _registers_of_numbered(
     at_the_same_time: tuple[tuple[int, ...], ...],
     files: tuple[tuple[File, tuple[int, ...]], ...],
 ) -> tuple[tuple[tuple[Register, ...], ...], ...]:
-    """The registers of operations called by their numbers: the programs of one file mostly ask the same.
+    """Return the registers of operations called by their numbers: the programs of one file mostly ask the same.
 
     `needs` has the units of each operation's demands, `at_the_same_time` the others that each may overlap.
     """
@@ -260,7 +260,7 @@ class _Planner:
         return load
 
     def _free(self, file: File, cache: _Cache, taken: set[Register]) -> Register | None:
-        """An empty register, or else the one whose content was used longest ago."""
+        """Return an empty register, or else the one whose content was used longest ago."""
         contents = {register: load for load in cache.values() for register in load.registers}
         candidates: list[Register] = [(file, number) for number in self._files[file] if (file, number) not in taken]
         for register in candidates:
@@ -338,7 +338,7 @@ class _Planner:
             del cache[key]
 
     def _busy(self, keys: Iterable[Hashable]) -> set[Register]:
-        """The registers that asynchronous operations may hold while the operations `keys` run."""
+        """Return the registers that asynchronous operations may hold while the operations `keys` run."""
         return {
             register
             for key in keys
