@@ -2,4 +2,5 @@
 
 from setuptools import find_packages, setup
 
-setup(packages=["loomir", *(f"loomir.{name}" for name in find_packages())])
+# setuptools leaves the script out of the package, which is the same folder, if it knows the name of the script.
+setup(packages=["loomir", *(f"loomir.{name}" for name in find_packages())], script_name="setup.py")
