@@ -1,7 +1,7 @@
-"""Runs kernels of cube and vector cores: `load` a program for a chip, `run` it with arrays, see what it did.
+"""Host API of PTO programs: run kernels of cube and vector cores with arrays, and compare behaviors of pipes.
 
-Knows the passes down to `flow`, and how arguments by name become memory; how pipes behave is the business of the
-lowering and the engine.
+Knows the passes down to `flow`, and places arguments in memory by name; the lowering and the engine decide how pipes
+behave.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
+from ..analysis.pto.array_sizes import pointed_bytes, slot_arrays
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
 from ..diagnostics.nesting import deep_nesting
@@ -28,7 +29,6 @@ from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
 from .pto_check import aim, check, check_behavior, chips_of, parse_kernels, prepare
-from .pto_sizes import pointed_bytes, slot_arrays
 
 __all__ = [
     "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
@@ -123,19 +123,22 @@ class Program:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """The arguments of all kernels; those of one name are one."""
+        """The arguments of all kernels; equal names are one argument."""
         return {parameter.name: parameter for _, parameters in self.kernels for parameter in parameters}
 
     def machine(self, *, order: str | None = None) -> Machine:
-        """A machine with the kernels loaded. `order` is "eager", each core running as far as it can, or "prompt", the
-        others first after every push; by default eager, but for a5, where credits do not bound it, prompt."""
+        """Return a machine with the kernels loaded.
+
+        `order` is "eager", each core running as far as it can, or "prompt", the others first after every push; by
+        default eager, but for a5, where credits do not bound it, prompt.
+        """
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
         return Machine(self.module, block_rows=self.block_rows(), prompt=prompt)
 
     def block_rows(self) -> int:
-        """Blocks that run together: as many as have their slots in the cache."""
+        """Return how many blocks run together: as many as have their slots in the cache."""
         slots = [
             op.slot_count.value.data * op.slot_size.value.data
             for op in self.module.walk()
@@ -182,7 +185,7 @@ def run(
 
 
 def whole_number(value: object, what: str) -> int:
-    """`value`, if it is a whole number; raises LoomError if not."""
+    """Return `value` if it is a whole number; raises LoomError otherwise."""
     try:
         return index(value)  # pyright: ignore[reportArgumentType]
     except TypeError:
@@ -197,7 +200,7 @@ def launch(
     repeat: int = 1,
     step_limit: int | None = None,
 ) -> Result:
-    """Run a program that is lowered already; see `run`."""
+    """Run a lowered program; see `run`."""
     if whole_number(repeat, "the number of launches") < 1:
         raise LoomError(f"a program is launched at least once, not {repeat} times")
     step_limit = None if step_limit is None else whole_number(step_limit, "the step limit")
@@ -219,7 +222,7 @@ def launch(
 
 
 def start(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> None:
-    """Have every kernel start when the machine runs next."""
+    """Start every kernel when the machine next runs."""
     for kernel, parameters in program.kernels:
         machine.launch(kernel, [bound[parameter.name].value for parameter in parameters])
 
@@ -234,7 +237,7 @@ class Bound:
 
 
 def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, Bound]:
-    """Put arrays into global memory; gives what the kernels are launched with."""
+    """Place arrays in global memory; return the launch arguments of the kernels."""
     parameters = program.parameters
     for name in arguments:
         if name not in parameters:
@@ -294,7 +297,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
 
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
-    """Whether an array of one type has elements of another of its width: the same, integers, or bits as they are."""
+    """Return whether an array of one type can hold elements of another of its width: equal, integers, or raw bits."""
     if not given.isnative:
         return False
     as_they_are = given.kind == "u" or (given.type is np.void and given.names is None)
@@ -327,7 +330,7 @@ def _statistics(program: Program, machine: Machine) -> dict[str, Any]:
 
 
 def _core(column: int) -> str:
-    """The core at a column of the grid."""
+    """Return the name of the core at a column of the grid."""
     return "AIC" if column == 0 else f"AIV{column - 1}"
 
 
@@ -341,7 +344,7 @@ def compare(
     repeat: int = 1,
     step_limit: int | None = None,
 ) -> dict[Behavior, Result | LoomError]:
-    """Run a program with every behavior of the pipes; see `run`. What fails with one is the error that it raises."""
+    """Run a program with every behavior of the pipes; see `run`. A behavior that fails has its error as the result."""
     found: dict[Behavior, Result | LoomError] = {}
     for arch in get_args(Behavior):
         try:
@@ -355,7 +358,7 @@ def compare(
 
 
 def differences(results: Mapping[Behavior, Result | LoomError]) -> list[str]:
-    """Where runs of one program differ, in sentences: each compared with the first that came to its end.
+    """Return the differences between runs of one program, as sentences: each compared with the first that completed.
 
     Slots are not compared, nor what only cores print that do not take part in the other.
     """

@@ -1,6 +1,6 @@
-"""What can be told of a program on pipes without running it: `check`.
+"""Static checks of PTO programs: `check` reports their findings, `slots_of` the numbers of slots of their pipes.
 
-Knows which passes a kernel goes through on its way to values and addresses; runs nothing.
+Knows the passes from the text to addresses; runs nothing.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ FRONT_END = (
     "pto-place-reserved-buffers",
     "pto-resolve-reserved-buffers",
 )
-"""The passes from what users write down to pipes with flags and buffers with addresses."""
+"""The passes from the text of users to pipes with flags and buffers with addresses."""
 
 
 REJECTED = "rejected"
-"""The code of findings of parser, verifier and passes."""
+"""The code of findings of the parser, the verifier and the passes."""
 
 
 def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
-    """The program in a file or a text, or a module as it is; raises LoomError if it cannot be read or has no kernel."""
+    """Return the program in a file or a text, or a module; raises LoomError if it cannot be read or has no kernel."""
     if isinstance(source, ModuleOp):
         module, name = source, None
     else:
@@ -76,7 +76,7 @@ def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
 
 @deep_nesting()
 def check(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[Finding]:
-    """What is wrong with a program, or may go wrong, as far as its text tells, in the order of the text.
+    """Return the findings that the text of a program decides, in the order of the text.
 
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
     slots in global memory for those of both where it is not rejected, another for a5. What is true of only one of
@@ -108,20 +108,20 @@ def check(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[F
 
 
 def _position(finding: Finding) -> tuple[int, int]:
-    """Line and column of a finding; what has none comes first."""
+    """Return line and column of a finding; those without come first."""
     parts = (finding.location or "").rsplit(":", 2)
     return (int(parts[1]), int(parts[2])) if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit() else (0, 0)
 
 
 def check_behavior(arch: object) -> None:
-    """Raise LoomError for what is no behavior of pipes."""
+    """Raise LoomError for an unknown behavior of pipes."""
     if arch not in get_args(Behavior):
         raise LoomError(f"arch is {arch!r}; use one of {', '.join(get_args(Behavior))}")
 
 
 @dataclass(frozen=True)
 class PipeSlots:
-    """A pipe with the slots it has, and what so many and other numbers cost and gain; empty if that is not known."""
+    """A pipe with its number of slots, and the cost and effect of this and other numbers; empty if unknown."""
 
     label: str
     location: str | None
@@ -131,7 +131,7 @@ class PipeSlots:
 
 @deep_nesting()
 def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[PipeSlots]:
-    """What numbers of slots of each pipe cost and gain; without `arch`, on the first chip the program is for.
+    """Return the cost and effect of numbers of slots of each pipe; without `arch`, on the program's first chip.
 
     It is known of pipes with one kernel at each end whose schedules follow from constants. Raises LoomError for a
     program that is not right.
@@ -152,7 +152,7 @@ def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> lis
 
 
 def chips_of(module: ModuleOp) -> list[Architecture]:
-    """The chips a module is for: the one it names, or those on which its pipes have slots."""
+    """Return the chips a module is for: the one it names, or those on which its pipes have slots."""
     chips: list[Architecture] = ["a2a3", "a5"]
     operations = list(walk(module))
     stated = {chip for op in operations if isinstance(op, FuncOp) and (chip := architecture_of(op)) is not None}
@@ -171,7 +171,7 @@ def chips_of(module: ModuleOp) -> list[Architecture]:
 
 
 def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Finding]:
-    """The findings about a module as on a chip; on ideal pipes, with slots where those of its own chip lie."""
+    """Return the findings about a module on a chip; ideal pipes have their slots in the memory its own chip uses."""
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
     try:
@@ -188,7 +188,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
 
 
 def aim(module: ModuleOp, chip: Architecture) -> None:
-    """Have a module name `chip` as the one it is for."""
+    """Set the chip that a module names."""
     for op in walk(module):
         if isinstance(op, ModuleOp):
             op.attributes.pop("pto.device-spec", None)
@@ -197,7 +197,7 @@ def aim(module: ModuleOp, chip: Architecture) -> None:
 
 
 def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | None = None) -> None:
-    """Take a module through the compiler's passes, as for `chip`; raises LoomError where one refuses it.
+    """Run the compiler's passes on a module, for `chip`; raises LoomError where one rejects it.
 
     With `lower`, the options of that pass, it becomes a program of `flow`.
     """
@@ -235,7 +235,7 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
 
 
 def _refuse_recursion(module: ModuleOp) -> None:
-    """Raise LoomError for a function that calls itself, also by way of others: a core has no stack for it."""
+    """Raise LoomError for direct or indirect recursion: a core has no stack."""
     calls = [
         (caller, callee, op)
         for caller in walk(module)
@@ -258,5 +258,5 @@ def _refuse_recursion(module: ModuleOp) -> None:
 
 
 def _rejected(error: LoomError, name: str | None) -> Finding:
-    """What is refused, at least with the `name` of its file."""
+    """Return the finding for an error, located at least by the `name` of its file."""
     return Finding("error", REJECTED, error.message, error.location or name)

@@ -1,4 +1,4 @@
-"""Pass `pto-assign-default-frontend-pipe-id`: operations on pipes that name none get pipe 0."""
+"""Pass `pto-assign-default-frontend-pipe-id`: operations on pipes without an id get id 0."""
 
 from __future__ import annotations
 

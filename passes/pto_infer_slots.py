@@ -1,4 +1,4 @@
-"""Pass `pto-infer-slots`: how large the slots of pipes are, and how many there are."""
+"""Pass `pto-infer-slots`: infer the size and the number of slots of pipes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Pipe:
 
     @property
     def ends(self) -> list[OpenPipeOp]:
-        """What can be changed."""
+        """The front-end operations that open the pipe, which can be changed."""
         return [end for end in self.opened if isinstance(end, OpenPipeOp)]
 
     @property
@@ -107,11 +107,11 @@ class _Pipe:
         return [kernel for ring in self.rings for kernel in (*ring.producers, *ring.consumers)]
 
     def numbers(self) -> list[tuple[int, int, int]]:
-        """Sizes and numbers of slots of all ends."""
+        """Return the sizes and numbers of slots of all ends."""
         return [(end.entry_bytes, end.depth, end.local_depth) for end in self.ends]
 
     def names(self, program: Program) -> list[str]:
-        """The rings by their names in a program."""
+        """Return the names of the rings in a program."""
         return [name for name, ring in program.rings.items() if ring in self.rings]
 
 
@@ -128,7 +128,7 @@ def _pipes(rings: Sequence[Ring]) -> list[_Pipe]:
 
 
 def _set_size(pipe: _Pipe) -> None:
-    """Slots as large as the largest entry; those that are tensors have the size of the tensor."""
+    """Set the slot size to the largest entry; slots that are tensors keep the size of the tensor."""
     known = [entry.bytes for use in pipe.uses if (entry := entry_size(use)) is not None]
     for end in pipe.ends if known else ():
         if end.gm_slot_tensor is None:
@@ -166,7 +166,7 @@ def _periods(program: Program) -> PeriodOf:
 
 
 def _fit_buffers(pipe: _Pipe) -> None:
-    """Make the buffers of consumers as large as their slots."""
+    """Resize the buffers of consumers to their slots."""
     for end in pipe.ends:
         slots = end.local_depth if pipe.kernels[0].in_global_memory(end) else end.depth
         for direction in (pipe_protocol.C2V, pipe_protocol.V2C):
@@ -181,10 +181,10 @@ def _fit_buffers(pipe: _Pipe) -> None:
 
 
 def tradeoffs_of_pipe(program: Program, names: Sequence[str], slots: Sequence[int] | None = None) -> list[SlotTradeoff]:
-    """What numbers of slots of a pipe, the rings of a program with these `names`, cost and gain.
+    """Return the cost and effect of numbers of slots of a pipe: the rings of a program with these `names`.
 
-    Without `slots`, they are CANDIDATES and the pipe's own. The credits that pipes begin with on a5, and what these
-    let be overwritten with any number, do not count.
+    Without `slots`, the numbers are CANDIDATES and the pipe's own. The initial credits of a5, and overwrites that only
+    these allow, do not count.
     """
     pipe = program.rings[names[0]].pipe
     counts = sorted({*CANDIDATES, pipe.depth}) if slots is None else slots
@@ -193,9 +193,9 @@ def tradeoffs_of_pipe(program: Program, names: Sequence[str], slots: Sequence[in
 
 
 def longest_period(program: Program, names: Sequence[str]) -> int | None:
-    """The largest number that divides the slots of a pipe after which waiting and freeing is safe in a program.
+    """Return the longest sync period that divides the slots of a pipe and is safe in a program.
 
-    The fewer waits, the less a push costs; the chips' own period is half the slots (PTO-024).
+    Fewer waits make pushes cheaper; the chips' own period is half the slots (PTO-024).
     """
     ring_buffers = program.ring_buffers(seeded=False)
     return largest_sync_period(program.cores, ring_buffers, names, program.rings[names[0]].pipe.depth)
@@ -220,7 +220,7 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
 
 
 def _undecided(pipe: _Pipe) -> str:
-    """Why it is not known what kernels do with a pipe, or with others they use besides."""
+    """Describe why the schedules of a pipe's kernels are unknown."""
     if not all(ring.has_two_ends for ring in pipe.rings):
         return "it does not have one kernel at each end"
     for kernel in pipe.kernels:

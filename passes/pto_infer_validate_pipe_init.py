@@ -1,4 +1,4 @@
-"""Pass `pto-infer-validate-pipe-init`: whether one vector core takes part in a pipe, or both."""
+"""Pass `pto-infer-validate-pipe-init`: infer whether one vector core takes part in a pipe, or both."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _nosplit(ends: Ends) -> bool:
 
 
 def _usage(pipe: InitializePipeOp) -> bool | None:
-    """Whether entries go through whole; None if nothing does."""
+    """Return whether the entries of a pipe are not split; None without entries."""
     whole = {
         use.operation.split_axis == pipe_protocol.NO_SPLIT
         for use in pipe.pipe.uses

@@ -1,4 +1,4 @@
-"""Pass `pto-lower-frontend-pipe-ops`: pipes of kernels, named by numbers, become values."""
+"""Pass `pto-lower-frontend-pipe-ops`: lower front-end pipes, named by ids, to pipes that are SSA values."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class _Lowering:
     # -----------------------------------------------------------------------------------------
 
     def _pipe(self, op: OpenPipeOp) -> InitializePipeOp:
-        """What opens a pipe, as the operation that makes it a value."""
+        """Return the internal operation for an operation that opens a pipe."""
         if op.direction == pipe_protocol.BOTH:
             local, peer = op.c2v_consumer_buf, op.v2c_consumer_buf
         else:
@@ -169,7 +169,7 @@ class _Lowering:
         return pipe
 
     def _dominates(self, pipe: Operation, op: Operation, order: Mapping[Operation, int]) -> bool:
-        """Whether `pipe` has run whenever `op` runs; `order` is where operations stand in the text."""
+        """Return whether `pipe` dominates `op`; `order` is the order of operations in the text."""
         block = pipe.parent_block()
         region = pipe.parent_region()
         member: Operation | None = op
@@ -185,7 +185,7 @@ class _Lowering:
         return self._dominance[region].strictly_dominates(block, other)
 
     def _replace(self, op: PipeUseOp, pipe: InitializePipeOp) -> None:
-        """Put the operation on the value in the place of one on the number."""
+        """Replace an operation on a pipe id by the one on the value."""
         lane: SSAValue | None = op.aiv_subblockid if isinstance(op, TPushToAicOp | TPopFromAicOp) else None
         new: list[Operation] = []
         results: list[SSAValue] = []
@@ -220,14 +220,14 @@ class _Lowering:
 
 
 def _declaration(entry: Attribute) -> tuple[list[Operation], SSAValue]:
-    """A tile or tensor that a pop will bind."""
+    """Return the declaration of a tile or tensor that a pop binds."""
     kind: Callable[..., Operation] = DeclareGlobalOp.build if isinstance(entry, TensorViewType) else DeclareTileOp.build
     declared = kind(result_types=[entry])
     return [declared], declared.results[0]
 
 
 def _peer_attributes(op: OpenPipeOp) -> dict[str, Attribute]:
-    """How both ends of a pipe with an epilogue say which it is."""
+    """Return the attributes that identify both ends of a pipe with an epilogue."""
     if op.acc_push_epilogue is None or op.direction != pipe_protocol.C2V or op.c2v_consumer_buf is None:
         return {}
     reserved = reservation_of(op.c2v_consumer_buf)

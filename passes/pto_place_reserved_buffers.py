@@ -1,4 +1,4 @@
-"""Pass `pto-place-reserved-buffers`: where the slots of consumers lie in their cores' memories."""
+"""Pass `pto-place-reserved-buffers`: assign addresses to the slots of consumers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pass `pto-place-tiles`: where tiles lie in their core's memories."""
+"""Pass `pto-place-tiles`: assign addresses to tiles in their core's memories."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _state(op: AllocTileOp, address: int) -> None:
 
 
 def _too_small(space: AddressSpace, memory: Memory, sizes: Mapping[AllocTileOp, int]) -> Exception:
-    """The error about too little memory, which names what takes most of it."""
+    """Return the error about a full memory, which names the largest tiles in it."""
     by_size = sorted(sizes, key=lambda tile: -sizes[tile])
     named = ", ".join(_name(tile, sizes[tile]) for tile in by_size[:NAMED_TILES])
     more = f", and {len(by_size) - NAMED_TILES} more" if len(by_size) > NAMED_TILES else ""
@@ -141,7 +141,7 @@ def _name(tile: AllocTileOp, size: int) -> str:
 def _apart(
     sizes: Mapping[AllocTileOp, int], together: Mapping[AllocTileOp, set[AllocTileOp]]
 ) -> Mapping[AllocTileOp, set[AllocTileOp]]:
-    """Who may not share: tiles of use at the same time, and all if both cores use some of them.
+    """Return the tiles that may not share memory: those live at the same time, and all if both cores use some of them.
 
     The cores run side by side, so that the order in the text says nothing then.
     """
@@ -165,7 +165,7 @@ class _Program:
         self._region(function.body, self._step())
 
     def _step(self, *previous: int) -> int:
-        """A new step behind others."""
+        """Add a step after others."""
         place = len(self.steps)
         self.steps.append(Step[AllocTileOp]())
         for earlier in previous:
@@ -173,7 +173,7 @@ class _Program:
         return place
 
     def _region(self, region: Region, before: int) -> int:
-        """The steps of a region entered from `before`; the step behind it."""
+        """Add the steps of a region entered from `before`; return the step after it."""
         end = self._step()
         starts = {block: self._step() for block in region.blocks}
         if not starts:
@@ -192,7 +192,7 @@ class _Program:
         self.steps[last].next += [starts[successor] for successor in following] or [end]
 
     def _operation(self, op: Operation, before: int) -> int:
-        """The steps of an operation behind `before`; the last of them."""
+        """Add the steps of an operation after `before`; return the last of them."""
         here = self._step(before)
         self._note(op, self.steps[here])
         if not op.regions:
@@ -209,7 +209,7 @@ class _Program:
         return behind
 
     def _note(self, op: Operation, step: Step[AllocTileOp]) -> None:
-        """What an operation does with tiles."""
+        """Record which tiles an operation reads and writes."""
         if isinstance(op, AllocTileOp | SetValidShapeOp) or _passes_on(op):
             return
         if not isinstance(op, TileOperation):
@@ -227,7 +227,7 @@ class _Program:
 
 
 def _inputs(op: TileOperation) -> Iterable[SSAValue]:
-    """The operands an operation reads; the destination where it is an input as well."""
+    """Return the operands an operation reads, with the destination where it is an input as well."""
     written = False
     for value in op.operands:
         if value is op.destination and not written:
@@ -237,13 +237,13 @@ def _inputs(op: TileOperation) -> Iterable[SSAValue]:
 
 
 def _scratch(op: TileOperation) -> Sequence[SSAValue]:
-    """Tiles for intermediate results, whose contents matter neither before nor after."""
+    """Return the tiles for intermediate results, which are dead before and after."""
     scratch = op.tmp if isinstance(op, TCvtOp) else op.scratch if isinstance(op, TableOperation) else None
     return () if scratch is None else (scratch,)
 
 
 def _is_used_as_it_is(tile: AllocTileOp) -> bool:
-    """Whether all that is ever read of a tile is what a write to it replaces: its valid part, which is always the
+    """Return whether a write to a tile replaces all that is ever read of it: its valid part, which is always the
     same, and no other part."""
     kind = tile.result.type
     valid = tile.valid_row is None and tile.valid_col is None and min(kind.valid_shape) >= 0
@@ -253,7 +253,7 @@ def _is_used_as_it_is(tile: AllocTileOp) -> bool:
 
 
 def _passes_on(op: Operation) -> bool:
-    """Whether an operation only gives tiles other names."""
+    """Return whether an operation only makes aliases of tiles."""
     return (
         bool(op.regions)
         or (op.has_trait(IsTerminator) and isinstance(op.parent_op(), scf.IfOp | scf.ForOp | scf.WhileOp))
@@ -262,7 +262,7 @@ def _passes_on(op: Operation) -> bool:
 
 
 def _tiles_of_values(function: FuncOp) -> dict[SSAValue, set[AllocTileOp]]:
-    """The tiles without an address that each value may be, or be a part of."""
+    """Return the tiles without an address that each value may alias."""
     found: dict[SSAValue, set[AllocTileOp]] = {}
     flows: dict[SSAValue, list[SSAValue]] = {}
     for op in walk(function):
@@ -283,7 +283,7 @@ def _tiles_of_values(function: FuncOp) -> dict[SSAValue, set[AllocTileOp]]:
 
 
 def _flows(op: Operation) -> Iterable[tuple[SSAValue, SSAValue]]:
-    """Pairs of values of which the second may be the first."""
+    """Yield pairs of values of which the second may alias the first."""
     inside: list[BlockArgument] = [
         argument for region in op.regions for block in region.blocks for argument in block.args
     ]

@@ -1,4 +1,4 @@
-"""Pass `pto-resolve-reserved-buffers`: every pipe gets its flags, and buffers become their addresses."""
+"""Pass `pto-resolve-reserved-buffers`: assign flags to pipes, and replace reserved buffers by their addresses."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _assign_flags(module: ModuleOp) -> None:
 
 
 def _check(ends: Ends) -> None:
-    """Refuse ends without the others they need, and ends that differ."""
+    """Reject ends without the peers they need, and ends that differ."""
     first = ends.first
     if not ends.peers_known:
         if first.flag_base is None:
@@ -101,7 +101,7 @@ def _signature(pipe: InitializePipeOp) -> tuple[object, ...]:
 
 
 def _given(ends: Ends) -> int | None:
-    """The first flag, if one of the ends states it."""
+    """Return the first flag, if one of the ends states it."""
     found: int | None = None
     for pipe in ends.pipes:
         if pipe.flag_base is None:
@@ -142,7 +142,7 @@ def _room(core: _Core, used: dict[_Core, Room]) -> Room:
 
 
 def _cores(ends: Ends) -> list[_Core]:
-    """Where the ends run: sections of one function for different cores are not in each other's way."""
+    """Return the functions and cores in which the ends run; sections for different cores do not conflict."""
     return list(dict.fromkeys((containing_function(pipe), core_of(pipe)) for pipe in ends.pipes))
 
 

@@ -1,4 +1,4 @@
-"""`loom pto`: checks and runs kernels of cube and vector cores that hand tiles to each other through pipes."""
+"""`loom pto`: check and run kernels of cube and vector cores that communicate through pipes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs one command; returns its exit status: 1 if there is an error in the program, or the tool fails."""
+    """Run one command; return its exit status: 1 if there is an error in the program, or the tool fails."""
     status = 0
 
     def run() -> None:
@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def parser() -> Parser:
-    """The flags of `loom pto`."""
+    """Return the parser of the flags of `loom pto`."""
     from ..operations.pipe_protocol import Behavior
 
     archs = get_args(Behavior)
@@ -195,7 +195,7 @@ def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:
 
 
 def _compared(runs: Mapping[Behavior, Result | LoomError], arch: Behavior) -> int:
-    """Print what runs on other pipes than those of `arch` have found, and where results differ; gives the status."""
+    """Print the findings of runs on other pipes than those of `arch`, and differences of results; return the status."""
     from ..host.pto import Result, differences
     from ..runtime import Deadlock
 

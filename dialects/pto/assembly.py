@@ -1,6 +1,6 @@
-"""Pieces of assembly that `pto` operations write alike: `ins(...) outs(...)`, clauses in braces, attribute lists.
+"""Assembly shared by `pto` operations: parsing and printing of `ins(...) outs(...)`, clauses and attribute lists.
 
-Each comes as what parses it and what prints it. Knows no operation.
+Knows no operation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse_operands(parser: Parser) -> list[UnresolvedOperand]:
 def resolve(
     parser: Parser, operands: Sequence[UnresolvedOperand], types: Sequence[Attribute], position: int
 ) -> list[SSAValue]:
-    """Give each operand its type; an error at `position` if there are more of one than of the other."""
+    """Resolve each operand with its type; an error at `position` if their numbers differ."""
     if len(operands) != len(types):
         parser.raise_error(f"{len(operands)} operands have {len(types)} types; give one for each", position, parser.pos)
     return list(parser.resolve_operands(operands, types, position))
@@ -45,7 +45,7 @@ def parse_typed_operands(parser: Parser) -> list[SSAValue]:
 
 
 def parse_types_of(parser: Parser, operands: Sequence[UnresolvedOperand]) -> list[SSAValue]:
-    """Parse the types of operands that stand before them."""
+    """Parse the types of operands that precede them."""
     position = parser.pos
     types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
     return resolve(parser, operands, types, position)
@@ -101,7 +101,7 @@ def print_outs(printer: Printer, operand: SSAValue) -> None:
 def parse_attribute_list(
     parser: Parser, op_type: type[IRDLOperation]
 ) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Parse `{name = value, ...}` if it is there: the properties of `op_type` among them, and the others."""
+    """Parse an optional `{name = value, ...}`; return the properties of `op_type` and the other attributes."""
     attributes = parser.parse_optional_attr_dict()
     own = op_type.get_irdl_definition().properties
     properties = {name: value for name, value in attributes.items() if name in own}
@@ -121,7 +121,7 @@ def print_attribute_list(printer: Printer, op: Operation, *, but: Sequence[str] 
 
 
 def parse_integer(width: int) -> Callable[[Parser], Attribute]:
-    """What parses a number of so many bits."""
+    """Return a parser of integers of a width."""
 
     def parse(parser: Parser) -> Attribute:
         return IntegerAttr(parser.parse_integer(allow_boolean=False), IntegerType(width))
@@ -159,7 +159,7 @@ def parse_clauses(parser: Parser, clauses: Clauses, *, required: Sequence[str] =
 
 
 def print_clauses(printer: Printer, clauses: Mapping[str, Attribute | None]) -> None:
-    """Print ` {name = value, ...}` with those that have a value."""
+    """Print ` {name = value, ...}`, without names that have no value."""
     printer.print_string(" ")
     with printer.in_braces():
         printer.print_list(
@@ -180,7 +180,7 @@ def _print_clause(printer: Printer, name: str, value: Attribute) -> None:
 
 
 def parse_lane(parser: Parser) -> SSAValue | None:
-    """Parse `aiv_subblockid(%lane)`, which vector core's part an entry is, if it is there."""
+    """Parse an optional `aiv_subblockid(%lane)`, the vector core whose part an entry is."""
     if parser.parse_optional_keyword("aiv_subblockid") is None:
         return None
     with parser.in_parens():
@@ -188,7 +188,7 @@ def parse_lane(parser: Parser) -> SSAValue | None:
 
 
 def print_lane(printer: Printer, lane: SSAValue | None) -> None:
-    """Print ` aiv_subblockid(%lane)` if there is one."""
+    """Print ` aiv_subblockid(%lane)` if it is given."""
     if lane is not None:
         printer.print_string(" aiv_subblockid(")
         printer.print_operand(lane)

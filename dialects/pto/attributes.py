@@ -1,6 +1,6 @@
-"""The attributes of the `pto` dialect: address spaces, kernel kinds, layouts, modes of tile operations, epilogues.
+"""Attributes of the `pto` dialect: address spaces, kernel kinds, layouts, modes of tile operations, epilogues.
 
-Each is one choice among names. Most print as `#pto.kernel_kind<cube>`, some, as the public text has them, as
+Each is an enumeration. Most print as `#pto.kernel_kind<cube>`, some, as the public text has them, as
 `#pto<round_mode ROUND>`.
 """
 
@@ -35,7 +35,7 @@ class InAngleBrackets:
 
 
 def parse_choice(parser: AttrParser, choices: type[_ChoiceT]) -> _ChoiceT:
-    """Parse one of the names of an enumeration, as a word or in quotes."""
+    """Parse a name of an enumeration, as a keyword or in quotes."""
     position = parser.pos
     name = parser.parse_optional_identifier_or_str_literal()
     found = next((choice for choice in choices if choice.value == name), None)
@@ -423,12 +423,12 @@ class FixpipeQuant(StrEnum):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether one scale, of `pto.set_quant_scalar`, serves the whole tile."""
+        """Whether one scale, from `pto.set_quant_scalar`, applies to the whole tile."""
         return self.value.endswith("_scalar")
 
     @property
     def is_vector(self) -> bool:
-        """Whether each column has a scale of its own, of `pto.set_quant_vector`."""
+        """Whether each column has its own scale, from `pto.set_quant_vector`."""
         return self.value.endswith("_vec")
 
 

@@ -1,4 +1,4 @@
-"""Reserved buffers: where the slots of a consumer lie in its own memory, and how its producer names them.
+"""Reserved buffers: the memory of a consumer's slots, and its import by the producer.
 
 The consumer reserves a buffer under a name, the producer imports it from the consumer's function.
 """
@@ -52,7 +52,7 @@ class ReserveBufferOp(IRDLOperation):
 
     @property
     def space(self) -> AddressSpace:
-        """The memory the buffer lies in."""
+        """The memory that contains the buffer."""
         return self.location_space.data
 
     @classmethod
@@ -121,7 +121,7 @@ class ImportReservedBufferOp(IRDLOperation):
 
     @property
     def peer_function(self) -> FuncOp | None:
-        """The function that reserves the buffer, None if there is none of that name."""
+        """Return the function that reserves the buffer; None if no function has its name."""
         return peer_function(self, self.peer)
 
     @classmethod
@@ -163,12 +163,12 @@ class ImportReservedBufferOp(IRDLOperation):
 
 
 def reserved_buffers(function: FuncOp, name: str) -> list[ReserveBufferOp]:
-    """The buffers a function reserves under `name`."""
+    """Return the buffers a function reserves under `name`."""
     return [op for op in function.walk() if isinstance(op, ReserveBufferOp) and op.key == name]
 
 
 def reservation_of(address: SSAValue) -> ReserveBufferOp | None:
-    """The reservation whose address, imported or not, `address` is; None if it is none, or not the only one."""
+    """Return the reservation of an address, imported or not; None without exactly one."""
     owner = address.owner
     if isinstance(owner, ReserveBufferOp):
         return owner

@@ -1,6 +1,6 @@
-"""What a conversion on the way out of the accumulator takes and gives: the element types of each mode, stated once.
+"""Epilogues of pushes from the accumulator: source and result types of each quantization mode, layouts of each mode.
 
-Also the layout that tiles have behind each layout mode. Knows types, no operations.
+Knows types, no operations.
 """
 
 from __future__ import annotations
@@ -62,29 +62,29 @@ _LAYOUTS: dict[FixpipeLayout, tuple[BLayout, SLayout]] = {
 
 
 def source_types(quant: FixpipeQuant) -> tuple[Attribute, ...]:
-    """What the accumulator may hold."""
+    """Return the element types the accumulator may have."""
     return _TYPES[quant][0]
 
 
 def result_types(quant: FixpipeQuant) -> tuple[Attribute, ...]:
-    """What the consumer's tile may hold."""
+    """Return the element types the consumer's tile may have."""
     return _TYPES[quant][1]
 
 
 def converts(quant: FixpipeQuant, source: Attribute, result: Attribute) -> bool:
-    """Whether elements `source` become elements `result`."""
+    """Return whether a mode converts `source` to `result`."""
     if quant is FixpipeQuant.NO_CONVERT and source != result:
         return False
     return source in source_types(quant) and result in result_types(quant)
 
 
 def has_layout(layout: FixpipeLayout, tile: TileBufType) -> bool:
-    """Whether the consumer's tile lies as `layout` leaves it."""
+    """Return whether the consumer's tile has the layout that `layout` produces."""
     return tile.location is AddressSpace.VEC and (tile.blayout, tile.slayout) == _LAYOUTS[layout]
 
 
 def factor_types(architecture: Architecture) -> tuple[Attribute, ...]:
-    """What the tile of scales, one for each column, may hold."""
+    """Return the element types of the tile of scales, one for each column."""
     if architecture == "a5":
         return (f16, bf16, f32)
     return tuple(IntegerType(64, sign) for sign in Signedness)

@@ -1,7 +1,7 @@
-"""Pipes as kernels write them: each kernel opens its end of a pipe under a number, then pushes, pops and frees.
+"""Front-end pipes: each kernel opens its end of a pipe under an id, then pushes, pops and frees.
 
 The cube core opens with `pto.aic_initialize_pipe`, the vector cores with `pto.aiv_initialize_pipe`; `dir_mask` is 1
-for tiles from the cube core (C2V), 2 for tiles to it (V2C), 3 for both. Operations on the pipe name its number, `id`.
+for tiles from the cube core (C2V), 2 for tiles to it (V2C), 3 for both. Operations on the pipe name its `id`.
 Error messages contain the wording of the public verifier.
 """
 
@@ -82,11 +82,11 @@ class FrontendOperation(IRDLOperation, ABC):
 
     @property
     def pipe_id(self) -> int:
-        """Number of the pipe in its function; 0 if none is written."""
+        """The id of the pipe in its function; 0 if none is written."""
         return 0 if self.id is None else number(self.id)
 
     def verify_settings(self) -> None:
-        """Refuse settings that are no part of the text."""
+        """Reject properties that the text form does not have."""
         for name in self.attributes:
             if name in _UNPUBLISHED:
                 fail(
@@ -96,12 +96,12 @@ class FrontendOperation(IRDLOperation, ABC):
                 )
 
     def verify_core(self, core: KernelKind) -> None:
-        """Refuse an operation on another core than its own."""
+        """Reject an operation on the wrong core."""
         if not is_tile_helper(self) and core_of(self) is not core:
             fail(self, f"must be inside a {core.value} kernel function or section; move it there")
 
     def verify_id(self) -> None:
-        """Refuse negative numbers of pipes."""
+        """Reject negative pipe ids."""
         if self.pipe_id < 0:
             fail(self, "expects 'id' to be non-negative")
 
@@ -193,26 +193,26 @@ class OpenPipeOp(FrontendOperation):
 
     @property
     def direction(self) -> int:
-        """Directions of the pipe, as `pipe_protocol.C2V` and `pipe_protocol.V2C`."""
+        """The direction mask of the pipe: `pipe_protocol.C2V`, `V2C` or `BOTH`."""
         return number(self.dir_mask)
 
     @property
     def entry_bytes(self) -> int:
-        """Bytes of a slot."""
+        """The bytes of a slot."""
         return number(self.slot_size)
 
     @property
     def depth(self) -> int:
-        """How many slots there are, in each direction."""
+        """The number of slots in each direction."""
         return pipe_protocol.default_slot_num(self.direction) if self.slot_num is None else number(self.slot_num)
 
     @property
     def local_depth(self) -> int:
-        """How many slots the consumer's own memory has, where slots lie in global memory."""
+        """The number of slots in the consumer's own memory, for pipes whose slots are in global memory."""
         return self.depth if self.local_slot_num is None else number(self.local_slot_num)
 
     def consumer_buffer(self, direction: int) -> SSAValue | None:
-        """The consumer's buffer for one direction."""
+        """Return the consumer's buffer for one direction."""
         return self.c2v_consumer_buf if direction == pipe_protocol.C2V else self.v2c_consumer_buf
 
     @classmethod
@@ -270,7 +270,7 @@ class OpenPipeOp(FrontendOperation):
             self.verify_peer(self.acc_push_epilogue)
 
     def _verify_slots_in_global_memory(self) -> bool:
-        """Check `gm_slot_tensor`; whether entries are tensors, so that nothing else is to be checked."""
+        """Verify `gm_slot_tensor`; return whether entries are tensors, which need no further checks."""
         if self.gm_slot_tensor is None:
             return False
         if self.gm_slot_buffer is not None:
@@ -327,7 +327,7 @@ class OpenPipeOp(FrontendOperation):
             )
 
     def _verify_reservations(self) -> None:
-        """Check that consumers take tiles in their own memory."""
+        """Verify that consumers pop tiles into their own memory."""
         for direction, name, space in (
             (pipe_protocol.C2V, "c2v_consumer_buf", AddressSpace.VEC),
             (pipe_protocol.V2C, "v2c_consumer_buf", AddressSpace.MAT),
@@ -360,11 +360,11 @@ class OpenPipeOp(FrontendOperation):
             fail(self, f"expects {epilogue.A5_ONLY[quant]} to be used only on A5 target")
 
     def verify_peer(self, config: AccPushEpilogueAttr) -> None:
-        """Check that the other end agrees about what happens to an accumulator tile."""
+        """Verify that the other end has the same epilogue."""
         raise NotImplementedError
 
     def verify_same_epilogue(self, own: str, mine: AccPushEpilogueAttr, peer: str, other: Operation) -> None:
-        """Refuse an epilogue that is not the other end's; `own` and `peer` say who is who."""
+        """Reject an epilogue that differs from the other end's; `own` and `peer` name the ends."""
         theirs = _epilogue_of(other)
         if theirs is None:
             fail(
@@ -407,7 +407,7 @@ class AicInitializePipeOp(OpenPipeOp):
         self.verify_same_epilogue("producer", config, "consumer", consumer)
 
     def _consumer(self) -> Operation | None:
-        """The consumer's end of the pipe, by the buffer this end imports."""
+        """Return the consumer's end of the pipe, found by the buffer this end imports."""
         buffer = self.c2v_consumer_buf
         if buffer is None or not isinstance(buffer.owner, ImportReservedBufferOp):
             return None
@@ -433,7 +433,7 @@ class AivInitializePipeOp(OpenPipeOp):
 
     @property
     def reserved_name(self) -> str | None:
-        """The name under which this end reserves the buffer of what comes from the cube core."""
+        """The name under which this end reserves the buffer of C2V entries."""
         buffer = self.c2v_consumer_buf
         return buffer.owner.key if buffer is not None and isinstance(buffer.owner, ReserveBufferOp) else None
 
@@ -455,7 +455,7 @@ class AivInitializePipeOp(OpenPipeOp):
         self._verify_pushed(tile, producer, config)
 
     def _producer(self, function: FuncOp, name: str) -> Operation:
-        """The producer's end of the pipe, by who imports the buffer this end reserves."""
+        """Return the producer's end of the pipe, found by its import of the buffer this end reserves."""
         imports = [
             op
             for op in _members(function.parent_op())
@@ -483,7 +483,7 @@ class AivInitializePipeOp(OpenPipeOp):
         return producer
 
     def _popped_tile(self, function: FuncOp) -> TileBufType:
-        """The type of the tiles that are taken out of the pipe."""
+        """Return the type of the tiles popped from the pipe."""
         types = [
             pop.entry_value.type
             for pop in walk(function)
@@ -543,12 +543,12 @@ def _only(found: list[Operation]) -> Operation | None:
 
 
 def opened_pipes(function: FuncOp, pipe_id: int) -> list[OpenPipeOp]:
-    """The front-end operations of a function that open a pipe of this number."""
+    """Return the operations of a function that open the pipe with this id."""
     return [op for op in walk(function) if isinstance(op, OpenPipeOp) and op.pipe_id == pipe_id]
 
 
 def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
-    """The operation that opens the pipe `op` works on; raises VerifyException unless there is one."""
+    """Return the operation that opens the pipe of `op`; raises VerifyException unless there is exactly one."""
     found = opened_pipes(require_function(op), op.pipe_id)
     if not found:
         fail(
@@ -579,20 +579,20 @@ class PipeUseOp(FrontendOperation):
 
     @property
     def split_axis(self) -> int:
-        """How vector cores share the entry, as `pipe_protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        """How the entry is split between vector cores: `pipe_protocol.NO_SPLIT` or another (PTO-025 to PTO-027)."""
         return number(self.split)
 
     @property
     def entry_value(self) -> SSAValue:
-        """The tile or tensor that goes through."""
+        """The pushed or popped tile or tensor."""
         raise NotImplementedError
 
     def entry_types(self) -> list[Attribute]:
-        """The type of the entry, if the operation names it."""
+        """Return the type of the entry, if the operation names it."""
         return [self.entry_value.type]
 
     def verify_use(self) -> OpenPipeOp:
-        """Check what is alike for all; returns what opened the pipe."""
+        """Verify the rules shared by all uses; return the operation that opened the pipe."""
         self.verify_settings()
         self.verify_core(self.CORE)
         self.verify_id()
@@ -674,7 +674,7 @@ class PushOp(PipeUseOp):
         return self.tile
 
     def verify_push(self) -> OpenPipeOp:
-        """Check what pushes have in common."""
+        """Verify the rules shared by all pushes."""
         pipe = self.verify_use()
         entry = self.tile.type
         if isinstance(entry, TileBufType) and pipe.acc_push_epilogue is None:
@@ -1014,7 +1014,7 @@ class SetQuantOp(OneOperandOp):
     REQUIRED: ClassVar[tuple[str, ...]] = ("id",)
 
     def verify_pipe(self, kind: str) -> None:
-        """Check that the pipe converts elements, by scales of a `kind`: `scalar` or `vector`."""
+        """Verify that the pipe quantizes, by scales of a `kind`: `scalar` or `vector`."""
         self.verify_settings()
         function = require_function(self)
         frontend: list[Operation] = [*opened_pipes(function, self.pipe_id)]

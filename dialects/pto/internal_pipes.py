@@ -1,7 +1,7 @@
-"""Pipes after the front end: a pipe is a value, and entries are bound to its slots.
+"""Internal pipes: after the front end a pipe is an SSA value, and entries are bound to its slots.
 
-`pto.initialize_l2l_pipe` makes a pipe whose slots lie in the consumer's memory, `pto.initialize_l2g2l_pipe` one whose
-slots lie in global memory. Error messages contain the wording of the public verifier.
+`pto.initialize_l2l_pipe` makes a pipe with slots in the consumer's memory, `pto.initialize_l2g2l_pipe` one with slots
+in global memory. Error messages contain the wording of the public verifier.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PEER_FUNCTION, _PEER_BUFFER, _PEER_DIRECTION = (
 
 
 def number(attribute: Attribute) -> int:
-    """The value of an integer attribute; 0 of any other, which only wrong IR has."""
+    """Return the value of an integer attribute; 0 for any other, which only invalid IR has."""
     return cast("IntegerAttr[IntegerType]", attribute).value.data if isinstance(attribute, IntegerAttr) else 0
 
 
@@ -65,13 +65,13 @@ def number(attribute: Attribute) -> int:
 
 
 def verify_split(op: Operation, split: int) -> None:
-    """Refuse unknown ways to share a tile."""
+    """Reject unknown values of `split`."""
     if not 0 <= split <= pipe_protocol.LEFT_RIGHT_ODD:
         fail(op, f"expects 'split' to be 0, 1, 2, 3, or 4; it is {split}")
 
 
 def verify_odd_entry(op: Operation, split: int, entry: Attribute) -> None:
-    """Refuse to share a tensor into unequal parts."""
+    """Reject odd splits of tensors."""
     if pipe_protocol.is_odd(split) and isinstance(entry, TensorViewType):
         fail(
             op,
@@ -81,7 +81,7 @@ def verify_odd_entry(op: Operation, split: int, entry: Attribute) -> None:
 
 
 def verify_parity(op: Operation, split: int, entry: Attribute) -> None:
-    """Refuse halves of an odd number of rows or columns, and unequal parts of an even one; `entry` is the whole."""
+    """Reject even splits of odd numbers of rows or columns, and odd splits of even ones; `entry` is the whole."""
     extents = entry.valid_shape if isinstance(entry, TileBufType) else ()
     if isinstance(entry, TensorViewType):
         extents = entry.extents
@@ -96,7 +96,7 @@ def verify_parity(op: Operation, split: int, entry: Attribute) -> None:
 
 
 def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry: Attribute) -> None:
-    """Refuse the number of a vector core where it says nothing."""
+    """Reject `aiv_subblockid` where it has no meaning."""
     if lane is None:
         return
     if split == pipe_protocol.NO_SPLIT:
@@ -108,7 +108,7 @@ def verify_lane_operand(op: Operation, lane: SSAValue | None, split: int, entry:
 
 
 def verify_numbers(op: Operation, direction: int, slot_size: int, slot_num: int) -> None:
-    """Refuse directions that there are not, and pipes without slots (PTO-023)."""
+    """Reject unknown directions, and pipes without slots (PTO-023)."""
     if direction not in (pipe_protocol.C2V, pipe_protocol.V2C, pipe_protocol.BOTH):
         fail(op, f"expects 'dir_mask' to be 1, 2, or 3, not {direction}")
     if slot_size <= 0:
@@ -118,13 +118,13 @@ def verify_numbers(op: Operation, direction: int, slot_size: int, slot_num: int)
 
 
 def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int) -> None:
-    """Refuse a slot that does not hold the tile (PTO-022)."""
+    """Reject a slot that is smaller than the tile (PTO-022)."""
     if tile.valid_bytes is not None and tile.valid_bytes > slot_bytes:
         fail(op, f"expects a slot_size of at least {tile.valid_bytes}, the bytes of the tile, not {slot_bytes}")
 
 
 def verify_signal(op: Operation, signal: Attribute, split: int, slot_bytes: int) -> None:
-    """Refuse a control signal that is no truth value, that is shared, or that no slot holds (PTO-021)."""
+    """Reject a control signal that is not an i1, that is split, or that is larger than a slot (PTO-021)."""
     if signal != i1:
         fail(op, f"expects a signal of type i1, not {signal}; compare a number with what makes it true")
     if split != pipe_protocol.NO_SPLIT:
@@ -138,7 +138,7 @@ def verify_signal(op: Operation, signal: Attribute, split: int, slot_bytes: int)
 
 
 def verify_entry_matches(op: Operation, entry: ViewType, slot: ViewType, name: str) -> None:
-    """Refuse a tensor that is not what the slots of its pipe hold; `name` says what those are."""
+    """Reject a tensor whose type differs from the slots of its pipe, described by `name`."""
     if slot.element_type != entry.element_type:
         fail(
             op,
@@ -183,22 +183,22 @@ class InitializePipeOp(IRDLOperation):
 
     @property
     def direction(self) -> int:
-        """Directions of the pipe, as `pipe_protocol.C2V` and `pipe_protocol.V2C`."""
+        """The direction mask of the pipe: `pipe_protocol.C2V`, `V2C` or `BOTH`."""
         return number(self.dir_mask)
 
     @property
     def entry_bytes(self) -> int:
-        """Bytes of a slot."""
+        """The bytes of a slot."""
         return number(self.slot_size)
 
     @property
     def depth(self) -> int:
-        """How many slots there are, in each direction."""
+        """The number of slots in each direction."""
         return number(self.slot_num)
 
     @property
     def frontend_id(self) -> int | None:
-        """Number of the front-end pipe this was."""
+        """The id of the front-end pipe this was lowered from."""
         attribute = self.attributes.get(FRONTEND_ID)
         return None if attribute is None else number(attribute)
 
@@ -229,7 +229,7 @@ class InitializePipeOp(IRDLOperation):
         printer.print_attribute(self.pipe.type)
 
     def verify_shape(self) -> None:
-        """Check the numbers of the pipe."""
+        """Verify direction, slot size and number of slots."""
         verify_numbers(self, self.direction, self.entry_bytes, self.depth)
         if self.flag_base is not None:
             base = number(self.flag_base)
@@ -243,7 +243,7 @@ class InitializePipeOp(IRDLOperation):
                 )
 
     def verify_peer_address(self, peer: SSAValue | None) -> None:
-        """Check that there is a second buffer exactly if there are two directions."""
+        """Verify that there is a second buffer exactly if there are two directions."""
         if self.direction == pipe_protocol.BOTH and peer is None:
             fail(self, "expects 'peer_local_addr' when dir_mask is 3")
         if self.direction != pipe_protocol.BOTH and peer is not None:
@@ -285,7 +285,7 @@ class InitializeL2G2LPipeOp(InitializePipeOp):
 
     @property
     def local_depth(self) -> int:
-        """How many slots the consumer's own memory has."""
+        """The number of slots in the consumer's own memory."""
         return self.depth if self.local_slot_num is None else number(self.local_slot_num)
 
     def verify_(self) -> None:
@@ -305,7 +305,7 @@ class InitializeL2G2LPipeOp(InitializePipeOp):
 
 
 def peer_attributes(function: FuncOp, buffer: str) -> dict[str, Attribute]:
-    """What marks both ends of a lowered C2V pipe with an epilogue: its consumer, and the name of its buffer there."""
+    """Return the attributes that identify both ends of a lowered C2V pipe with an epilogue: consumer and buffer."""
     return {
         _PEER_FUNCTION: SymbolRefAttr(function.sym_name.data),
         _PEER_BUFFER: StringAttr(buffer),
@@ -314,7 +314,7 @@ def peer_attributes(function: FuncOp, buffer: str) -> dict[str, Attribute]:
 
 
 def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
-    """Whether `op` makes what was a front-end pipe into `buffer` of `function`, with an epilogue."""
+    """Return whether `op` is the lowered end, with an epilogue, of the pipe into `buffer` of `function`."""
     return (
         isinstance(op, InitializePipeOp)
         and op.acc_push_epilogue is not None
@@ -337,16 +337,16 @@ class BoundPipeOp(IRDLOperation):
 
     @property
     def split_axis(self) -> int:
-        """How vector cores share the entry, as `pipe_protocol.NO_SPLIT` and the others (PTO-025 to PTO-027)."""
+        """How the entry is split between vector cores: `pipe_protocol.NO_SPLIT` or another (PTO-025 to PTO-027)."""
         return number(self.split)
 
     @property
     def entry_value(self) -> SSAValue | None:
-        """The tile or tensor that goes through, if the operation names it."""
+        """The pushed or popped tile or tensor, if the operation names it."""
         raise NotImplementedError
 
     def verify_use(self) -> InitializePipeOp:
-        """Check what is alike for all; returns what made the pipe."""
+        """Verify the rules shared by all uses; return the operation that made the pipe."""
         core = core_of(self)
         if core is None and not is_tile_helper(self):
             fail(self, "must be inside pto.section.cube/vector or a kernel_kind function; move it there")
@@ -438,7 +438,7 @@ class TileThroughPipeOp(BoundPipeOp):
         return self.tile
 
     def verify_whole(self, entry: Attribute) -> None:
-        """Refuse a tile of the cube core that cannot be shared; vector cores have parts, of any size."""
+        """Reject a tile of the cube core that cannot be split; vector cores have parts, of any size."""
         if core_of(self) is KernelKind.CUBE:
             verify_parity(self, self.split_axis, entry)
 
@@ -579,7 +579,7 @@ class SignalThroughPipeOp(BoundPipeOp):
 
     @property
     def signal_value(self) -> SSAValue:
-        """The truth value that goes through."""
+        """The i1 that is pushed or popped."""
         raise NotImplementedError
 
     @property
@@ -607,7 +607,7 @@ class SignalThroughPipeOp(BoundPipeOp):
 
 
 def whole() -> dict[str, Attribute]:
-    """How vector cores share a control signal: not."""
+    """Return NO_SPLIT, the split of every control signal."""
     return {"split": IntegerAttr(pipe_protocol.NO_SPLIT, i8)}
 
 

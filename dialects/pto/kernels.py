@@ -1,7 +1,7 @@
-"""Where `pto` code runs: kernels and sections of the cube and vector cores, block numbers, and synchronization.
+"""Kernels and sections: the cube or vector core that `pto` code runs on, block numbers, and synchronization.
 
 A function is a kernel of one core if it has the attribute `pto.kernel_kind`; other code says in sections which core
-it is for. The chip is told by the module's attribute `pto.target_arch` or `pto.device-spec`; without either, checks
+it is for. The chip is in the module's attribute `pto.target_arch` or `pto.device-spec`; without either, checks
 that depend on the chip are left out.
 """
 
@@ -66,7 +66,7 @@ def fail(op: Operation, message: str) -> NoReturn:
 
 
 def ancestors(op: Operation) -> Iterator[Operation]:
-    """The operations around `op`, innermost first."""
+    """Yield the operations around `op`, innermost first."""
     parent = op.parent_op()
     while parent is not None:
         yield parent
@@ -74,12 +74,12 @@ def ancestors(op: Operation) -> Iterator[Operation]:
 
 
 def function_of(op: Operation) -> FuncOp | None:
-    """The function around `op`."""
+    """Return the function around `op`; None without one."""
     return next((parent for parent in ancestors(op) if isinstance(parent, FuncOp)), None)
 
 
 def require_function(op: Operation) -> FuncOp:
-    """The function around `op`; raises VerifyException without one."""
+    """Return the function around `op`; raises VerifyException without one."""
     function = function_of(op)
     if function is None:
         fail(op, "must be nested under a func.func; put it into one")
@@ -87,7 +87,7 @@ def require_function(op: Operation) -> FuncOp:
 
 
 def core_of(op: Operation) -> KernelKind | None:
-    """The core `op` runs on: that of the section around it, or else of the function."""
+    """Return the core `op` runs on: that of the section around it, or else of the function."""
     for parent in ancestors(op):
         if isinstance(parent, SectionCubeOp):
             return KernelKind.CUBE
@@ -99,19 +99,19 @@ def core_of(op: Operation) -> KernelKind | None:
 
 
 def kernel_kind(function: FuncOp) -> KernelKind | None:
-    """The core a function is a kernel of."""
+    """Return the core of a kernel; None for other functions."""
     attribute = function.attributes.get("pto.kernel_kind")
     return attribute.data if isinstance(attribute, KernelKindAttr) else None
 
 
 def is_tile_helper(op: Operation) -> bool:
-    """Whether `op` is in a function that serves both cores."""
+    """Return whether `op` is in a function for both kinds of cores."""
     function = function_of(op)
     return function is not None and "pto.tileop.helper" in function.attributes
 
 
 def architecture_of(op: Operation) -> Architecture | None:
-    """The chip the innermost module around `op` that names one is for; raises LoomError for a name of none."""
+    """Return the chip of the innermost module around `op` that names one; raises LoomError for an unknown name."""
     for parent in ancestors(op):
         if not isinstance(parent, ModuleOp):
             continue
@@ -127,7 +127,7 @@ def architecture_of(op: Operation) -> Architecture | None:
 
 
 def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
-    """The function `symbol` names for `op`.
+    """Return the function that `symbol` refers to at `op`.
 
     It is looked up in the module of the function around `op`, then, if that module stands in another, among all
     functions there that are not private; None if there is no such function, or more than one.

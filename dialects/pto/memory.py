@@ -1,7 +1,7 @@
-"""Memory of `pto` programs: pointers and views of global memory, tiles and parts of tiles.
+"""Memory of `pto` programs: pointers and views of global memory, tiles and subviews of tiles.
 
-Views of global memory are numbers only (address, extents, strides in elements); tiles lie in a core's own memory,
-at an address of their own or one that is chosen later.
+A view of global memory consists of numbers (address, extents, strides in elements); a tile is in a core's own memory,
+at a given address or one that is assigned later.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INDEX = IndexType()
 
 
 def constant_value(value: SSAValue) -> int | None:
-    """The value of an integer that is a constant."""
+    """Return the value of a constant integer; None for any other value."""
     # While a text is parsed, a value may stand before the operation that makes it.
     owner = value.owner if isinstance(value, OpResult) else None
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
@@ -450,7 +450,7 @@ class SubViewOp(IRDLOperation):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Rows and columns of the part."""
+        """The rows and columns of the subview."""
         return tuple(size.value.data for size in self.sizes)
 
     def verify_(self) -> None:
@@ -474,7 +474,7 @@ class SubViewOp(IRDLOperation):
 
 
 def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAValue | None]) -> TileBufType:
-    """The type of a part of `tile` that states none."""
+    """Return the inferred type of a subview of `tile`."""
     known = [
         size if operand is None else DYNAMIC if (value := constant_value(operand)) is None else value
         for size, operand in zip(sizes, valid, strict=True)

@@ -1,7 +1,7 @@
-"""Operations on tiles: between global memory and tiles, between tiles, arithmetic, printing.
+"""Tile operations: loads and stores, moves between memories, arithmetic, printing.
 
-All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that differ in what they compute only are made
-from `pto_tiles`; the others move tiles between memories.
+All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that are a tile function are generated from
+`pto_tiles`; the others move tiles between memories.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
 
 
 class TileEffects(MemoryEffect):
-    """What an operation on tiles reads and writes: its inputs and its destination."""
+    """Memory effects of a tile operation: it reads its inputs and writes its destination."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
@@ -80,19 +80,19 @@ class TileOperation(IRDLOperation):
 
     @property
     def destination(self) -> SSAValue:
-        """What the operation writes."""
+        """The operand that is written."""
         return cast(SSAValue, getattr(self, "dst"))  # noqa: B009
 
 
 def _tile(op: Operation, operand: SSAValue, place: str) -> TileBufType:
-    """The type of an operand that has to be a tile."""
+    """Return the type of an operand; raises VerifyException unless it is a tile."""
     if not isinstance(operand.type, TileBufType):
         fail(op, f"expects {place} to be !pto.tile_buf<...>, not {operand.type}")
     return operand.type
 
 
 def _agree(left: int, right: int) -> bool:
-    """Whether two extents are or may be the same."""
+    """Return whether two extents are, or may be, equal."""
     return DYNAMIC in (left, right) or left == right
 
 
@@ -102,14 +102,14 @@ def _agree(left: int, right: int) -> bool:
 
 
 class TableOperation(TileOperation):
-    """An operation on tiles as the table has it."""
+    """A tile operation of the table."""
 
     inputs = var_operand_def()
     dst = operand_def()
 
     @classmethod
     def table_row(cls) -> pto_tiles.PtoTileOperation:
-        """The operation's row in the table."""
+        """Return the operation's row in the table."""
         return pto_tiles.OPERATIONS[cls.name.removeprefix("pto.")]
 
     @property

@@ -1,6 +1,6 @@
-"""The types of the `pto` dialect: pipes, pointers, views of global memory, tiles, and 8-bit and 4-bit elements.
+"""Types of the `pto` dialect: pipes, pointers, views of global memory, tiles, and 8-bit and 4-bit elements.
 
-Knows shapes, sizes and text; what may be done with a value is said by the operations.
+Knows shapes, sizes and text; operations verify how values are used.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class PackedType(ParametrizedAttribute, TypeAttribute, ABC):
 
     @property
     def bits(self) -> int:
-        """Width in memory."""
+        """The width in memory."""
         return 16 if isinstance(self, HiF8x2Type) else 8
 
 
@@ -113,7 +113,7 @@ class F4E2M1x2Type(PackedType):
 
 
 def element_bytes(element: Attribute) -> int | None:
-    """Bytes an element takes in memory; None where that is not known."""
+    """Return the bytes of an element in memory; None if unknown."""
     match element:
         case PackedType():
             return element.bits // 8
@@ -124,7 +124,7 @@ def element_bytes(element: Attribute) -> int | None:
 
 
 def static_bytes(shape: Sequence[int], element: Attribute) -> int | None:
-    """Bytes of an array of `shape`; None where an extent or the element's size is not known."""
+    """Return the bytes of an array of `shape`; None if an extent or the element's size is unknown."""
     size = element_bytes(element)
     return None if size is None or DYNAMIC in shape else prod(shape) * size
 
@@ -179,12 +179,12 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ABC):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """The extent of each dimension, outermost first; `DYNAMIC` where it is not known."""
+        """The extent of each dimension, outermost first; `DYNAMIC` where it is unknown."""
         return tuple(extent.data for extent in self.shape)
 
     @property
     def bytes(self) -> int | None:
-        """Size of the elements together, None where that is not known."""
+        """The bytes of all elements; None if unknown."""
         return static_bytes(self.extents, self.element_type)
 
     @classmethod
@@ -284,7 +284,7 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
         pad: int = 0,
         compact: int = 0,
     ) -> TileBufType:
-        """The type of these fields; `valid` is the whole tile unless it is given."""
+        """Return the type with these fields; without `valid`, the whole tile is valid."""
         rows, columns = shape
         valid_rows, valid_columns = shape if valid is None else valid
         return TileBufType(
@@ -303,7 +303,7 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def location(self) -> AddressSpace:
-        """The memory the tile lies in."""
+        """The memory that contains the tile."""
         return self.space.data
 
     @property
@@ -316,17 +316,17 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The rows and columns."""
         return self.rows, self.columns
 
     @property
     def valid_shape(self) -> tuple[int, int]:
-        """Valid rows and columns; `DYNAMIC` where that is only known when the program runs."""
+        """The valid rows and columns; `DYNAMIC` where they are known only at run time."""
         return self.valid_row_count.data, self.valid_column_count.data
 
     @property
     def has_dynamic_valid(self) -> bool:
-        """Whether neither valid rows nor valid columns are known."""
+        """Whether both valid rows and valid columns are dynamic."""
         return self.valid_shape == (DYNAMIC, DYNAMIC)
 
     @property
@@ -339,12 +339,12 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def bytes(self) -> int | None:
-        """Size of the whole tile, None where the element's is not known."""
+        """The bytes of the whole tile; None if the element's size is unknown."""
         return static_bytes(self.shape, self.element_type)
 
     @property
     def valid_bytes(self) -> int | None:
-        """Size of the valid part, None where that is not known."""
+        """The bytes of the valid part; None if unknown."""
         return static_bytes(self.valid_shape, self.element_type)
 
     def verify(self) -> None:
@@ -396,7 +396,7 @@ def _extent_text(extent: int) -> str:
 
 @contextmanager
 def _errors_from(parser: AttrParser, start: int) -> Generator[None]:
-    """Let what makes no type be an error at the text from `start` on."""
+    """Report an invalid type as an error at the text from `start` on."""
     try:
         yield
     except VerifyException as error:
@@ -404,7 +404,7 @@ def _errors_from(parser: AttrParser, start: int) -> Generator[None]:
 
 
 def _parse_full_tile(parser: AttrParser) -> Sequence[Attribute]:
-    """The fields of a tile written in full, from behind `loc=` to before `>`."""
+    """Parse the fields of a tile in the long form, from after `loc=` to before `>`."""
     start = parser.pos
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     _parse_key(parser, "dtype")
@@ -430,7 +430,7 @@ def _parse_full_tile(parser: AttrParser) -> Sequence[Attribute]:
 
 
 def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
-    """The fields of a tile written in short, between `<` and `>`."""
+    """Parse the fields of a tile in the short form, between `<` and `>`."""
     start = parser.pos
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     parser.parse_punctuation(",")

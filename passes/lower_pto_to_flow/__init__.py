@@ -1,7 +1,7 @@
-"""Pass `lower-pto-to-flow`: kernels of cube and vector cores become a fabric of both kinds of units.
+"""Pass `lower-pto-to-flow`: lower kernels of cube and vector cores to a fabric of both kinds of units.
 
-Where everything lies has been decided before; here it becomes numbers. What operations on tiles and pipes become is in
-the other modules of this package; this one finds the kernels and pairs the ends of their pipes.
+Addresses have been assigned before. This module finds the kernels and pairs the ends of their pipes; the other modules
+of this package lower operations on tiles and pipes.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class _Program:
     # Kernels -----------------------------------------------------------------------------------
 
     def _kernels(self) -> list[FuncOp]:
-        """The functions a host starts."""
+        """Return the functions that the host launches."""
         functions = [op for op in walk(self.module) if isinstance(op, FuncOp) and not op.is_declaration]
         entries = [function for function in functions if "pto.entry" in function.attributes]
         callees = {called(op) for function in functions for op in walk(function) if isinstance(op, CallOp)}
@@ -147,7 +147,7 @@ class _Program:
         return found
 
     def _runs_on(self, function: FuncOp, core: KernelKind) -> bool:
-        """Whether a core has anything to do in a function."""
+        """Return whether a function has operations for a core."""
         kind = kernel_kind(function)
         if kind is not None:
             return kind is core
@@ -159,7 +159,7 @@ class _Program:
         )
 
     def _units(self, core: KernelKind, plans: dict[InitializePipeOp, Plan], barriers: Barriers) -> flow.UnitsOp:
-        """The cores of one kind, with their memories and kernels."""
+        """Return the units of one kind of core, with their memories and kernels."""
         chip = targets.chip(self.chip)
         is_cube = core is KernelKind.CUBE
         columns = range(1) if is_cube else range(1, 1 + self.machine.lanes)
@@ -203,7 +203,7 @@ class _Program:
     # Pipes -------------------------------------------------------------------------------------
 
     def _ends(self, core: KernelKind) -> list[InitializePipeOp]:
-        """What a core opens, in the order of the program."""
+        """Return the pipes a core opens, in the order of the program."""
         found: dict[InitializePipeOp, None] = {}
         for function in self.kernels:
             if self._runs_on(function, core):
@@ -213,7 +213,7 @@ class _Program:
         return list(found)
 
     def _chip(self) -> str:
-        """Whose memories and data paths the program has."""
+        """Return the chip whose memories and data paths the program uses."""
         if self.options.protocol != "ideal":
             return self.options.protocol
         stated = architecture_of(self.kernels[0])
@@ -237,7 +237,7 @@ class _Program:
         return self.options.lanes
 
     def _asks_for_lanes(self) -> bool:
-        """Whether vector cores tell themselves apart."""
+        """Return whether vector cores ask for their number."""
         return any(
             isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp)
             for function in self.kernels
@@ -245,11 +245,11 @@ class _Program:
         )
 
     def _lanes_of(self, pipe: InitializePipeOp) -> int:
-        """How many vector cores take part in a pipe: on a2a3 all there are, split or not."""
+        """Return how many vector cores take part in a pipe: on a2a3 all of them, split or not."""
         return self.machine.lanes if is_shared(pipe) or self.chip == "a2a3" else 1
 
     def _plans(self, rings: list[Ring]) -> dict[KernelKind, dict[InitializePipeOp, Plan]]:
-        """Pair the ends of pipes: those that are alike, in the order in which they stand."""
+        """Pair the ends of pipes: those with equal signatures, in the order of the text."""
         groups: dict[Hashable, dict[KernelKind, list[InitializePipeOp]]] = {}
         for core in _CORES:
             for op in self.ends[core]:
@@ -299,7 +299,7 @@ class _Program:
 
 
 def _popped(pair: dict[KernelKind, InitializePipeOp]) -> Attribute | None:
-    """What the cube core's pushes are converted to: what the vector cores pop."""
+    """Return the type that the cube core's pushes are converted to: that of the vector cores' pops."""
     config = pair[KernelKind.CUBE].acc_push_epilogue
     if config is None:
         return None
@@ -310,7 +310,7 @@ def _popped(pair: dict[KernelKind, InitializePipeOp]) -> Attribute | None:
 
 
 def _signature(pipe: InitializePipeOp) -> Hashable:
-    """What both ends of a pipe have in common."""
+    """Return what both ends of a pipe have in common."""
     if pipe.flag_base is None:
         raise refusal(pipe, "has no flags; run pto-resolve-reserved-buffers before lower-pto-to-flow")
     buffers = tuple(
@@ -321,7 +321,7 @@ def _signature(pipe: InitializePipeOp) -> Hashable:
 
 
 def _reachable(function: FuncOp, core: KernelKind) -> Iterator[Operation]:
-    """The operations a core carries out when it runs a function, those of what it calls included."""
+    """Yield the operations a core executes when it runs a function, callees included."""
     seen = {function}
     pending: list[Operation] = [function]
     while pending:

@@ -1,4 +1,4 @@
-"""`pto.syncall` as an exchange over channels: the vector cores tell the cube core, and it tells them."""
+"""Barriers: `pto.syncall` as an exchange over channels, from the vector cores to the cube core and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Barriers:
         self.used = False
 
     def channels(self) -> list[flow.ChannelOp]:
-        """The channels they take."""
+        """Return the channels that barriers use."""
         if not self.used:
             return []
         lanes = self.machine.lanes
@@ -32,7 +32,7 @@ class Barriers:
         ]
 
     def lower(self, op: SyncAllOp, core: KernelKind, emitter: Emitter) -> None:
-        """Wait for all cores."""
+        """Lower a barrier of all cores."""
         kind = op.core_type.data
         if self.machine.blocks > 1:
             raise refusal(op, "waits for cores of other blocks, which `flow` cannot yet; use one block")

@@ -1,4 +1,4 @@
-"""Bodies of kernels: one function of `flow` for each kernel a host starts, with all that it calls in it."""
+"""Kernel bodies: one function of `flow` for each kernel that the host launches, with its callees inlined."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class KernelLowering:
         self._active: list[FuncOp] = []
 
     def lower(self, name: str) -> flow.FuncOp:
-        """The function in `flow`, called `name` there."""
+        """Return the function of `flow`, called `name` there."""
         entry = self.emitter.entry
         names: list[Attribute] = []
         pointers: list[Attribute] = []
@@ -140,7 +140,7 @@ class KernelLowering:
             self.handles.values[old] = self.emitter.make(arith.IndexCastOp(new, IndexType()))
 
     def _own_tile(self, old: BlockArgument, name: str) -> None:
-        """A tile that the kernel is given lies in a space of its own, which starts as zeros."""
+        """Place a tile argument in a space of its own, which starts as zeros."""
         tile = old.type
         assert isinstance(tile, TileBufType)
         if tile.bytes is None:
@@ -150,7 +150,7 @@ class KernelLowering:
         self.handles.bind(old, View(space, tile.element_type, 0, self._valid(tile, None, None), tile_strides(tile)))
 
     def _lane(self) -> SSAValue:
-        """The column among the vector cores; 0 for the cube core."""
+        """Return the column of this vector core; 0 for the cube core."""
         if self.core is KernelKind.CUBE:
             return self.emitter.constant(0)
         column = self.emitter.make(flow.CoordinateOp("x", IndexType()))
@@ -160,7 +160,7 @@ class KernelLowering:
     # Blocks ------------------------------------------------------------------------------------
 
     def _body(self, block: Block) -> Sequence[SSAValue]:
-        """Lower the operations of a block; its terminator's operands."""
+        """Lower the operations of a block; return its terminator's operands."""
         self._opened.append([])
         ended: Sequence[SSAValue] = ()
         for op in block.ops:
@@ -244,7 +244,7 @@ class KernelLowering:
                 )
 
     def _call(self, op: func.CallOp) -> None:
-        """The body of the function that is called stands in place of the call."""
+        """Inline the callee in place of the call."""
         callee = called(op)
         if callee is None:
             raise refusal(op, f"calls @{op.callee.string_value()}, which has no body here; define it in the module")
@@ -268,7 +268,7 @@ class KernelLowering:
                 self.handles.bind(operand, self.handles.meaning(argument))
 
     def _alias(self, new: SSAValue, old: SSAValue) -> None:
-        """Let a value of the kernel stand for the same as another."""
+        """Make a value of the kernel an alias of another."""
         if isinstance(old.type, PipeType):
             self.pipes.pipes[new] = self.pipes.pipes[old]
         elif is_handle(old):
@@ -290,7 +290,7 @@ class KernelLowering:
     # Scalar code -------------------------------------------------------------------------------
 
     def _copy(self, op: Operation) -> None:
-        """Scalar code stays as it is, on the new values."""
+        """Copy scalar code, on the new values."""
         new = op.clone_without_regions({old: self.handles.value(old) for old in op.operands})
         self.emitter.append(new)
         self._results(op, new)
@@ -319,7 +319,7 @@ class KernelLowering:
         self.handles.bind(op.result, view)
 
     def _layout(self, op: MakeTensorViewOp, view: View) -> Layout:
-        """How a tensor lies: as it says, or in boxes where the public compiler takes it to do so.
+        """Return the layout of a tensor: the stated one, or the fractal one that PTOAS infers.
 
         That is where the last three of its dimensions are a box of 16-bit elements, without a gap.
         """
@@ -366,7 +366,7 @@ class KernelLowering:
     # Tiles -------------------------------------------------------------------------------------
 
     def _valid(self, tile: TileBufType, rows: SSAValue | None, columns: SSAValue | None) -> tuple[Number, Number]:
-        """Valid rows and columns: those of the type, else those given, else the whole tile."""
+        """Return valid rows and columns: those of the type, else the operands, else the whole tile."""
         found: list[Number] = []
         for stated, given, whole in zip(tile.valid_shape, (rows, columns), tile.shape, strict=True):
             if stated >= 0:
@@ -376,7 +376,7 @@ class KernelLowering:
         return found[0], found[1]
 
     def _valid_extent(self, valid: Number, whole: int) -> Number:
-        """A number of valid rows or columns, which a tile has to have."""
+        """Return a number of valid rows or columns, checked against the tile."""
         self.emitter.at_most(
             valid, whole, f"valid rows and columns stay within the tile, which has {whole} of them here"
         )
@@ -390,7 +390,7 @@ class KernelLowering:
         return SPACES[tile.location]
 
     def _bind(self, handle: SSAValue, view: View) -> None:
-        """Bind a tile, and make its value here, before the loops that use it."""
+        """Bind a tile, and create its value here, before the loops that use it."""
         self.handles.bind(handle, view)
         self.emitter.tile(view, handle.name_hint)
 

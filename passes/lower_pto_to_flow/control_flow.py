@@ -1,7 +1,7 @@
-"""Loops and branches, and what they carry of tiles and tensors: the numbers that tell one place from another.
+"""Control flow: loops and branches, and the numbers of tile and tensor handles that they carry.
 
-A loop is lowered as if its trips changed nothing of what handles stand for; if they do, it is lowered again with the
-numbers that differ carried from trip to trip, until what it yields is what it takes.
+A loop is lowered as if its iterations left the meaning of handles unchanged; if they do not, it is lowered again with
+the differing numbers as iteration arguments, until a fixed point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .views import Number
 
 
 def single_block(op: Operation, region: Region) -> Block:
-    """The block of a region that has one."""
+    """Return the block of a region that has one."""
     if len(region.blocks) != 1:
         raise refusal(op, "has branches between blocks; use scf.if, scf.for and scf.while")
     return region.block
@@ -70,7 +70,7 @@ class ControlFlow:
                 self._while(op)
 
     def select(self, op: arith.SelectOp) -> None:
-        """One of two tiles or tensors."""
+        """Lower a select of two tiles or tensors."""
         condition = self.handles.value(op.cond)
         ways = [self.handles.meaning(op.lhs), self.handles.meaning(op.rhs)]
         form = common_form(ways)
@@ -149,7 +149,7 @@ class ControlFlow:
             self.handles.bind(key, meaning_of(form, numbers, self.emitter))
 
     def _at_end(self, block: Block, meaning: Meaning, form: Form) -> list[Number]:
-        """The numbers of a meaning, where a block ends."""
+        """Return the numbers of a meaning at the end of a block."""
         with self.emitter.inside(block):
             return numbers_in(meaning, form, self.emitter)
 
@@ -258,7 +258,7 @@ class ControlFlow:
     def _carried(
         self, before: Mapping[SSAValue, Meaning], own: Iterable[tuple[SSAValue, SSAValue, SSAValue, SSAValue]]
     ) -> list[_Carried]:
-        """The handles that trips of a loop may change: those from outside, and what it carries itself."""
+        """Return the handles that iterations may change: those from outside, and iteration arguments."""
         return [
             *(_Carried(handle, handle, handle, meaning) for handle, meaning in before.items()),
             *(
@@ -269,7 +269,7 @@ class ControlFlow:
         ]
 
     def _before(self, carried: Sequence[_Carried]) -> list[SSAValue]:
-        """What the loop is entered with."""
+        """Return the meanings of handles before the loop."""
         found: list[SSAValue] = []
         for each in carried:
             if each.form is not None:
@@ -278,13 +278,13 @@ class ControlFlow:
         return found
 
     def _arguments(self, old: Sequence[SSAValue], block: Block) -> None:
-        """The scalars that a block is given."""
+        """Bind the scalar arguments of a block."""
         for argument, value in zip((argument for argument in old if not is_handle(argument)), block.args, strict=False):
             value.name_hint = argument.name_hint
             self.handles.values[argument] = value
 
     def _enter(self, carried: Sequence[_Carried], arguments: Sequence[SSAValue]) -> None:
-        """At the start of a trip handles stand for what it is given."""
+        """Bind handles to the arguments at the start of an iteration."""
         given = iter(arguments)
         for each in carried:
             if each.lost is not None:
@@ -298,7 +298,7 @@ class ControlFlow:
                 self.handles.bind(each.inside, meaning_of(each.form, each.now, self.emitter))
 
     def _end(self, op: Operation, carried: Sequence[_Carried]) -> list[SSAValue] | None:
-        """What a trip hands to the next; None if it changes what it has been lowered to keep."""
+        """Return what an iteration yields; None if it changes what it was lowered to keep."""
         keeps = True
         found: list[SSAValue] = []
         for each in carried:
@@ -331,7 +331,7 @@ class ControlFlow:
         return found if keeps else None
 
     def _leave(self, op: Operation, carried: Sequence[_Carried], results: Sequence[SSAValue]) -> None:
-        """Behind a loop."""
+        """Bind handles to the results of a loop."""
         given = iter(results)
         for each in carried:
             if each.lost is not None:
@@ -345,7 +345,7 @@ class ControlFlow:
                 self.handles.bind(each.behind, meaning_of(each.form, numbers, self.emitter))
 
     def _made_in(self, block: Block, state: Mapping[SSAValue, Meaning], keys: set[SSAValue]) -> list[SSAValue]:
-        """The numbers of some handles that are only known in a block."""
+        """Return the numbers of handles that are defined in a block."""
         found: dict[SSAValue, None] = {}
         for key in state:
             form = common_form([state[key]]) if key in keys else ""
@@ -362,7 +362,7 @@ class ControlFlow:
         state: Mapping[SSAValue, Meaning],
         values: Mapping[SSAValue, SSAValue],
     ) -> None:
-        """Let handles stand for what they stood for elsewhere, by other values."""
+        """Rebind handles to their meanings elsewhere, by other values."""
         self.handles.restore(before)
         for key in keys:
             meaning = state[key]
@@ -382,17 +382,17 @@ class ControlFlow:
 
 
 def _discard(block: Block) -> None:
-    """Do away with what has been lowered in vain."""
+    """Erase operations of a discarded attempt."""
     for op in list(block.ops):
         op.detach()
         op.erase(safe_erase=False)
 
 
 def _block_of(value: SSAValue) -> Block | None:
-    """Where a value is made."""
+    """Return the block that defines a value."""
     return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
 def _lost(op: Operation, ways: Sequence[Meaning], reason: str) -> Lost:
-    """Nothing that is of use; what has been lost before stays lost for its own reason."""
+    """Return the meaning of an unusable handle; one lost before keeps its reason."""
     return next((way for way in ways if isinstance(way, Lost)), Lost(op, reason))

@@ -1,6 +1,6 @@
-"""How new operations are made: each at the place that is lowered now, with the location of the operation it is for.
+"""Emission of operations: at the current insertion point, with the location of the lowered operation.
 
-Numbers that are known are computed here and never in the program; constants stand at the start of a function.
+Constant numbers are folded; the remaining constants are at the start of a function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .views import Number, View
 
 
 def _exact(kind: type[arith.SignlessIntegerBinaryOperation], left: int, right: int) -> int:
-    """What an operation makes of numbers if nothing overflows: an address that does not fit is an error."""
+    """Return the result of an operation on constants; an address that overflows is an error."""
     return integers.OPERATIONS[kind.name].exact(left, right)
 
 
@@ -47,12 +47,12 @@ class Emitter:
         return op
 
     def make(self, op: Operation) -> SSAValue:
-        """Append an operation and give its result."""
+        """Append an operation; return its result."""
         return self.append(op).results[0]
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Append to another block for a while, which is nested in the present one."""
+        """Append to a nested block inside the context."""
         outer, at, self.block = self.block, self.at, block
         self._computed.append({})
         try:
@@ -64,7 +64,7 @@ class Emitter:
     # Numbers -----------------------------------------------------------------------------------
 
     def constant(self, value: int | float, type: Attribute = i64) -> SSAValue:
-        """A number at the start of the function."""
+        """Return a constant at the start of the function."""
         found = self._constants.get((value, type))
         if found is not None:
             return found
@@ -88,15 +88,15 @@ class Emitter:
         return op.result
 
     def zero(self, type: Attribute) -> SSAValue:
-        """A number that is 0 for elements of a type."""
+        """Return the constant 0 of an element type."""
         return self.constant(0.0, f32) if isinstance(type, AnyFloat) else self.constant(0)
 
     def value(self, number: Number) -> SSAValue:
-        """A number as an i64."""
+        """Return a number as an i64."""
         return self.constant(number) if isinstance(number, int) else number
 
     def integer(self, value: SSAValue) -> SSAValue:
-        """An integer of any width, or an index, as an i64."""
+        """Return an integer of any width, or an index, as an i64."""
         made_by = value.owner
         if isinstance(made_by, arith.IndexCastOp) and made_by.input.type == i64:
             return made_by.input
@@ -134,13 +134,13 @@ class Emitter:
         return self._twofold(arith.MuliOp, left, right)
 
     def divide(self, left: Number, right: int) -> Number:
-        """The quotient of numbers that are not negative."""
+        """Return the quotient of nonnegative numbers."""
         return (
             _exact(arith.DivSIOp, left, right) if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
         )
 
     def remainder(self, left: Number, right: int) -> Number:
-        """The remainder of numbers that are not negative."""
+        """Return the remainder of nonnegative numbers."""
         return (
             _exact(arith.RemSIOp, left, right) if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
         )
@@ -151,30 +151,30 @@ class Emitter:
     # Checks ------------------------------------------------------------------------------------
 
     def at_most(self, number: Number, limit: Number, message: str) -> None:
-        """Have a run end with a message where a number is negative or above a limit; numbers that are known are not."""
+        """Assert at run time that a number is between 0 and a limit; constants are not checked."""
         if isinstance(number, int) and isinstance(limit, int):
             return
         self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
 
     def equal(self, number: Number, other: Number, message: str) -> None:
-        """Have a run end with a message where two numbers differ; those that are known are the same."""
+        """Assert at run time that two numbers are equal; constants are not checked."""
         if not (isinstance(number, int) and isinstance(other, int)):
             self.append(flow.AssertOp(self.compare(number, other), message))
 
     def product(self, numbers: Sequence[Number]) -> Number:
-        """The product of numbers."""
+        """Return the product of numbers."""
         found: Number = 1
         for number in numbers:
             found = self.multiply(found, number)
         return found
 
     def is_bound(self, bound: SSAValue, name: str) -> None:
-        """Have a run end where a pipe has not yet given a tile a place."""
+        """Assert at run time that a pop has bound a tile."""
         message = f"a pipe has given {name} its place before it is used; on the way taken to here none has"
         self.append(flow.AssertOp(self.compare(bound, 0, "ne"), message))
 
     def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:
-        """Have a run end with a message where a part reaches out of what it is a part of."""
+        """Assert at run time that a part stays within the whole."""
         # The sum of two numbers that are not above the whole does not overflow.
         for number in (offset, extent):
             if isinstance(number, SSAValue):
@@ -198,7 +198,7 @@ class Emitter:
     # Memory ------------------------------------------------------------------------------------
 
     def tile(self, view: View, name: str | None = None) -> SSAValue:
-        """A view as a value, with a name if it is made now."""
+        """Return a view as a value, with a name if it is new."""
         for computed in reversed(self._computed):
             if view in computed:
                 return computed[view]
@@ -218,14 +218,14 @@ class Emitter:
         return result
 
     def slot_address(self, view: View) -> Number:
-        """The address of a view, its slot included."""
+        """Return the address of a view, its slot included."""
         entry = view.entry
         if entry is None:
             return view.address
         return self.add(view.address, self.multiply(self.remainder(entry.index, entry.count), entry.size))
 
     def part(self, view: View, offsets: Sequence[Number], extents: tuple[Number, ...]) -> View:
-        """A part of a view, as many elements from its start in each dimension."""
+        """Return a part of a view, at offsets in each dimension."""
         size = element_bytes(view.element)
         assert size is not None, "views are of elements whose size is known"
         elements: Number = 0
@@ -240,6 +240,6 @@ class Emitter:
         sources: list[View | SSAValue],
         options: dict[str, Attribute] | None = None,
     ) -> None:
-        """Compute a function on views and numbers."""
+        """Apply a tile function to views and numbers."""
         operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
         self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))

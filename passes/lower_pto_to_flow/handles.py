@@ -1,4 +1,4 @@
-"""What the values of kernels are in the new program: scalars, and the views that tiles, tensors and pointers stand for.
+"""Handles: the scalars and views in `flow` that values of kernels stand for.
 
 A tile is a handle: `pto.set_validshape` and `pto.tpop` change what it stands for from there on.
 """
@@ -39,14 +39,14 @@ class Handles:
     # Scalars -----------------------------------------------------------------------------------
 
     def value(self, old: SSAValue) -> SSAValue:
-        """A scalar, or a pointer as its address."""
+        """Return a scalar, or a pointer as its address."""
         found = self.values.get(old)
         if found is None:
             raise refusal(self.emitter.at, f"uses a value of type {old.type} that cannot be followed to `flow`")
         return found
 
     def number(self, old: SSAValue) -> Number:
-        """An integer: known, or as an i64."""
+        """Return an integer, as a constant or an i64."""
         constant = constant_value(old)
         if constant is None:
             new = self.value(old)
@@ -57,20 +57,20 @@ class Handles:
     # Views -------------------------------------------------------------------------------------
 
     def bind(self, handle: SSAValue, meaning: Meaning) -> None:
-        """Let a handle stand for something from here on."""
+        """Bind a handle to a meaning from here on."""
         self._meanings[handle] = meaning
 
     def is_known(self, handle: SSAValue) -> bool:
         return handle in self._meanings
 
     def meaning(self, handle: SSAValue) -> Meaning:
-        """What a handle stands for here, be it of use or not."""
+        """Return the meaning of a handle here, usable or not."""
         if handle not in self._meanings:
             raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
         return self._meanings[handle]
 
     def view(self, handle: SSAValue) -> View:
-        """What a tile or tensor stands for here; raises LoomError if that is not known."""
+        """Return the view of a tile or tensor; raises LoomError if it is unknown."""
         found = self._find(handle)
         if isinstance(found, Declared) and self.trials.under_way:
             self.trials.guessed = True
@@ -86,11 +86,11 @@ class Handles:
         return replace(found, bound=1)
 
     def any_view(self, handle: SSAValue) -> View | Declared:
-        """What a tile stands for, also one that a pipe will bind."""
+        """Return the view of a tile, also of one that a pop will bind."""
         return self._find(handle)
 
     def extents(self, handle: SSAValue) -> tuple[Number, ...]:
-        """Valid rows and columns of a tile, also of one that a pipe will bind."""
+        """Return the valid rows and columns of a tile, also of one that a pop will bind."""
         return self.any_view(handle).extents
 
     def _find(self, handle: SSAValue) -> View | Declared:
@@ -109,11 +109,11 @@ class Handles:
     # Regions -----------------------------------------------------------------------------------
 
     def state(self) -> dict[SSAValue, Meaning]:
-        """What all handles stand for here."""
+        """Return the meanings of all handles here."""
         return dict(self._meanings)
 
     def restore(self, state: Mapping[SSAValue, Meaning]) -> None:
-        """Let all handles stand for what they stood for elsewhere."""
+        """Restore the meanings of all handles."""
         self._meanings = dict(state)
 
 
@@ -127,7 +127,7 @@ class Trials:
 
     @contextmanager
     def of_loop(self) -> Generator[Callable[[], bool]]:
-        """Lower a loop as often as it takes; gives what says whether what has been lowered last may stay."""
+        """Lower a loop until a fixed point."""
         outer = self.under_way, self.guessed
 
         def settled() -> bool:
@@ -143,7 +143,7 @@ class Trials:
 
 
 def _anywhere(handle: SSAValue, declared: Declared) -> View:
-    """A tile or tensor of which no more is known than what it is like."""
+    """Return the meaning of an unbound tile or tensor."""
     type = handle.type
     if isinstance(type, TileBufType):
         return View(SPACES[type.location], type.element_type, 0, declared.extents, tile_strides(type))
@@ -157,19 +157,19 @@ def _named(handle: SSAValue) -> str:
 
 
 def is_handle(value: SSAValue) -> bool:
-    """Whether a value is a tile or tensor, and no scalar."""
+    """Return whether a value is a tile or tensor, not a scalar."""
     return isinstance(value.type, HANDLE_TYPES)
 
 
 def pointed(type: Attribute) -> Attribute | None:
-    """What a pointer points to."""
+    """Return the element type of a pointer."""
     if isinstance(type, PtrType):
         return type.element_type
     return type.get_element_type() if isa(type, MemRefType) else None
 
 
 def lowered(type: Attribute) -> Attribute:
-    """The type of a scalar: pointers are addresses, and operations give integers their sign."""
+    """Return the lowered type of a scalar: pointers are addresses, integers are signless."""
     if isinstance(type, IntegerType):
         return IntegerType(cast("IntegerType", type).bitwidth)
     return type if pointed(type) is None else i64

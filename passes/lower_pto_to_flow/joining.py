@@ -1,7 +1,7 @@
-"""What a handle stands for where several ways of a program meet: one view whose numbers come from the way taken.
+"""Joins of handles where paths meet: one view whose numbers depend on the path taken.
 
-Ways meet behind a branch, at the start of a loop, and in `arith.select`. Views that lie in one memory differ in
-numbers only, so that those that differ are carried as scalars and the others stay what they are.
+Paths meet after a branch, at the start of a loop, and in `arith.select`. Views of one memory differ only in numbers;
+those that differ are carried as scalars.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Form:
 
 
 def common_form(meanings: Sequence[Meaning]) -> Form | str:
-    """What meanings have in common, or why they cannot become one."""
+    """Return the common form of meanings, or why they cannot be joined."""
     for meaning in meanings:
         if isinstance(meaning, Lost):
             return meaning.reason
@@ -97,7 +97,7 @@ def _ring(view: View) -> _Ring | None:
 
 
 def numbers_in(meaning: Meaning, form: Form, emitter: Emitter) -> list[Number]:
-    """The numbers that tell a meaning from others of its form."""
+    """Return the numbers that distinguish a meaning from others of its form."""
     if form.kind is Declared:
         assert isinstance(meaning, Declared)
         return [0] * (form.rank - len(meaning.extents)) + list(meaning.extents)
@@ -128,7 +128,7 @@ def numbers_in(meaning: Meaning, form: Form, emitter: Emitter) -> list[Number]:
 
 
 def meaning_of(form: Form, numbers: Sequence[Number], emitter: Emitter) -> Meaning:
-    """What has a form and these numbers."""
+    """Return the meaning with a form and numbers."""
     if form.kind is Declared:
         return Declared(tuple(numbers))
     rank = form.rank

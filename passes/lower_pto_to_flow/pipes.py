@@ -1,7 +1,7 @@
-"""Pipes as channels: which there are, and what pushes and pops do with them.
+"""Pipes as channels: the channels of each pipe, and the lowering of pushes, pops and frees.
 
-The protocol of a channel is the chip's, or one credit for each slot; where entries lie follows from the pipe: in
-global memory, or in the memory of the consumer.
+The protocol of a channel is the chip's, or one credit for each slot; its slots are in global memory or in the memory of
+the consumer, depending on the pipe.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Ring:
     """Where the side that pushes opens it."""
 
     def operation(self, protocol_name: Protocol) -> flow.ChannelOp:
-        """The channel."""
+        """Return the operation that declares the channel."""
         ends = (CUBE, VECTOR) if self.direction == pipe_protocol.C2V else (VECTOR, CUBE)
         period = 1 if protocol_name == "ideal" else pipe_protocol.sync_period(self.depth)
         seed = period if protocol_name == "a5" else 0
@@ -131,7 +131,7 @@ class Pipes:
     # Opening and closing -----------------------------------------------------------------------
 
     def open(self, op: InitializePipeOp) -> None:
-        """Take down where a pipe lies."""
+        """Record the memory of a pipe."""
         assert isinstance(op, InitializeL2LPipeOp | InitializeL2G2LPipeOp)
         slots: View | Number | None = None
         if isinstance(op, InitializeL2G2LPipeOp):
@@ -154,7 +154,7 @@ class Pipes:
         self.pipes[op.pipe] = _Pipe(op, self.plans[op], slots, buffers)
 
     def close(self, op: InitializePipeOp) -> None:
-        """The end of a pipe's life: what it sends has to be done with, on a chip."""
+        """Lower the end of a pipe: on chips, the producer waits for the outstanding credits."""
         if self.machine.protocol == "ideal":
             return
         ring = self.pipes[op.pipe].plan.rings.get(self._produced)
@@ -180,12 +180,12 @@ class Pipes:
     # Who takes part ----------------------------------------------------------------------------
 
     def _is_partial(self, ring: Ring) -> bool:
-        """Whether of the vector cores that run this, the first only takes part."""
+        """Return whether only the first of the vector cores takes part."""
         return self.core is KernelKind.VECTOR and ring.lanes < self.machine.lanes
 
     @contextmanager
     def _taking_part(self, ring: Ring) -> Generator[None]:
-        """What follows is for the cores that take part."""
+        """Emit the following operations for the cores that take part."""
         if not self._is_partial(ring):
             yield
             return
@@ -197,7 +197,7 @@ class Pipes:
         self.emitter.append(scf.IfOp(condition, [], Region(body)))
 
     def _numbered(self, ring: Ring, entry: Callable[[], SSAValue]) -> SSAValue:
-        """The number of an entry; 0 for a core that does not take part."""
+        """Return the number of an entry; 0 for a core that does not take part."""
         if not self._is_partial(ring):
             return entry()
         taken, other = Block(), Block()
@@ -209,7 +209,7 @@ class Pipes:
         return self.emitter.make(scf.IfOp(condition, [i64], Region(taken), Region(other)))
 
     def _outside(self, view: View) -> View:
-        """A view of a slot for cores of which some do not take part: by its address alone."""
+        """Return a view of a slot by its address, for cores of which some do not take part."""
         return replace(view, address=self.emitter.slot_address(view), entry=None)
 
     def _lane_of(self, op: TPushOp | TPopOp) -> Number:
@@ -288,7 +288,7 @@ class Pipes:
         return found
 
     def _slots(self, pipe: _Pipe, ring: Ring, *, of_tensors: bool = False) -> Number:
-        """Where the slots of a direction begin in global memory."""
+        """Return the address of the slots of a direction in global memory."""
         slots = pipe.slots
         assert slots is not None, "the pipe goes by way of global memory"
         address = slots.address if isinstance(slots, View) else slots
@@ -405,7 +405,7 @@ class Pipes:
     # Control signals ---------------------------------------------------------------------------
 
     def push_signal(self, op: TPushSignalOp) -> None:
-        """A signal goes as a tile of one word."""
+        """Lower the push of a signal, a tile of one word."""
         pipe, ring = self._end(op)
         emitter = self.emitter
         with self._taking_part(ring):
@@ -415,7 +415,7 @@ class Pipes:
             emitter.append(flow.CommitOp(ring.channel))
 
     def pop_signal(self, op: TPopSignalOp) -> None:
-        """The word is read where it lies."""
+        """Lower the pop of a signal, read from its slot."""
         pipe, ring = self._end(op)
         emitter = self.emitter
         index = emitter.make(flow.WaitOp(ring.channel))
@@ -427,7 +427,7 @@ class Pipes:
         self.handles.values[op.signal] = signal
 
     def _word(self, pipe: _Pipe, ring: Ring, index: SSAValue, role: str) -> View:
-        """The first word of a slot."""
+        """Return a view of the first word of a slot."""
         entry = flow.Slot(ring.channel, index, ring.depth, ring.slot_bytes, role)
         if pipe.by_global_memory:
             return View(GLOBAL_MEMORY, i32, self._slots(pipe, ring), (1,), (1,), entry)
@@ -454,5 +454,5 @@ def _size(op: Operation, element: Attribute) -> int:
 
 
 def is_shared(pipe: InitializePipeOp) -> bool:
-    """Whether vector cores share the entries of a pipe."""
+    """Return whether the entries of a pipe are split between vector cores."""
     return pipe.nosplit is None or not pipe.nosplit.value.data

@@ -1,4 +1,4 @@
-"""Operations on tiles as functions on views: copies, arithmetic, products, and conversions out of the accumulator."""
+"""Tile operations as tile functions on views: copies, arithmetic, products, conversions from the accumulator."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
 
 CONVERTER = "fixpipe"
-"""Name of the space in which tiles are scaled on their way out of the accumulator."""
+"""Name of the space in which tiles from the accumulator are scaled."""
 
 _FACTOR_BYTES = 8
-"""Of the factors of columns that are integers."""
+"""Bytes of the scales of columns that are integers."""
 
 _ROUNDINGS = {
     RoundMode.RINT: "rint",
@@ -79,7 +79,7 @@ class TileOperations:
         """How large the space of the conversions has to be."""
 
     def lower(self, op: TileOperation) -> None:
-        """Lower what reads tiles and writes one."""
+        """Lower an operation that reads tiles and writes one."""
         match op:
             case TLoadOp():
                 self._load(op)
@@ -117,7 +117,7 @@ class TileOperations:
     # Copies ------------------------------------------------------------------------------------
 
     def _copy(self, op: Operation, target: View, source: View, options: dict[str, Attribute] | None = None) -> None:
-        """Copy as far as both go."""
+        """Copy the common part of two views."""
         into, out_of = known(target.extents), known(source.extents)
         if into is not None and out_of is not None and prod(into) != prod(out_of):
             if len(into) != len(out_of):
@@ -144,7 +144,7 @@ class TileOperations:
         self._copy(op, target, source)
 
     def _matrix(self, op: Operation, tensor: View, tile: View) -> View:
-        """A tensor as the rows and columns of a tile, in whichever order its dimensions make them up."""
+        """Return a tensor as the rows and columns of a tile, in the order of its layout."""
         if tensor.layout is Layout.ND:
             return tensor
         ordered, rows, columns = in_order_of_matrix(tensor)
@@ -162,7 +162,7 @@ class TileOperations:
         return ordered
 
     def _conversion(self, op: TCvtOp) -> dict[str, Attribute]:
-        """How elements are converted: to nearest even and without saturation, if nothing is said."""
+        """Return the options of a conversion; by default to nearest even and without saturation."""
         assert isinstance(op.src.type, TileBufType) and isinstance(op.dst.type, TileBufType)
         source, result = op.src.type.element_type, op.dst.type.element_type
         options: dict[str, Attribute] = {}
@@ -214,7 +214,7 @@ class TileOperations:
         self._copy(op, target, source, options)
 
     def _scaled(self, op: Operation, source: View, tile: SSAValue, factor: View | SSAValue) -> View:
-        """A tile of the accumulator times a number, or a number for each column, in 32-bit floats."""
+        """Return a tile of the accumulator times a scale, or a scale for each column, in 32-bit floats."""
         assert isinstance(tile.type, TileBufType)
         if isinstance(factor, View):
             factor = self._factors(op, factor, source.extents)
@@ -224,7 +224,7 @@ class TileOperations:
         return scaled
 
     def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
-        """One factor for each column; of 64 bits the lower half is a 32-bit float."""
+        """Return one scale for each column; the lower half of 64 bits is a 32-bit float."""
         row, element = replace(view, extents=(1, extents[-1])), view.element
         if not isinstance(element, AnyFloat):
             if element_bytes(element) != _FACTOR_BYTES:
@@ -234,7 +234,7 @@ class TileOperations:
         return row
 
     def set_scale(self, op: SetQuantOp) -> None:
-        """Take down what the next pushes of a pipe are scaled by."""
+        """Record the scales of the next pushes of a pipe."""
         match op:
             case SetQuantScalarOp():
                 self.handles.scales[op.pipe_id] = self.handles.value(op.scale)
@@ -244,7 +244,7 @@ class TileOperations:
                 raise refusal(op, "has no counterpart in `flow`")
 
     def convert_push(self, op: TPushOp, pipe: InitializePipeOp, source: View) -> tuple[View, dict[str, Attribute]]:
-        """What a push converts on its way: the tile to copy from, and how."""
+        """Return the tile that a push copies from, and the options of its conversion."""
         epilogue = pipe.acc_push_epilogue
         assert epilogue is not None
         quant = epilogue.quant.data
@@ -293,7 +293,7 @@ class TileOperations:
                 return self.handles.value(operand)
 
     def _copy_inside(self, op: Operation, target: View, source: View) -> None:
-        """Copy a tile into the first rows and columns of another, and leave what is around as it is."""
+        """Copy a tile into the first rows and columns of another, and leave the rest unchanged."""
         if known((*target.extents, *source.extents)) is not None:
             self._copy(op, target, source)
             return
@@ -308,19 +308,19 @@ class TileOperations:
         self.emitter.apply("copy", replace(target, extents=inside), [replace(source, extents=inside)])
 
     def _column(self, view: View, tile: Attribute, rows: Number) -> View:
-        """One element for each row; they may stand in a row themselves."""
+        """Return one element for each row; a tile of a single row holds them along it."""
         assert isinstance(tile, TileBufType)
         lies_flat = tile.rows == 1 and tile.columns > 1
         self.emitter.at_most(rows, view.extents[1 if lies_flat else 0], "there is a valid element for each row")
         return replace(view, extents=(rows, 1), strides=view.strides[::-1] if lies_flat else view.strides)
 
     def _row(self, view: View, columns: Number) -> View:
-        """One element for each column."""
+        """Return one element for each column."""
         self.emitter.at_most(columns, view.extents[1], "there is a valid element for each column")
         return replace(view, extents=(1, columns))
 
     def _padding(self, op: TableOperation) -> Attribute | None:
-        """What stands around a tile, as the operation or else the result's type says; None if that is left open."""
+        """Return the padding value, set by the operation or else the result's type; None if it is unspecified."""
         tile = op.dst.type
         assert isinstance(tile, TileBufType)
         stated = op.properties.get("padValue")
@@ -362,7 +362,7 @@ class TileOperations:
         return View(GLOBAL_MEMORY, pointer.type.element_type, address, (1,), (1,))
 
     def address_behind(self, op: Operation, pointer: SSAValue, offset: Number) -> Number:
-        """The address some elements behind a pointer."""
+        """Return the address at an offset in elements from a pointer."""
         assert isinstance(pointer.type, PtrType)
         size = element_bytes(pointer.type.element_type)
         if size is None:

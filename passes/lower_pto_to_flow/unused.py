@@ -1,4 +1,4 @@
-"""Erases what a lowered kernel computes or carries through loops and branches and uses for nothing."""
+"""Dead code elimination in lowered kernels: unused results, and values only carried through loops and branches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS = 3
 
 
 def erase_unused(region: Region) -> None:
-    """Erase from a region what has no effect and is used by nothing, and what only goes round and round."""
+    """Erase from a region what has no effect and no use, also values that only loops carry."""
     ops = [op for block in region.blocks for top in block.ops for op in walk(top)]
     live = _live(ops)
     structured = [op for op in ops if isinstance(op, scf.IfOp | scf.ForOp | scf.WhileOp)]
@@ -36,7 +36,7 @@ def _only_computes(op: Operation) -> bool:
 
 
 def _live(ops: Iterable[Operation]) -> set[SSAValue]:
-    """The values that something with an effect, or a condition or bound, follows from."""
+    """Return the values that operations with effects, conditions or bounds depend on."""
     live: set[SSAValue] = set()
     pending: list[SSAValue] = []
     for op in ops:
@@ -62,7 +62,7 @@ def _live(ops: Iterable[Operation]) -> set[SSAValue]:
 
 
 def _sources(value: SSAValue) -> Iterator[SSAValue]:
-    """What a value follows from, and what stands in the same place of a loop or branch."""
+    """Return the values that a value depends on, also through loops and branches."""
     if isinstance(value, OpResult):
         op, place = value.op, value.index
         match op:
@@ -96,7 +96,7 @@ def _last(block: Block) -> Operation:
 
 
 def _kept(op: Operation, live: set[SSAValue]) -> tuple[list[int], list[int]]:
-    """Which of its results an operation keeps, and which of what a loop is entered with."""
+    """Return the results, and the initial values of a loop, that an operation keeps."""
     results = [place for place, result in enumerate(op.results) if result in live]
     if isinstance(op, scf.WhileOp):
         return results, [place for place, arg in enumerate(op.before_region.block.args) if arg in live]
@@ -104,7 +104,7 @@ def _kept(op: Operation, live: set[SSAValue]) -> tuple[list[int], list[int]]:
 
 
 def _drop_operands(op: Operation, results: Sequence[int], entered: Sequence[int]) -> None:
-    """Let nothing use what is dropped."""
+    """Remove the uses of dropped values."""
     match op:
         case scf.IfOp():
             for region in op.regions:
@@ -125,7 +125,7 @@ def _drop_operands(op: Operation, results: Sequence[int], entered: Sequence[int]
 
 
 def _drop_results(op: Operation, results: Sequence[int], entered: Sequence[int]) -> None:
-    """Make an operation anew without the results and arguments that are dropped."""
+    """Rebuild an operation without the dropped results and arguments."""
     if len(results) == len(op.results) and (not isinstance(op, scf.WhileOp) or len(entered) == _count(op)):
         return
     match op:

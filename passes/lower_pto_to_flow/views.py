@@ -1,6 +1,6 @@
-"""Views of memory while kernels are lowered: where tiles and tensors lie, as numbers that may be known or not.
+"""Views of memory during lowering: address, extents and strides of tiles and tensors, as constants or values.
 
-Knows layouts and no operations of `pto`; `flow.tile` is made of a view in `emission`.
+Knows layouts and no operations of `pto`; `emission` makes a `flow.tile` from a view.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Declared:
 
 
 def tile_strides(tile: TileBufType) -> tuple[int, int]:
-    """Distance of rows and of columns of a tile in elements.
+    """Return the strides of rows and columns of a tile in elements.
 
     Boxes are not kept: a tile of boxes lies as its elements do in a box, row behind row or column behind column. So a
     tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
@@ -88,13 +88,13 @@ def tile_strides(tile: TileBufType) -> tuple[int, int]:
 
 
 def known(numbers: Sequence[Number]) -> tuple[int, ...] | None:
-    """The numbers, if all are known."""
+    """Return the numbers if all are constants."""
     found = tuple(number for number in numbers if isinstance(number, int))
     return found if len(found) == len(numbers) else None
 
 
 def in_order_of_matrix(tensor: View) -> tuple[View, Sequence[Number], Sequence[Number]]:
-    """A tensor of five dimensions with its elements in the order of its matrix, row by row.
+    """Return a tensor of five dimensions with its elements in the row-major order of its matrix.
 
     Also the extents that are its rows, and those that are its columns.
     """

@@ -1,29 +1,27 @@
-"""How large the arrays are that kernels point to, as far as their text says.
+"""Array sizes: the bytes of the arrays that kernels point to, where their text decides them.
 
-A pointer's size is known where all its uses are: views of constant shape and strides, slots of pipes, and calls of
-kernels that use it so.
+The size of an array is known if all its uses have known sizes: views of constant shape and strides, slots of pipes, and
+calls of kernels with such uses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.pto.frontend_pipes import OpenPipeOp
-from ..dialects.pto.internal_pipes import InitializePipeOp
-from ..dialects.pto.memory import AddPtrOp, MakeTensorViewOp
-from ..dialects.pto.types import PtrType
-from ..dialects.traversal import walk
-from ..operations import pipe_protocol
-from ..runtime.tiles import element_dtype
+from ...dialects.pto.frontend_pipes import OpenPipeOp
+from ...dialects.pto.internal_pipes import InitializePipeOp
+from ...dialects.pto.memory import AddPtrOp, MakeTensorViewOp, constant_value
+from ...dialects.pto.types import PtrType, element_bytes
+from ...dialects.traversal import walk
+from ...operations import pipe_protocol
 
 
 def slot_arrays(module: ModuleOp) -> set[str]:
-    """The names of the pointer arguments that are slots of pipes: what lies there is the pipe's own business."""
+    """Return the names of the pointer arguments that are slots of pipes."""
     functions = {op.sym_name.data: op for op in walk(module) if isinstance(op, FuncOp)}
     return {
         _name(argument, position)
@@ -59,9 +57,9 @@ def _holds_slots(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[
 
 
 def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
-    """Bytes behind each pointer argument of a function, by the argument's name; those of one name are one array.
+    """Return the bytes of the array of each pointer argument, by name; arguments of one name are one array.
 
-    Names of whose size nothing is said are left out; what nobody uses has no bytes.
+    Names of unknown size are left out; an unused array has no bytes.
     """
     functions = {op.sym_name.data: op for op in walk(module) if isinstance(op, FuncOp)}
     sizes: dict[str, int] = {}
@@ -80,7 +78,7 @@ def pointed_bytes(module: ModuleOp, blocks: int) -> dict[str, int]:
 
 
 def _size(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...] = ()) -> int | None:
-    """Bytes that the uses of a pointer reach, 0 without uses; None if one does not say."""
+    """Return the bytes that the uses of a pointer reach, 0 without uses; None if one is unknown."""
     if pointer in within:  # a function that calls itself
         return 0
     largest = 0
@@ -93,13 +91,13 @@ def _size(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValu
 
 def _uses(pointer: SSAValue, functions: dict[str, FuncOp], within: tuple[SSAValue, ...]) -> Iterator[int | None]:
     assert isinstance(pointer.type, PtrType)
-    dtype = element_dtype(pointer.type.element_type)
+    size = element_bytes(pointer.type.element_type)
     for use in pointer.uses:
         op = use.operation
         match op:
             case MakeTensorViewOp():
-                yield None if dtype is None else _view(op, dtype.itemsize)
-                # A tensor that says how a slot lies stands for all slots.
+                yield None if size is None else _view(op, size)
+                # A tensor that is the slot of a pipe stands for all slots.
                 yield from (_slots(user.operation) for user in op.result.uses if _is_pipe(user.operation))
             case _ if _is_pipe(op):
                 yield _slots(op)
@@ -118,8 +116,8 @@ def _is_pipe(op: Operation) -> bool:
 
 
 def _view(op: MakeTensorViewOp, itemsize: int) -> int | None:
-    shape = [_number(value) for value in op.shape]
-    strides = [_number(value) for value in op.strides]
+    shape = [constant_value(value) for value in op.shape]
+    strides = [constant_value(value) for value in op.strides]
     if any(number is None for number in (*shape, *strides)):
         return None
     extents = [number for number in shape if number is not None]
@@ -134,10 +132,3 @@ def _slots(op: Operation) -> int | None:
     direction = mask.value.data
     number = count.value.data if isinstance(count, IntegerAttr) else pipe_protocol.default_slot_num(direction)
     return size.value.data * number * (2 if direction == pipe_protocol.BOTH else 1)
-
-
-def _number(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
