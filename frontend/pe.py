@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import (
@@ -30,6 +29,7 @@ from ..csl.source import Diagnostic, Note, Source
 from ..dialects import wse
 from ..dialects.building import integer
 from ..dialects.machine.elements import memory_bytes
+from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
 from .core import Effect, Evaluator, Session
@@ -636,10 +636,7 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
         else:
             array = np.array([int(number) & mask for number in numbers], f"u{width // 8}")
     else:
-        array = np.asarray(numbers, _FLOATS[element.name])
+        array = np.asarray(numbers, numpy_type(element.name))
     if array.size > 1 and (array == array[0]).all():
         array = array[:1]
     return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))
-
-
-_FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}

@@ -11,21 +11,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from ..operations import integers
+from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import CB16_BIAS
 from . import types
 from .types import Type
 from .values import Column, Lanes
 
-NUMPY: dict[Type, Any] = {
-    types.F16: np.float16, types.F32: np.float32, types.BF16: ml_dtypes.bfloat16,
-    types.I8: np.int8, types.I16: np.int16, types.I32: np.int32, types.I64: np.int64,
-    types.U8: np.uint8, types.U16: np.uint16, types.U32: np.uint32, types.U64: np.uint64,
-    types.BOOL: np.bool_,
+NUMPY: dict[Type, Any] = {types.BOOL: numpy_type("i1").type} | {
+    type: numpy_type(str(type)).type
+    for type in (
+        types.F16, types.F32, types.BF16, types.I8, types.I16, types.I32, types.I64, types.U8, types.U16, types.U32,
+        types.U64,
+    )
 }  # fmt: skip
 """The numpy type of each scalar that has one."""
 

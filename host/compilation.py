@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -41,6 +41,7 @@ from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.machine.rules import rectangle_problem
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
+from ..operations.scalar_types import numpy_type
 from .arrays import convert
 from .garbage_collection import collector_paused
 
@@ -343,21 +344,13 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
 
 def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:
     """Return the numpy type of an element; raises LoomError if memory and wavelets cannot hold it."""
-    choice: DTypeLike
     match type:
-        case Float16Type():
-            choice = np.float16
-        case Float32Type():
-            choice = np.float32
-        case BFloat16Type():
-            from ml_dtypes import bfloat16
-
-            choice = bfloat16
+        case Float16Type() | Float32Type() | BFloat16Type():
+            return numpy_type(type.name)
         case IntegerType(width=width) if width.data in (8, 16, 32):
-            choice = f"{'u' if unsigned else ''}int{width.data}"
+            return numpy_type(f"{'u' if unsigned else 'i'}{width.data}")
         case _:
             raise LoomError(f"the host cannot see values of type {type}; use f16, bf16, f32, i16 or i32")
-    return np.dtype(choice)
 
 
 def describe(symbols: Mapping[str, ExportedSymbol], kind: Literal["buffer", "function"]) -> str:

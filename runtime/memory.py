@@ -14,25 +14,15 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Literal
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from ..diagnostics.errors import LoomError
+from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_BITS
 from .units import Array, Rectangle, UnitSet
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "i1": np.dtype(np.bool_),
-    "index": np.dtype(np.int64),
-}
+DTYPES = {kind: numpy_type(kind) for kind in ("f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1", "index")}
 """numpy type of each scalar type; integers are kept signed."""
 
 _FORMATS: dict[str, Literal["f", "i", "h", "b"]] = {"f32": "f", "i32": "i", "i16": "h", "i8": "b"}

@@ -10,27 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute
 
 from ..diagnostics.errors import LoomError
+from ..operations import scalar_types
 from .units import Array, Rectangle, UnitSet, assemble, from_mask, locate, singles
 
 if TYPE_CHECKING:
     from .channels import Channel
     from .unit_class import UnitClass
 
-_FLOATS: dict[type[Attribute], Any] = {
-    builtin.Float64Type: np.float64,
-    builtin.Float32Type: np.float32,
-    builtin.Float16Type: np.float16,
-    builtin.BFloat16Type: ml_dtypes.bfloat16,
-    builtin.Float8E4M3FNType: ml_dtypes.float8_e4m3fn,
-    builtin.Float8E5M2Type: ml_dtypes.float8_e5m2,
-}
+_FLOATS: tuple[type[Attribute], ...] = (
+    builtin.Float64Type, builtin.Float32Type, builtin.Float16Type, builtin.BFloat16Type, builtin.Float8E4M3FNType,
+    builtin.Float8E5M2Type,
+)  # fmt: skip
 
 
 def element_dtype(type: Attribute) -> np.dtype[Any] | None:
@@ -39,9 +35,8 @@ def element_dtype(type: Attribute) -> np.dtype[Any] | None:
         if type.bitwidth not in (8, 16, 32, 64):
             return None
         unsigned = type == IntegerType(type.bitwidth, Signedness.UNSIGNED)
-        return np.dtype(f"{'u' if unsigned else 'i'}{type.bitwidth // 8}")
-    found = _FLOATS.get(type.__class__)
-    return None if found is None else np.dtype(found)
+        return scalar_types.numpy_type(f"{'u' if unsigned else 'i'}{type.bitwidth}")
+    return scalar_types.numpy_type(type.name) if isinstance(type, _FLOATS) else None
 
 
 BETWEEN_ARRAYS = 1 << 16

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f32, i1, i8, i32, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1, i8, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine.elements import ELEMENT_TYPES, parse_element_type, verify_element_type
+from ..machine.elements import ELEMENT_TYPES, memory_bytes, parse_element_type, verify_element_type
 
 SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
 """What a body computes with."""
@@ -24,7 +24,7 @@ Scalar = IntegerType | AnyFloat | IndexType
 def element_words(type: Attribute) -> int:
     """Return the 16-bit words that an element of a stream takes in memory; raises VerifyException for other types."""
     verify_element_type(type, "a stream")
-    return 2 if type in (f32, i32) else 1
+    return memory_bytes(type) // 2
 
 
 def verify_scalar_type(type: Attribute, owner: str) -> None:

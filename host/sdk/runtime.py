@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ...diagnostics import limits as environment
 from ...diagnostics.errors import LoomError, shown
+from ...operations import scalar_types
 from . import artifact as artifacts
 from . import core, tensors
 from .errors import SdkError
@@ -620,15 +621,9 @@ def from_bits(value: Any, kind: str, what: str) -> int | float:
 
 def dtype_of(kind: str, what: str) -> np.dtype[Any]:
     """Return numpy's type for a CSL scalar type."""
-    names = {"f16": "float16", "f32": "float32", "bool": "bool"}
-    names |= {f"{sign}{bits}": f"{'u' if sign == 'u' else ''}int{bits}" for sign in "iu" for bits in (8, 16, 32, 64)}
-    if kind == "bf16":
-        from ml_dtypes import bfloat16
-
-        return np.dtype(bfloat16)
-    if kind not in names:
+    if kind not in ("f16", "bf16", "f32", "bool", *(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64))):
         raise SdkError(f"{what} has type {kind}, which the host cannot pass")
-    return np.dtype(names[kind])
+    return scalar_types.numpy_type("i1" if kind == "bool" else kind)
 
 
 def write_log(log: Sequence[tuple[int, int, int, str]]) -> None:

@@ -15,7 +15,7 @@ from xdsl.dialects import arith, math, test
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation
 
-from loomir.analysis.pto.schedules import computed
+from loomir.analysis.pto.schedules import folded
 from loomir.frontend import scalars as compile_time
 from loomir.frontend import types
 from loomir.frontend.values import Lanes
@@ -187,7 +187,7 @@ def test_comparisons(number: int, kind: str) -> None:
     columns = [np.array(column, DTYPES[kind]).reshape(1, -1) for column in zip(*some, strict=True)]
     assert function(*columns).ravel().tolist() == wanted
     op = operation("arith.cmpi", mlir(kind), predicate=number)
-    assert [computed(op, pair) for pair in some[:300]] == wanted[:300]
+    assert [folded(op, pair) for pair in some[:300]] == wanted[:300]
     text = codegen._integer_comparison(cast("arith.CmpiOp", op), ["a", "b"])
     if text is not None:
         assert eval(f"[{text} for a, b in some]", {"some": some}) == wanted
@@ -211,7 +211,7 @@ def test_conversions(name: str, source: str, result: str) -> None:
     assert [function(bool(value) if source == "i1" else value) for value in values] == wanted
     assert function(np.array(values, DTYPES[source]).reshape(1, -1)).ravel().tolist() == wanted
     op = operation(name, mlir(source), mlir(result))
-    assert [computed(op, [value]) for value in values] == wanted
+    assert [folded(op, [value]) for value in values] == wanted
 
 
 def generated(op: Operation, kind: str, constant: int | None = None) -> Callable[[int, int], int] | None:
@@ -274,9 +274,9 @@ def test_analyses_of_kernels(name: str, kind: str) -> None:
     op = operation(name, mlir(kind))
     some = pairs(kind, name)[::101] if kind == "i8" else pairs(kind, name)
     function = integers.function(name, WIDTHS[kind])
-    assert [computed(op, pair) for pair in some] == [function(*pair) for pair in some]
-    assert name not in integers.DIVISIONS or computed(op, (7, 0)) is None
-    assert computed(operation("arith.maxsi", mlir("i8")), (255, 0)) == 0
+    assert [folded(op, pair) for pair in some] == [function(*pair) for pair in some]
+    assert name not in integers.DIVISIONS or folded(op, (7, 0)) is None
+    assert folded(operation("arith.maxsi", mlir("i8")), (255, 0)) == 0
 
 
 def test_analyses_of_kernels_read_truth_values_of_either_spelling() -> None:
@@ -284,8 +284,8 @@ def test_analyses_of_kernels_read_truth_values_of_either_spelling() -> None:
     for a, b in product((0, 1), (0, 1)):
         for name in ("arith.xori", "arith.andi", "arith.ori"):
             op, function = operation(name, IntegerType(1)), integers.function(name, 1)
-            assert computed(op, (a, -b)) == computed(op, (-a, b)) == computed(op, (a, b)) == function(a, b)
-        assert computed(operation("arith.cmpi", IntegerType(1), predicate=0), (a, -b)) == (a == b)
+            assert folded(op, (a, -b)) == folded(op, (-a, b)) == folded(op, (a, b)) == function(a, b)
+        assert folded(operation("arith.cmpi", IntegerType(1), predicate=0), (a, -b)) == (a == b)
 
 
 DSD = {
