@@ -6,7 +6,7 @@ from hypothesis import settings
 
 SHARES = {"thorough": 1, "short": 3, "quick": 10}
 """The profiles of hypothesis: each tries one in so many of the examples that a test asks for."""
-QUICK_CASES = 3
+QUICK_CASES = 2
 """Cases of one test that a quick run tries."""
 
 

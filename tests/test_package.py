@@ -35,6 +35,7 @@ def test_version_is_stated_alike() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == loomir.__version__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["loomir", "loomir.tools.loom"])
 def test_importing_is_lazy(module: str) -> None:
     code = f"import sys, {module}; print([name for name in ('numpy', 'networkx', 'rich') if name in sys.modules])"

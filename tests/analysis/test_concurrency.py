@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -278,6 +279,7 @@ def programs(draw) -> Program:
     return program
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(programs(), st.integers(0, 2**32))
 def test_whatever_overlaps_in_a_run_was_foreseen(program: Program, seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_every_word_belongs_to_one_buffer(buffers: list[Allocation]) -> None:
     assert all(start % b.alignment == 0 for b, start in zip(buffers, layout.addresses, strict=True))
 
 
+@pytest.mark.slow
 @given(allocations)
 def test_no_word_is_wasted_but_for_alignment(buffers: list[Allocation]) -> None:
     layout = lay_out(buffers, 10_000)

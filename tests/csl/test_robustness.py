@@ -81,11 +81,13 @@ def test_cut_off_anywhere() -> None:
         outcome(PROGRAM[:end])
 
 
+@pytest.mark.slow
 def test_begun_anywhere() -> None:
     for start in range(0, len(PROGRAM), 3):
         outcome(PROGRAM[start:])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(
     st.lists(
@@ -111,6 +113,7 @@ def test_any_text(text: str) -> None:
     outcome(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(declarations, min_size=1, max_size=2), st.data())
 def test_printed_programs_damaged(nodes: list[syntax.Declaration], data: st.DataObject) -> None:
@@ -189,12 +192,14 @@ def test_deep_nesting_is_an_error(frame: str, opening: str, core: str, closing: 
     assert syntax.equal(parse(print_file(file), "b.csl"), file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["(", "f(", ".{", "{", "[", "*", "if (", "|i|{", "-", "fn(", "switch (x) { 1 => "])
 def test_deep_nesting_without_an_end(opening: str) -> None:
     for frame in ("const x = ", "var x: ", "fn f() void { ", ""):
         assert isinstance(outcome(frame + opening * 5000), CslError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "link", "after"),
     [

@@ -120,6 +120,7 @@ var s = [2]S{
 FORMAT = "<BxH?b2xI3BxQ3Bx"
 
 
+@pytest.mark.slow
 def test_structs_lie_as_extern_ones(csl: Csl) -> None:
     """Initial values, stores of fields and of whole structs put each byte where C does, and none beside it."""
     first = struct.pack(FORMAT, 1, 0x302, True, -2, 0x7060504, 8, 9, 10, 0x1211100F0E0D0C0B, 19, 20, 21)
@@ -332,6 +333,7 @@ layout {
 """
 
 
+@pytest.mark.slow
 def test_random_structs(csl: Csl) -> None:
     """Fields of random structs, by offsets that `struct` gives in the order and with the alignment of C."""
     random = Random(11)

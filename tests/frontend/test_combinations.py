@@ -88,6 +88,7 @@ def test_a_parameter_gives_its_type_to_the_argument(csl: Csl) -> None:
     assert noted(csl, text)[:3] == [2, -2, 5]
 
 
+@pytest.mark.slow
 def test_64_bits_in_memory(csl: Csl) -> None:
     text = """
     const pair = struct { small: i16, wide: u64, last: i16 };
@@ -182,6 +183,7 @@ def test_descriptors_in_arrays_and_structs(csl: Csl) -> None:
     assert out == [40, 30, 20, 10, 2, 4, 6, 8, 120, 90, 60, 30, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_arrays_in_structs_and_structs_in_arrays(csl: Csl) -> None:
     """As local variables with elements known at run time only, indexed at run time, copied and changed in loops."""
     text = """
@@ -289,6 +291,7 @@ def test_descriptors_that_are_refused(csl: Csl, text: str, message: str) -> None
     csl.refuses(text, message)
 
 
+@pytest.mark.slow
 def test_arrays_of_one_value(csl: Csl) -> None:
     """Of structs, 64-bit integers and pointers, which a single number does not fill."""
     text = """

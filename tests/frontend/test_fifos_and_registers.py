@@ -134,6 +134,7 @@ def test_priority_and_simd_mode(csl: Csl, arch: str, field: str, kept: dict[str,
     assert {name: value.data for name, value in fifo.options.items() if isinstance(value, StringAttr)} == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
     """DSR-012, DSR-013, DSR-018, DSR-071: who has not the FIFO takes it from its registers."""

@@ -253,6 +253,7 @@ def outcome(csl: Csl, text: str) -> tuple[np.ndarray, set[tuple[str, tuple[int, 
     return run(compiled), routes, len(pes(compiled))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

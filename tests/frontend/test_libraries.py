@@ -40,6 +40,7 @@ def test_math(csl: Csl, name: str, type: str) -> None:
     np.testing.assert_allclose(result["known"].astype(float), want, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.slow
 def test_math_of_two(csl: Csl) -> None:
     text = """
     const math = @import_module("<math>");

@@ -224,6 +224,7 @@ def deep(kind: str, depth: int) -> str:
             return f"const x = {'.{ .a = ' * depth}1{' }' * depth};\ncomptime {{ _ = x; }}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parentheses", "additions", "else", "globals", "calls", "blocks", "structs"])
 @pytest.mark.parametrize("depth", [30, 3000])
 def test_deep_nesting(csl: Csl, kind: str, depth: int) -> None:

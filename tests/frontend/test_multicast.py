@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import loomir
 
 from .harness import Csl
@@ -45,6 +47,7 @@ fn main() void { if (x == 0 and y == 0) { @mov16(sends, 1); } }
 """
 
 
+@pytest.mark.slow
 def test_the_branch_that_turns_is_not_overtaken(csl: Csl) -> None:
     simulator = loomir.Simulator(loomir.compile(csl.layout(LAYOUT, PE).module), step_limit=10_000)
     simulator.launch("main")

@@ -164,6 +164,7 @@ fn main() void {{
 """
 
 
+@pytest.mark.slow
 def test_at_run_time(csl: Csl) -> None:
     found = csl.run(RUN_TIME, {"out": "i32", "raw": "u16"})
     out = found["out"].tolist()
@@ -211,6 +212,7 @@ def test_shared_between_objects(csl: Csl) -> None:
 WIDTHS = {"bool": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "u32": 32, "i32": 32, "u64": 64, "i64": 64}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_random_fields(csl: Csl, seed: int) -> None:
     """Fields given by numbers known at run time only, some of them changed then, against one large integer."""

@@ -181,6 +181,7 @@ TAIL: dict[str, tuple[str, list[int]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "expected"), TAIL.values(), ids=TAIL)
 def test_tail_calls(csl: Csl, code: str, expected: list[int]) -> None:
     text = f"""
@@ -323,6 +324,7 @@ CALLS: dict[str, tuple[str, dict[str, list[str]]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
 def test_other_calls(csl: Csl, call: str, expected: dict[str, list[str]]) -> None:
     text = f"{OTHER}\nvar n: i32 = 0;\nfn main() void {{ out[0] = {call}; }}"

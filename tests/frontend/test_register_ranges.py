@@ -47,6 +47,7 @@ def test_registers_are_free_again_behind_an_operation(csl: Csl, arch: str, count
     assert out == [*[2] * count, 4, 6, 8, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_extended_and_stride_registers_are_free_again(csl: Csl, arch: str) -> None:
     """DSR-005, DSR-006: twenty multi-dimensional destinations, of which each takes an XDSR and a stride register."""

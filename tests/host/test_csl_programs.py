@@ -44,6 +44,7 @@ def test_params(layout: Path) -> None:
     np.testing.assert_array_equal(simulator.get("values"), np.full((2, 1, 2), -0.5, np.float32))
 
 
+@pytest.mark.slow
 def test_a_launch_that_never_completes(layout: Path) -> None:
     simulator = loomir.Simulator(loomir.compile(layout, params={"width": 3}))
     message = r"launch of 'forget' never completes: 4 PEs, \(1, 0\), \(2, 0\), \(1, 1\), \(2, 1\), never called unblock"

@@ -70,6 +70,7 @@ def test_element_types(tmp_path: Path, type: str, dtype: Any) -> None:
     np.testing.assert_array_equal(result.arrays["source"], source)
 
 
+@pytest.mark.slow
 def test_bits_of_another_type(tmp_path: Path) -> None:
     """16-bit words, and what numpy reads of a file, stand for floats that numpy does not have."""
     path = tmp_path / "double.pto"
@@ -319,6 +320,7 @@ def test_a_call_with_too_many_arguments(tmp_path: Path) -> None:
         pto.run(path)
 
 
+@pytest.mark.slow
 def test_what_runs_on_behind_an_array_does_not_reach_the_next() -> None:
     """Six tiles of 16 rows into an array that has room for two."""
     arguments = {
@@ -613,6 +615,7 @@ def test_shapes_that_do_not_fit_when_it_runs(tmp_path: Path, name: str) -> None:
         pto.run(path, arguments={"n": 3, "m": 2})
 
 
+@pytest.mark.slow
 def test_padding_with_nothing(tmp_path: Path) -> None:
     """What is around the source stays as it is, and there has to be a place for all of it."""
     path = tmp_path / "shapes.pto"

@@ -61,6 +61,7 @@ def _run(tmp_path: Path, body: str, n: int = 8, blocks: int = 1, arch: Any = "id
     return result.arrays["out"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 7, 8])
 def test_double_buffering(tmp_path: Path, n: int) -> None:
     """The tile that is loaded in one trip is used in the next, while the other is loaded."""
@@ -92,6 +93,7 @@ def test_double_buffering(tmp_path: Path, n: int) -> None:
     np.testing.assert_array_equal(_run(tmp_path, body, n), expected)
 
 
+@pytest.mark.slow
 def test_one_tile_or_the_other(tmp_path: Path) -> None:
     """`scf.if`, `arith.select` and a branch without another way, with blocks that go different ways."""
     body = f"""
@@ -120,6 +122,7 @@ def test_one_tile_or_the_other(tmp_path: Path) -> None:
     np.testing.assert_array_equal(_run(tmp_path, body, blocks=8), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 3, 4])
 def test_valid_shapes_that_trips_change(tmp_path: Path, n: int) -> None:
     """Each trip begins with the rows the one before has set, and what is behind with those of the last."""
@@ -253,6 +256,7 @@ def test_the_tile_popped_before(tmp_path: Path, chip: str, arch: Any, expected_f
     assert {finding.code for finding in result.findings} == expected_findings
 
 
+@pytest.mark.slow
 def test_a_carried_tile_that_is_freed_too_early(tmp_path: Path) -> None:
     """The tile of the trip before is an entry still: its use is told."""
     loop = (
@@ -358,6 +362,7 @@ def test_a_declared_tile_that_trips_bind(tmp_path: Path) -> None:
         pto.run(path, arguments={"n": 3})
 
 
+@pytest.mark.slow
 def test_slots_of_one_pipe_or_another(tmp_path: Path) -> None:
     """Tiles popped from two pipes may be one value: a number says which."""
     path = _with_pipes(

@@ -93,6 +93,7 @@ def test_boxes(tmp_path: Path, element: str, dtype: Any, stores: bool) -> None:
         np.testing.assert_array_equal(result.arrays["result"].reshape(32, columns), matrix[16:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_boxes_whose_number_is_known_at_run_time(tmp_path: Path, n: int) -> None:
     boxes = _view("from", "source", "f16", [2, 3, 16, 16], NZ, [0, 0, 0, 0], [2, "%n", 16, 16])

@@ -103,6 +103,7 @@ def warnings(capfd: pytest.CaptureFixture[str]) -> list[str]:
 ONE = "1 wavelet of color 'red' waits in input queue 'red_iq' (id 4) of PE (1, 0): nothing reads it"
 
 
+@pytest.mark.slow
 def test_at_the_next_launch(layout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Colors and queues have the names of the source, and what was told is not told again."""
     simulator = loomir.Simulator(loomir.compile(layout, target="wse3", params={"width": 2}))
@@ -124,6 +125,7 @@ def test_at_the_next_launch(layout: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert warnings(capfd) == []
 
 
+@pytest.mark.slow
 def test_at_the_end_of_a_run(layout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """One line a color, with the number of PEs."""
     flags = ["--arch", "wse3", "--param", "width=4", "--launch", "exchange", "2"]
@@ -136,6 +138,7 @@ def test_at_the_end_of_a_run(layout: Path, capfd: pytest.CaptureFixture[str]) ->
     ]
 
 
+@pytest.mark.slow
 def test_at_stop(layout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What the host sends is awaited between launches, and what it is sent; at stop() both are left over."""
     flags = ["--arch=wse3", "--fabric-dims=11,3", "--fabric-offsets=4,1", "--memcpy", "--channels=1"]

@@ -116,6 +116,7 @@ def test_pto_029_every_entry_arrives_whatever_the_order(slots: int) -> None:
         assert all(model.is_done(state) for state in model.ends())
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("slots", range(1, 17))
 def test_drain_is_what_is_left_whatever_the_order(slots: int) -> None:

@@ -202,6 +202,7 @@ def test_tiles_come_back_from_the_other_core(
     np.testing.assert_array_equal(result.arrays["out"], 2 * a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behavior", BEHAVIOURS)
 def test_lowering_twice_is_the_same(behavior: Behavior) -> None:
     module = parsed(around("a5", UP_DOWN, LEFT_RIGHT, 16, 64, 4, 3))

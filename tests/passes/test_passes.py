@@ -69,6 +69,7 @@ def test_new_operations_stand_where_the_old_ones_stood(example: tuple[Context, M
         assert location_of(op) in known, op
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(example: tuple[Context, ModuleOp]) -> None:
     ctx, module = example
     run(ctx, module)

@@ -222,6 +222,7 @@ def outside(type: str, access: str, width: int, height: int, block: int | None) 
     return machine(body, width, height, block)
 
 
+@pytest.mark.slow
 @GRIDS
 @pytest.mark.parametrize("type", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("access", ["load", "store"])

@@ -283,6 +283,7 @@ def test_deadlock_says_who_waits_for_whom() -> None:
     assert "4 cores from block 0 AIV0 to block 1 AIV1" in message
 
 
+@pytest.mark.slow
 def test_slots_too_few_for_what_is_popped_ahead() -> None:
     """Three entries popped before any is freed: with a credit to each three, three slots do, two do not."""
     fits = Case(depth=3, period=1, lanes=1, seed=0, to_lanes=True, pushes=6, pops=6, ahead=3)

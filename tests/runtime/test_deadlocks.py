@@ -81,6 +81,7 @@ def test_a_receive_that_is_too_long_is_not_a_circular_wait() -> None:
     assert "have finished; they sent too little, or the receiver expects too much" in str(error)
 
 
+@pytest.mark.slow
 def test_the_first_that_sent_too_little_is_blamed() -> None:
     """The second has not finished: it would send on what it lacks."""
     queues = """%i = flow.queue_stream @in extent 3 : !flow.stream<i32>

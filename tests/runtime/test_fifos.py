@@ -122,6 +122,7 @@ def test_results_and_clocks_do_not_depend_on_batching(target: str):
         assert again[2] == cycles
 
 
+@pytest.mark.slow
 def test_a_slow_reader_holds_back_the_writer():
     """A FIFO of two elements lets its writer run ahead by two, so it ends when the reader has taken most."""
 
@@ -521,6 +522,7 @@ def asynchronous(action: str, text: str = "") -> str:
     )
 
 
+@pytest.mark.slow
 def test_asynchronous_operations_wait_or_terminate():
     """DSD-132: an asynchronous operation waits; DSD-133, AMB-18: it ends, as if it were done, by `terminate`."""
     engine = machine(asynchronous("test_or_suspend"))

@@ -193,6 +193,7 @@ def test_operation_on_memory(name: str) -> None:
     run()
 
 
+@pytest.mark.slow
 @settings(SETTINGS, max_examples=examples(60))
 @given(data=st.data(), seed=st.integers(0, 1 << 30), grid=st.sampled_from(sorted(GRIDS)))
 def test_overlapping_operands(data, seed: int, grid: str) -> None:

@@ -57,6 +57,7 @@ wse.func @compute() {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_address_goes_on(target: str):
     """DSR-065, DSR-066, DSR-067: each operation starts where the last one stopped; a load starts afresh."""

@@ -410,6 +410,7 @@ def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str, bl
 # Ends that are none
 
 
+@pytest.mark.slow
 def test_quiescence_with_pending_receives() -> None:
     """A receive that never completes is an error of a program that waits for it, and none of one that stops."""
     units = (

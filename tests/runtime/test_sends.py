@@ -171,6 +171,7 @@ def test_a_slow_receiver_holds_its_sender_back(asynchronous: bool, data_task: bo
     assert clocks[1000] - clocks[1] > 3000, "1,000 trips of the receiver's loop take more than 3 cycles each"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [True, False])
 def test_a_slow_data_task_holds_its_sender_back(asynchronous: bool) -> None:
     """DSD-214, DSD-217: the send ends when the task takes the wavelet that makes room for the last one."""
@@ -204,6 +205,7 @@ def test_a_blocked_data_task_holds_its_sender_back() -> None:
         machine.run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data_task", [True, False])
 @pytest.mark.parametrize("columns", [2, 3, 5])
 def test_held_back_sends_do_not_depend_on_the_size_of_warps(columns: int, data_task: bool) -> None:

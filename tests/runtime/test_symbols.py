@@ -45,6 +45,7 @@ TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80))
 @given(
     type=st.sampled_from(sorted(TYPES)), shape=st.lists(st.integers(1, 4), max_size=3), address=st.integers(0, 9),

@@ -63,6 +63,7 @@ def subset(data, units):
     return of(chosen)
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SETS, SETS)
 def test_intersect_and_contains(a, b) -> None:
@@ -96,6 +97,7 @@ def test_subtract_rectangles(a, b) -> None:
     assert set().union(*parts) == members(a) - members(common)
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(SETS, st.data())
 def test_from_mask(units, data) -> None:

@@ -64,6 +64,7 @@ def watched(tell, first: float = 5.0, block_units: int | None = None) -> Machine
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_units", [None, 1])
 def test_notices(block_units: int | None) -> None:
     told: list[str] = []
@@ -79,6 +80,7 @@ def test_notices(block_units: int | None) -> None:
     assert "\n" not in told[0]
 
 
+@pytest.mark.slow
 def test_notices_become_rare() -> None:
     told: list[str] = []
     made = watched(told.append)
@@ -88,6 +90,7 @@ def test_notices_become_rare() -> None:
     assert all(later >= 3 * earlier for earlier, later in pairwise(seconds))
 
 
+@pytest.mark.slow
 def test_no_notices() -> None:
     told: list[str] = []
     made = watched(told.append, first=0)
@@ -108,6 +111,7 @@ def test_tasks_that_activate_each_other() -> None:
     assert told[0].count(" in @") <= MAX_PLACES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_units", [None, 1])
 def test_results_do_not_depend_on_the_watch(block_units: int | None) -> None:
     unwatched = Machine(loomir.compile(ENDLESS).module, block_units=block_units)

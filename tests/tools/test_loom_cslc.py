@@ -39,6 +39,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calls:
 FABRIC = ("--fabric-dims=10,4", "--fabric-offsets=4,1", "--memcpy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -59,6 +60,7 @@ def test_forms_of_flags(run_loom: Run, calls: Calls, arguments: Sequence[str], t
     assert artifact.read(tmp_path / "out").rectangle == (3, 2)
 
 
+@pytest.mark.slow
 def test_parameters_and_colors(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     """All of them end in out.json, however they are spread over flags."""
     outcome = run_loom(
@@ -73,6 +75,7 @@ def test_parameters_and_colors(run_loom: Run, calls: Calls, tmp_path: Path) -> N
     assert json.loads((tmp_path / "out" / "out.json").read_text()) == {"params": params, "colors": colors}
 
 
+@pytest.mark.slow
 def test_format_of_floats(run_loom: Run, calls: Calls) -> None:
     assert run_loom("cslc", "layout.csl", "--fp16-format=bf16").status == 0
     assert calls[0]["fp16_format"] == "bf16"
@@ -88,6 +91,7 @@ def test_defaults(run_loom: Run, calls: Calls) -> None:
     assert artifact.read("out").placement.west_buffer == 2
 
 
+@pytest.mark.slow
 def test_verbose(run_loom: Run, calls: Calls) -> None:
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--verbose")
     assert outcome.status == 0 and outcome.out == ""
@@ -115,6 +119,7 @@ def test_limits(run_loom: Run, calls: Calls, form: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_link_sections(run_loom: Run, calls: Calls) -> None:
     flag = "--link-section-start-address-bytes"
     outcome = run_loom("cslc", "layout.csl", *FABRIC, f"{flag}=.a:40960,b_2:0x100", flag, ".c:2")
@@ -131,6 +136,7 @@ def test_flags_that_change_nothing(run_loom: Run, calls: Calls) -> None:
     assert "ignored -g0: where operations come from is always kept\n" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
@@ -178,6 +184,7 @@ def test_warnings_as_errors(run_loom: Run, calls: Calls, tmp_path: Path) -> None
     assert run_loom("cslc", "layout.csl", *FABRIC, "--warnings-as-errors").status == 0
 
 
+@pytest.mark.slow
 def test_warnings(run_loom: Run, calls: Calls) -> None:
     """They do not keep the program from being written."""
     outcome = run_loom("cslc", "layout.csl", *FABRIC, "--params=odd:true")
@@ -236,6 +243,7 @@ def test_mistakes(run_loom: Run, calls: Calls, arguments: Sequence[str], message
     assert [path.name for path in tmp_path.iterdir()] == ["layout.csl"]
 
 
+@pytest.mark.slow
 def test_same_value_twice(run_loom: Run, calls: Calls) -> None:
     assert run_loom("cslc", "layout.csl", *FABRIC, "--params=M:4,N:2", "--params=M:4").status == 0
     params: Mapping[str, Any] = calls[0]["params"]

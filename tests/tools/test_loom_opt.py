@@ -139,6 +139,7 @@ def test_split_input_parse_error_has_the_line_of_the_file(run_opt: Run, write: W
     one_error(run_opt(path, "--split-input-file"), f"{path}:9:1: error: ")
 
 
+@pytest.mark.slow
 def test_deep_nesting(run_opt: Run, write: Write) -> None:
     path = write("builtin.module {\n" * 3000 + "}\n" * 3000)
     one_error(run_opt(path), str(path), "nested too deeply")

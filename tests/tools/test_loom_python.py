@@ -149,6 +149,7 @@ runner = SdkRuntime({out!r}, suppress_simfab_trace=True)
 """
 
 
+@pytest.mark.slow
 def test_our_errors_are_one_message(run_loom: Run, script: Script, artifact: Path) -> None:
     """The message, and the line of the script that led to it; no traceback."""
     name = script(RUNTIME.format(out=str(artifact)) + "def find():\n    return runner.get_id('missing')\nfind()\n")

@@ -159,6 +159,7 @@ def test_set_launch_get(run_loom: Run, write: Write, arrays: Path) -> None:
     assert stats["cycles_estimated"] > 0 and stats["wall_seconds"] > 0
 
 
+@pytest.mark.slow
 def test_one_array_for_every_pe_and_overrides(run_loom: Run, write: Write, arrays: Path) -> None:
     factors = np.arange(20, dtype=np.float32).reshape(4, 5)
     np.save(arrays / "factors.npy", factors)
@@ -222,6 +223,7 @@ def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
     assert events == {"task", "operation", "completed"}
 
 
+@pytest.mark.slow
 def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> None:
     one_error(run_loom("run", tmp_path / "none.mlir"), "none.mlir: error: cannot be read: No such file")
     one_error(run_loom("run", tmp_path), "cannot be read: Is a directory")
@@ -415,6 +417,7 @@ def test_output_to_a_pipe_that_closes(write: Write) -> None:
     assert done.returncode == 1 and done.stderr == b""
 
 
+@pytest.mark.slow
 def test_csl(run_loom: Run, tmp_path: Path) -> None:
     """A layout is compiled; what it exports by pointers is set and read."""
     layout = write_layout(tmp_path)

@@ -95,6 +95,7 @@ def test_json(run_loom: Run, pto: Write) -> None:
     assert json.loads(run_loom("pto", "check", pto(program()), "--json").out) == []
 
 
+@pytest.mark.slow
 def test_the_chip_is_the_module_s_or_that_of_its_slots(pto: Write) -> None:
     """A program for a5 alone cannot be compiled for a2a3, and is not tried, unless that is asked for."""
     path = pto(program())

@@ -33,6 +33,7 @@ def given(arrays: dict[str, Path]) -> list[str]:
     return [part for name, path in arrays.items() for part in ("--set", f"{name}={path}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["ideal", "a2a3"])
 def test_a_product(run_loom: Run, arrays: dict[str, Path], tmp_path: Path, arch: str) -> None:
     out, stats = tmp_path / "out.npy", tmp_path / "stats.json"
@@ -45,6 +46,7 @@ def test_a_product(run_loom: Run, arrays: dict[str, Path], tmp_path: Path, arch:
     assert json.loads(stats.read_text())["arch"] == arch
 
 
+@pytest.mark.slow
 def test_tiles_are_printed(run_loom: Run) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "matmul_print.pto")
     assert outcome.status == 0
@@ -126,6 +128,7 @@ def test_a_deadlock_is_told_and_leaves_no_output(run_loom: Run, tmp_path: Path) 
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_hang_leaves_the_statistics_and_the_findings_met_before(run_loom: Run, tmp_path: Path) -> None:
     text = (EXAMPLES / "hazards" / "h3_frees_lost.pto").read_text(encoding="utf-8")
     program, stats = tmp_path / "hang.pto", tmp_path / "stats.json"

@@ -108,6 +108,7 @@ def test_what_a_program_prints_as_it_runs(program: Path) -> None:
     assert Path("sim.log").read_text() == "@5 a\\x1b[31m\n@7 b\\r\n"
 
 
+@pytest.mark.slow
 def test_a_layout_that_xdsl_names_is_written_nowhere_else(program: Path) -> None:
     """`import-xdsl-csl` puts the program into files of its own, whose names it chooses."""
     from loomir.dialects.ir_text import parse_ir

@@ -230,6 +230,7 @@ def test_conversions(tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 def test_math(tmp_path: Path) -> None:
     names = ["absf", "ceil", "floor", "sqrt", "rsqrt"]
     members, body = buffers("2xf32", f"{len(names)}xf32")
@@ -323,6 +324,7 @@ def test_descriptors(tmp_path: Path) -> None:
     assert_same(program(body, members), tmp_path)
 
 
+@pytest.mark.slow
 def test_pointers(tmp_path: Path) -> None:
     members = """
       wse.buffer @y : memref<3x8xf32> = dense<1.5>
@@ -437,6 +439,7 @@ def test_tasks_and_classes(target: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize("with_data", [True, False])
 def test_control_wavelets(target: str, with_data: bool, tmp_path: Path) -> None:
@@ -659,6 +662,7 @@ def stream_into_register(target: str) -> str:
     """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_queues_that_registers_read_keep_their_color(target: str, tmp_path: Path) -> None:
     """What a register is loaded with takes its color from @initialize_queue on both machines (DSR-046)."""

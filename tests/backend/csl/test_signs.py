@@ -105,6 +105,7 @@ def test_parameters_and_buffers(type: str, arch: str, tmp_path: Path) -> None:
             assert simulator.get("less").ravel().tolist() == less
 
 
+@pytest.mark.slow
 def test_a_function_that_is_called_too(tmp_path: Path) -> None:
     layout = f"""{LAYOUT}
       @export_name("add", fn(u16) void);
@@ -127,6 +128,7 @@ def test_a_function_that_is_called_too(tmp_path: Path) -> None:
     assert simulator.get("out").ravel().tolist() == [65535 + 2 * 50000]
 
 
+@pytest.mark.slow
 def test_called_from_ir(tmp_path: Path) -> None:
     text = """
     wse.program @p target "wse3" rectangle 1 x 1 {

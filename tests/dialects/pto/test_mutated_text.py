@@ -150,6 +150,7 @@ def context() -> Context:
     return loom_context()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutated_text_gives_an_error_or_none(context: Context, part: int) -> None:
     chance = random.Random(f"{SEED}{part}")

@@ -292,6 +292,7 @@ def test_entry_is_there_when_both_lanes_have_pushed() -> None:
     Run(exact_exchange(exchange), "a5", "a5").check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", [1, 2])
 def test_pop_waits_for_its_own_direction(split: int) -> None:
     """PTO-020: an entry that goes the other way does not satisfy a pop."""

@@ -121,6 +121,7 @@ def signals(count: int, slots: int, *, mixed: bool) -> ModuleOp:
     return parse_ir(context(), text, "signals.pto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize(("slots", "mixed"), [(1, False), (2, True), (3, False), (8, True)])

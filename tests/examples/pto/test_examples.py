@@ -158,6 +158,7 @@ def test_prints_the_product(arch: Arch) -> None:
         np.testing.assert_allclose(printed.array, given["a"] @ given["b"], 1e-3, 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 16, 17, 100])
 def test_any_number_of_rows(rows: int) -> None:
     given = inputs({"a": (rows, 32), "b": (32, 32)})
@@ -251,6 +252,7 @@ def test_ideal_pipes_keep_every_tile(name: str) -> None:
         assert first_numbers(name, "ideal", order) == ([*range(1, 9)], set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ALL)
 def test_tiles_of_two_sizes_overlap_on_a5(arch: Arch) -> None:
     given = inputs({"a": (16, 16)})
@@ -269,6 +271,7 @@ def test_pipe_of_both_directions_in_global_memory_hangs_on_a5() -> None:
         pto.run(HAZARDS / "h7_rings_alias.pto", arch="a5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["ideal", "a2a3"])
 def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     given = inputs({"a": (16, 16)})
@@ -282,6 +285,7 @@ def test_rings_of_tensors_overlap_on_chips(arch: Arch) -> None:
     assert {finding.code for finding in result.findings} == (set() if arch == "ideal" else {"aliasing-rings"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", OLDER)
 def test_slots_that_blocks_share(arch: Arch) -> None:
     """Without an offset by block all blocks have their slots at one place in global memory."""
@@ -308,6 +312,7 @@ def test_slots_freed_twice_on_a5(order: str) -> None:
             np.testing.assert_allclose(result.arrays["out"].reshape(128, 16), squares, 1e-3, 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", NEWER)
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_second_core_writes_a_row_too_far_on_a5(tmp_path: Path, arch: Arch, alone: bool) -> None:

@@ -57,6 +57,7 @@ def test_table_that_was_changed(grid: Path) -> None:
         artifact.read_program(artifact.read(grid))
 
 
+@pytest.mark.slow
 def test_text_that_was_changed(grid: Path) -> None:
     """It is what runs, verified, and its places are its own."""
     text = grid / "program.flow.mlir"

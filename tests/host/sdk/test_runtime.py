@@ -221,6 +221,7 @@ def test_nothing_after_stop(start: Start) -> None:
             command()
 
 
+@pytest.mark.slow
 def test_core_of_a_stopped_run(start: Start, grid: Path) -> None:
     """HOST-021, HOST-022, HOST-024: of a machine that has run only, and under the name the debugger reads."""
     fresh = SdkRuntime(grid)

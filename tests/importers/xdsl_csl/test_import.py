@@ -140,6 +140,7 @@ AXPY = layout(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 def test_program_equals_numpy(arch: str) -> None:
     module = load(AXPY, arch=arch, params=("height:2",))
@@ -353,6 +354,7 @@ VALUES = program(
 )
 
 
+@pytest.mark.slow
 def test_values_pointers_and_memory_of_a_program_without_a_layout() -> None:
     module = load(VALUES)
     (found,) = (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
