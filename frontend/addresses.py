@@ -17,7 +17,7 @@ from .types import Type
 from .values import Address, Buffer, Callable, Column, is_ssa
 
 if TYPE_CHECKING:
-    from .core import Evaluator
+    from .evaluator import Evaluator
     from .places import Held, Overlay
 
 
@@ -56,7 +56,7 @@ def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
 
 
 def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
-    """The offset of an address counted in units of so many bytes; None if it is no whole number of them."""
+    """Return the offset of an address counted in units of so many bytes; None if it is no whole number of them."""
     if where.unit == unit:
         return where.offset
     if is_ssa(where.offset):
@@ -66,7 +66,7 @@ def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
 
 
 def base_address(ev: Evaluator, where: Address) -> SSAValue:
-    """The byte address an address without a buffer starts from."""
+    """Return the byte address an address without a buffer starts from."""
     base = where.base
     if is_ssa(base):
         return base
@@ -77,7 +77,7 @@ def base_address(ev: Evaluator, where: Address) -> SSAValue:
 
 
 def byte_address(ev: Evaluator, where: Address) -> SSAValue:
-    """An address in bytes, i16."""
+    """Return an address in bytes, i16."""
     builder = ev.code
     word = base_address(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
     offset = where.offset
@@ -91,7 +91,7 @@ def byte_address(ev: Evaluator, where: Address) -> SSAValue:
 
 
 def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
-    """A pointer's data as one word."""
+    """Return a pointer's data as one word."""
     if isinstance(where, HeldAddress):
         ev.fail(node, "this points to a variable that exists at compile time only")
     if isinstance(where, Callable):
@@ -101,7 +101,7 @@ def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
 
 
 def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
-    """A part of a descriptor as an i16."""
+    """Return a part of a descriptor as an i16."""
     if is_ssa(part):
         return part
     if isinstance(part, Address):
@@ -113,7 +113,7 @@ def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
 
 
 def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
-    """An address moved by `index` elements of `width` bytes; `index` is known or an i16."""
+    """Return an address moved by `index` elements of `width` bytes; `index` is known or an i16."""
     step = width if is_ssa(index) else index * width
     if step == 0:
         return where if width == 0 or is_ssa(where.offset) else _counted(where, where.offset * where.unit, width)
@@ -130,7 +130,7 @@ def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
 
 
 def _counted(where: Address, total: int, width: int) -> Address:
-    """An address `total` bytes from its start, in units of `width` bytes if that is possible."""
+    """Return an address `total` bytes from its start, in units of `width` bytes if that is possible."""
     unit = gcd(total, width)
     return replace(where, offset=total // unit, unit=unit)
 
@@ -145,7 +145,7 @@ def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
 
 
 def plus(ev: Evaluator, left: Any, right: Any) -> Any:
-    """The sum of two numbers, each known or an i16."""
+    """Return the sum of two numbers, each known or an i16."""
     if not is_ssa(left) and not is_ssa(right):
         return left + right
     if not is_ssa(left):
@@ -158,7 +158,7 @@ def plus(ev: Evaluator, left: Any, right: Any) -> Any:
 
 
 def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
-    """The position of an element in row-major order (DSD-027)."""
+    """Return the position of an element in row-major order (DSD-027)."""
     result: Any = 0
     for extent, index, node in zip(array.dims, indices, nodes, strict=True):
         if not is_ssa(index) and not 0 <= index < extent:

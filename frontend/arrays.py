@@ -14,14 +14,14 @@ from ..dialects import dsd
 from ..operations import dsd_table
 from . import emit, types
 from .addresses import array_at, indexed, moved
-from .core import Evaluator
+from .evaluator import Evaluator
 from .scalars import bits as bits_of
 from .types import Type
 from .values import Address, Value, is_ssa
 
 
 def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, Type, dsd_table.DsdOperation]:
-    """A descriptor of the whole words of an array, and the operation that moves them."""
+    """Return a descriptor of the whole words of an array, and the operation that moves them."""
     as_int: Type = types.I16 if types.alignment(type) < 4 else types.I32
     base, offset = array_at(ev, where, as_int, types.size(as_int))
     descriptor = ev.code.value(dsd.Mem1dOp(base, types.size(type) // types.size(as_int), offset=offset))
@@ -29,7 +29,7 @@ def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, 
 
 
 def _in_words(where: Address, type: types.Array) -> bool:
-    """Whether an array is known to begin at a word, as buffers do."""
+    """Return whether an array is known to begin at a word, as buffers do."""
     if types.alignment(type) > 1:
         return True
     return where.buffer is not None and not is_ssa(where.offset) and where.offset * where.unit % 2 == 0
@@ -50,7 +50,7 @@ def _store_byte(ev: Evaluator, where: Address, index: Any, byte: Value, node: sy
 
 
 def _each_byte(ev: Evaluator, count: int, move: Callable[[SSAValue], None]) -> None:
-    """Emits a loop over the bytes of an array, for their indices."""
+    """Emit a loop over the bytes of an array, for their indices."""
     builder = ev.code
     bounds = [builder.raw_constant(IndexType(), number) for number in (0, count, 1)]
     block = Block(arg_types=[IndexType()])
@@ -63,7 +63,7 @@ def _each_byte(ev: Evaluator, count: int, move: Callable[[SSAValue], None]) -> N
 
 
 def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, node: syntax.Node) -> None:
-    """Emits `array = @constants(...)` for scalars of up to 32 bits."""
+    """Emit `array = @constants(...)` for scalars of up to 32 bits."""
     pattern = bits_of(emit.stored(type.element), value.data)
     size = types.size(type)
     if types.alignment(type) == 1:
@@ -80,7 +80,7 @@ def fill_array(ev: Evaluator, where: Address, type: types.Array, value: Value, n
 
 
 def copy_array(ev: Evaluator, where: Address, source: Address, type: types.Array, node: syntax.Node) -> None:
-    """Emits the copy of a whole array."""
+    """Emit the copy of a whole array."""
     size = types.size(type)
 
     def copy(index: Any) -> None:

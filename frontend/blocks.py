@@ -11,13 +11,13 @@ from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from . import control
-from .core import Evaluator
+from .evaluator import Evaluator
 from .frames import Break, Continue
 from .values import VOID, Value, boolean, is_ssa
 
 
 def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
-    """Carries out statements in order, and `then`; after a jump that may have been taken, only if it has not."""
+    """Execute statements in order, and `then`; after a jump that may have been taken, only if it has not."""
     for position, node in enumerate(statements):
         ev.step(node)
         ev.execute(node)
@@ -36,7 +36,7 @@ def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], Non
 
 
 def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
-    """Carries out a comptime or layout block; jumps do not lead out of it."""
+    """Execute a comptime or layout block; jumps do not lead out of it."""
     try:
         run(ev, statements)
     except (Break, Continue) as jump:
@@ -51,7 +51,7 @@ def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
 
 def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
     """A label is not used again inside what it names."""
-    if node.label is None or id(node) in ev.session.facts.labels:
+    if node.label is None or id(node) in ev.session.analyses.labels:
         return
     for inner in syntax.walk(node):
         if isinstance(inner, syntax.Block | syntax.While | syntax.For) and inner.label == node.label:
@@ -59,11 +59,11 @@ def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -
                 ev.fail(
                     inner, f"the label '{node.label}' is used again inside what it names", ev.note(node, "first here")
                 )
-    ev.session.facts.labels.add(id(node))
+    ev.session.analyses.labels.add(id(node))
 
 
 def has_left(ev: Evaluator) -> bool | SSAValue:
-    """Whether control has left the code being emitted: known, or an SSA value."""
+    """Return whether control has left the code being emitted: known, or an SSA value."""
     result: bool | SSAValue = False
     for local in ev.frame.flags():
         assert local.value is not None
@@ -76,7 +76,7 @@ def has_left(ev: Evaluator) -> bool | SSAValue:
 
 
 def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
-    """Emits what follows a jump that may have been taken: only if it has not been."""
+    """Emit what follows a jump that may have been taken: only if it has not been."""
     flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
 
     def gone() -> Value:
@@ -100,7 +100,7 @@ def run_body(ev: Evaluator, block: syntax.Block) -> None:
 
 
 def never_ends(body: syntax.Block) -> bool:
-    """Whether control plainly does not come out at the end of a body: an endless loop or an assertion stands there."""
+    """Return whether a body certainly never ends: its last statement is an endless loop or an assertion."""
     last = body.statements[-1] if body.statements else None
     if isinstance(last, syntax.While):
         return isinstance(last.condition, syntax.Name) and last.condition.name == "true"

@@ -12,11 +12,11 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Note
 from ..dialects import wse
-from . import control, emit, late, recursion, types
+from . import comptime_known, control, emit, recursion, types
 from .blocks import fail_jump, never_ends, run_body
 from .checking import check, unknown
-from .core import Evaluator, Unchecked
 from .emit import Builder, has_one_register, scalar
+from .evaluator import Evaluator, Unchecked
 from .frames import Break, Continue, Frame, Return, flag
 from .linkage import definition
 from .modules import Module
@@ -27,7 +27,7 @@ from .values import VOID, Address, Callable, Local, Value, boolean, is_ssa, know
 
 
 def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
-    """Evaluates a call, at compile time or into the code being emitted.
+    """Evaluate a call, at compile time or into the code being emitted.
 
     Raises CslError if the arguments do not fit.
     """
@@ -75,7 +75,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         frame.result_type = result_type
         if ev.builder is not None and declaration.inlining != "inline":
             ev.frame = caller
-            late.warn_of_call(ev, function, arguments, result_type, node)
+            comptime_known.warn_of_call(ev, function, arguments, result_type, node)
             ev.frame = frame
         if ev.builder is not None and result_type is not None and types.is_comptime_only(result_type):
             with ev.at_compile_time():
@@ -96,22 +96,22 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
 def _mark(
     ev: Evaluator, caller: Frame, local: Local, parameter: syntax.Parameter, function: syntax.Function, at: syntax.Node
 ) -> None:
-    """Marks a parameter whose value is not known at compile time by the manual's rules."""
+    """Mark a parameter whose value is not known at compile time by the manual's rules."""
     if parameter.is_comptime or function.inlining == "inline":
         frame, ev.frame = ev.frame, caller
         try:
             if parameter.is_comptime:
-                late.warn(ev, at)
+                comptime_known.warn(ev, at)
             else:
-                local.late = late.reason(ev, at)
+                local.unknown_because = comptime_known.reason(ev, at)
         finally:
             ev.frame = frame
     else:
-        late.mark_parameter(local, parameter, function)
+        comptime_known.mark_parameter(local, parameter, function)
 
 
 def is_generic(function: syntax.Function) -> bool:
-    """Whether a copy of a function is compiled for the types of its arguments."""
+    """Return whether a copy of a function is compiled for the types of its arguments."""
     return any(
         isinstance(parameter.type, syntax.AnyType)
         or (isinstance(parameter.type, syntax.Name) and parameter.type.name == "type")
@@ -120,7 +120,7 @@ def is_generic(function: syntax.Function) -> bool:
 
 
 def _checked(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> Value:
-    """The result of a call in code that is only checked: its arguments must fit, its body is not looked at."""
+    """Return the result of a call in code that is only checked: its arguments must fit, its body is not looked at."""
     if is_generic(function.node) or function.node.result is None:
         raise Unchecked
     type = signature(ev, function, node)
@@ -150,12 +150,12 @@ def _check_generic(ev: Evaluator, function: Callable, arguments: list[Value], no
 
 
 def _specialized(value: Value) -> str:
-    """A type, or what is given for a comptime parameter of a type that exists at compile time only."""
+    """Return a type, or what is given for a comptime parameter of a type that exists at compile time only."""
     return str(value.data) if value.type is types.TYPE else str(value.type)
 
 
 def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> None:
-    """Emits the body of a generic function, for its errors alone: of parameters of run-time types nothing is known."""
+    """Emit the body of a generic function, for its errors alone: of parameters of run-time types nothing is known."""
     declaration = function.node
     frame = Frame(function.module, declaration)
     with ev.framed(frame):
@@ -179,7 +179,7 @@ def fail_deep(ev: Evaluator, function: Callable, node: syntax.Node) -> NoReturn:
 
 def _is_tail(ev: Evaluator, caller: Frame, result: Type | None, node: syntax.Node) -> bool:
     """Return whether nothing is done after a call in its function, which returns its result, unchanged."""
-    if caller.function is None or id(node) not in ev.session.facts.tail_calls(caller.function):
+    if caller.function is None or id(node) not in ev.session.analyses.tail_calls(caller.function):
         return False
     wanted = caller.result_type
     return wanted in (None, types.VOID) or wanted == result
@@ -195,7 +195,7 @@ def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) 
         return tail
     if tail is not None:
         raise recursion.Recursion(tail, is_tail=True, differs=_differ(tail, arguments))
-    found = recursion.standing(ev, function, arguments)
+    found = recursion.outlined(ev, function, arguments)
     symbol = None
     if found is None:
         target = _returns_to(ev, function, frame, around, node)
@@ -207,7 +207,7 @@ def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) 
     ev.frame = caller
     try:
         if found is not None:
-            return _call_standing(ev, found, arguments, result, node)
+            return _call_outlined(ev, found, arguments, result, node)
         assert symbol is not None
         return _call_shared(ev, symbol, arguments, result, node)
     finally:
@@ -223,7 +223,7 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
         return None
     target: Frame | None = None
     unrolled = 0
-    is_standing = recursion.standing(ev, function, frame.arguments) is not None
+    is_outlined = recursion.outlined(ev, function, frame.arguments) is not None
     for position, each in enumerate(around):
         if each.loop is not None:
             member = each.loop.find(function, frame.arguments)
@@ -237,7 +237,7 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
             return None
         if recursion.is_instance(each, function, frame.arguments):
             unrolled += 1
-            if target is not None or is_standing or unrolled > recursion.UNROLLED or not _differ(each, frame.arguments):
+            if target is not None or is_outlined or unrolled > recursion.UNROLLED or not _differ(each, frame.arguments):
                 target = each
         if not each.is_tail:
             break
@@ -326,10 +326,10 @@ def _body(ev: Evaluator, function: Callable, frame: Frame, emit: Emit, node: syn
 
 def _stand_and_call(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) -> Value:
     """Emit a call of a function that calls itself, which stands by itself from now on."""
-    found = recursion.standing(ev, function, frame.arguments)
+    found = recursion.outlined(ev, function, frame.arguments)
     if found is None:
-        found = _emit_standing(ev, function, frame.arguments, node)
-    return _call_standing(ev, found, frame.arguments, frame.result_type or types.VOID, node)
+        found = _emit_outlined(ev, function, frame.arguments, node)
+    return _call_outlined(ev, found, frame.arguments, frame.result_type or types.VOID, node)
 
 
 def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.Checkpoint, node: syntax.Node) -> Value:
@@ -354,8 +354,8 @@ def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.C
             before.restore()
             member = loop.find(Callable(problem.target.module, _node_of(problem.target)), problem.target.arguments)
             assert member is not None
-            if recursion.standing(ev, member.function, member.arguments) is None:
-                _emit_standing(ev, member.function, member.arguments, node)
+            if recursion.outlined(ev, member.function, member.arguments) is None:
+                _emit_outlined(ev, member.function, member.arguments, node)
             if member is loop.members[0]:
                 frame.is_host = False
                 return _stand_and_call(ev, function, frame, node)
@@ -413,16 +413,18 @@ def _iteration(ev: Evaluator, loop: recursion.TailLoop, member: recursion.Member
             frame.arguments.append(value)
             if parameter.name is not None:
                 local = Local(parameter.name, value.type, value, mutable=False)
-                late.mark_parameter(local, parameter, function.node)
+                comptime_known.mark_parameter(local, parameter, function.node)
                 ev.declare(local, parameter)
         frame.result_type = _result_type(ev, function.node)
         return _emitted(ev, frame, function.node)
 
 
-def _emit_standing(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> recursion.Standing:
+def _emit_outlined(
+    ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node
+) -> recursion.OutlinedFunction:
     """Emit a function that calls itself; its arguments and results are the run-time parts of those of CSL."""
     assert ev.pe is not None
-    found = recursion.Standing(function, arguments, ev.pe.unique(function.module.symbol(function.name)))
+    found = recursion.OutlinedFunction(function, arguments, ev.pe.unique(function.module.symbol(function.name)))
     ev.pe.recursive.append(found)
     block = Block()
     outer = ev.builder, ev.live, ev.branches
@@ -454,8 +456,8 @@ def _emit_standing(ev: Evaluator, function: Callable, arguments: list[Value], no
     return found
 
 
-def _call_standing(
-    ev: Evaluator, found: recursion.Standing, arguments: list[Value], type: Type, node: syntax.Node
+def _call_outlined(
+    ev: Evaluator, found: recursion.OutlinedFunction, arguments: list[Value], type: Type, node: syntax.Node
 ) -> Value:
     """Emit the call of a function that calls itself."""
     function = found.function
@@ -492,7 +494,7 @@ REPEATED = 400
 
 
 def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | None:
-    """The symbol of a function that is called rather than emitted in place; None to emit it.
+    """Return the symbol of a function that is called rather than emitted in place; None to emit it.
 
     In place, what is known at a call prunes the body. A body that is long, or called often, stands once.
     """
@@ -503,7 +505,7 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
     if any(parameter.is_comptime or isinstance(parameter.type, syntax.AnyType) for parameter in node.parameters):
         return None
     key = (id(function.module), id(node))
-    size = ev.session.facts.size(node)
+    size = ev.session.analyses.size(node)
     spent = ev.pe.inlined.get(key, 0)
     if spent + size <= INLINED and node.inlining != "noinline" and not _is_repeated(ev, function):
         ev.pe.inlined[key] = spent + size
@@ -518,19 +520,19 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
 
 
 def _is_repeated(ev: Evaluator, function: Callable) -> bool:
-    """Whether code that is the same at every call, and long, is called from several places of its file."""
+    """Return whether code that is the same at every call, and long, is called from several places of its file."""
     module, node = function.module, function.node
-    if node.parameters or ev.session.facts.names(module.file)[node.name] < 2:
+    if node.parameters or ev.session.analyses.names(module.file)[node.name] < 2:
         return False
     return _size_with_calls(ev, module, node, set()) > REPEATED
 
 
 def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: set[int]) -> int:
     """Nodes of a function and of those of its file that it calls, each of them once."""
-    facts = ev.session.facts
+    analyses = ev.session.analyses
     seen.add(id(node))
-    size = facts.size(node)
-    for name in facts.names(node):
+    size = analyses.size(node)
+    for name in analyses.names(node):
         found = module.globals.get(name)
         if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
             size += _size_with_calls(ev, module, found.node, seen)
@@ -538,7 +540,7 @@ def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen:
 
 
 def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> str | None:
-    """Emits a function that stands by itself; None if its result is no single number."""
+    """Emit a function that stands by itself; None if its result is no single number."""
     assert ev.pe is not None
     result_type = ev.frame.result_type
     if result_type is None or not (result_type is types.VOID or has_one_register(result_type)):
@@ -562,7 +564,7 @@ def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> s
 
 
 def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Type, node: syntax.Node) -> Value:
-    """Emits the call of a function that stands by itself."""
+    """Emit the call of a function that stands by itself."""
     operands = [ev.ssa(value, node) for value in arguments]
     ev.code.at(ev.source, node.start)
     op = ev.code(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))
@@ -570,7 +572,7 @@ def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Typ
 
 
 def _defined(ev: Evaluator, function: Callable) -> Callable:
-    """The exported function an extern one stands for."""
+    """Return the exported function an extern one stands for."""
     other = definition(ev, function.module.globals[function.name])
     if not isinstance(other.node, syntax.Function):
         with ev.framed(Frame(function.module, comptime=True)):
@@ -585,7 +587,7 @@ def _result_type(ev: Evaluator, declaration: syntax.Function) -> Type | None:
 
 
 def _known(ev: Evaluator, declaration: syntax.Function) -> Value:
-    """The result of a call evaluated at compile time."""
+    """Return the result of a call evaluated at compile time."""
     assert declaration.body is not None
     ev.frame.comptime = True
     try:
@@ -605,9 +607,9 @@ def _fell_through(ev: Evaluator, declaration: syntax.Function) -> Value:
 
 
 def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value:
-    """The result of a call whose body is emitted in place."""
+    """Return the result of a call whose body is emitted in place."""
     assert declaration.body is not None
-    frame.in_memory = ev.session.facts.addressed(declaration)
+    frame.in_memory = ev.session.analyses.addressed(declaration)
     frame.returned = flag("returned")
     ev.live.append(frame.returned)
     type = frame.result_type
@@ -631,7 +633,7 @@ def _emitted(ev: Evaluator, frame: Frame, declaration: syntax.Function) -> Value
 
 
 def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node: syntax.Node) -> Value:
-    """Emits a call through a pointer known at run time only."""
+    """Emit a call through a pointer known at run time only."""
     type = function.type
     assert isinstance(type, types.Function) and ev.pe is not None
     if len(arguments) != len(type.parameters):
@@ -650,7 +652,7 @@ def call_indirectly(ev: Evaluator, function: Value, arguments: list[Value], node
 
 
 def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value], node: syntax.Node) -> Value:
-    """Emits the body of the function that calls what a pointer points to: one test for each function there is."""
+    """Emit the body of the function that calls what a pointer points to: one test for each function there is."""
     assert ev.pe is not None
     builder, (pointer, *rest) = ev.code, arguments
 
@@ -672,7 +674,7 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
 
 
 def emit_function(ev: Evaluator, function: Callable, arguments: list[Value], frame: Frame | None = None) -> Value:
-    """Emits a whole function or task, whose arguments are SSA values."""
+    """Emit a whole function or task, whose arguments are SSA values."""
     frame = frame or Frame(function.module, function.node, is_root=True)
     with ev.framed(frame):
         for parameter, value in zip(function.node.parameters, arguments, strict=True):

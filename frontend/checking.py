@@ -12,17 +12,17 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note
 from . import types
-from .core import Evaluator, Mistyped, Unchecked
+from .comptime_known import reason
 from .emit import Builder, has_one_register
-from .late import reason
+from .evaluator import Evaluator, Mistyped, Unchecked
 from .types import Type
 from .values import VOID, Local, Split, Value
 
 
 def opaque(ev: Evaluator, local: Local) -> Value | None:
-    """Return a late variable's value as one of which only the type is known; None if it is not late, or not hidden."""
+    """Return the value of a variable that is not comptime-known as one of its type; None if it need not be hidden."""
     assert local.value is not None
-    if local.late is None or isinstance(local.type, types.Pointer) or not has_one_register(local.type):
+    if local.unknown_because is None or isinstance(local.type, types.Pointer) or not has_one_register(local.type):
         return None
     return unknown(ev, local.value.type)
 
@@ -58,7 +58,10 @@ def _aside(ev: Evaluator) -> Generator[None]:
 
 
 def check_untaken(ev: Evaluator, condition: syntax.Node, run: Function[[], object]) -> None:
-    """Check what a late condition rules out. Raises CslError for a mistake that is one whatever the values are."""
+    """Check the branch that a condition rules out although it is not comptime-known.
+
+    Raises CslError for a mistake that does not depend on values.
+    """
     if ev.builder is None or ev.is_checking or ev.pe is None or ev.frame.module.is_library:
         return
     text = reason(ev, condition)

@@ -36,7 +36,7 @@ class UnitClass:
     tiles: Tiles
 
     def select(self, index: NDArray[np.int64]) -> UnitClass:
-        """Some of the PEs."""
+        """Return some of the PEs."""
 
         def one(data: Any) -> Any:
             return _reduced(data.values[index]) if isinstance(data, Spread) else data
@@ -44,7 +44,7 @@ class UnitClass:
         return UnitClass(self.path, self.columns[index], self.rows[index], _mapped(self.params, one), self.tiles)
 
     def bindings(self, lanes: Lanes) -> dict[str, Value]:
-        """The params, their differing numbers as columns."""
+        """Return the params, their differing numbers as columns."""
 
         def one(data: Any) -> Any:
             return column(lanes, data.values) if isinstance(data, Spread) else data
@@ -59,7 +59,7 @@ def _is_number(type: Type) -> bool:
 
 
 def _differs(data: Any) -> bool:
-    """Whether there are numbers in this that are not the same on all PEs."""
+    """Return whether there are numbers in this that are not the same on all PEs."""
     if is_elements(data):
         return any(map(_differs, data))
     if isinstance(data, Value):
@@ -70,7 +70,7 @@ def _differs(data: Any) -> bool:
 
 
 def _mapped(value: Value, function: Any) -> Value:
-    """The value with a function applied to the data of each number in its structs, and in arrays that differ."""
+    """Return the value with a function applied to the data of each number in its structs, and in arrays that differ."""
     data = value.data
     if is_members(data):
         return Value(value.type, tuple(_mapped(member, function) for member in data))
@@ -86,13 +86,13 @@ def _mapped(value: Value, function: Any) -> Value:
 
 
 def _numbers(value: Value, found: list[Any]) -> list[Any]:
-    """The data of the numbers `_mapped` visits, in its order."""
+    """Return the data of the numbers `_mapped` visits, in its order."""
     _mapped(value, found.append)
     return found
 
 
 def _shape(value: Value) -> Any:
-    """What must be the same in all PEs of a class: everything but the numbers."""
+    """Return what must be the same in all PEs of a class: everything but the numbers."""
     if is_members(value.data):
         return (value.type, tuple(map(_shape, value.data)))
     if _is_number(value.type):
@@ -113,7 +113,7 @@ def _reduced(values: NDArray[Any]) -> Any:
 
 
 def group(tiles: list[Tiles]) -> list[UnitClass]:
-    """As few classes as the shapes of the params allow."""
+    """Return as few classes as the shapes of the params allow."""
     together: dict[Any, list[Tiles]] = {}
     for item in tiles:
         # One file is one program, by whatever path; what it imports is looked for beside it.

@@ -25,23 +25,23 @@ from . import (
     emit,
     expressions,
     linkage,
+    memcpy_resources,
     packing,
-    reserved,
     types,
 )
 from .blocks import run_whole
 from .builtins.exports import Export, Name, agree, host_element
 from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
-from .core import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .emit import Builder
+from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .frames import Frame
 from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
 from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
-from .search import SearchPath
+from .search_path import SearchPath
 from .values import Lanes, Split, Value, boolean, string
 
 load_rules()
@@ -112,7 +112,7 @@ def compile_layout(
     link_sections: Mapping[str, int] | None = None,
     notice: Function[[str], None] | None = None,
 ) -> CompiledLayout:
-    """Compiles a CSL program from its layout file.
+    """Compile a CSL program from its layout file.
 
     `params` and `colors` are what the command line gives to params of the layout file. `print` takes the lines of
     @comptime_print. `fp16_format` (f16, bf16, cb16) is the one type of 16-bit floats at run time, which @fp16()
@@ -178,7 +178,7 @@ class _Compiler:
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
         if session.imports_memcpy:
-            reserved.check_routes(session, [*ev.effects, *self.effects])
+            memcpy_resources.check_routes(session, [*ev.effects, *self.effects])
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
             session.warnings.append(
@@ -228,7 +228,7 @@ class _Compiler:
         return ev, module
 
     def _is_code(self, ev: Evaluator) -> bool:
-        """Whether the layout file is the code of PEs too; its comptime blocks are theirs then."""
+        """Return whether the layout file is the code of PEs too; its comptime blocks are theirs then."""
         paths = {effect.arguments[0].path for effect in ev.effects if effect.name == "tile"}
         return any(path.samefile(self.path) for path in paths)
 
@@ -261,7 +261,7 @@ class _Compiler:
                 expressions.resolve(ev, found, found.node)
 
     def _all_params(self, ev: Evaluator, module: Module) -> dict[str, Any]:
-        """Every param of the layout file that has a number, truth value or string, given or by default."""
+        """Return every param of the layout file that has a number, truth value or string, given or by default."""
         result: dict[str, Any] = dict(self.params)
         for name, found in module.globals.items():
             value = found.value
@@ -317,9 +317,9 @@ class _Compiler:
         operations = bodies.emit()
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
-        reserved.check_pe(ev, pe)
-        for late in pe.effects:
-            self.routers.add(late)
+        memcpy_resources.check_pe(ev, pe)
+        for route in pe.effects:
+            self.routers.add(route)
         self.effects += pe.effects
         for stream in pe.host_streams:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
@@ -334,7 +334,7 @@ class _Compiler:
         return pe, op
 
     def _check_exports(self, exports: list[tuple[PeProgram, Export]]) -> None:
-        """Warns of names of the layout that no PE exports: the host has no use of them."""
+        """Warn of names of the layout that no PE exports: the host has no use of them."""
         have = {export.name for _, export in exports}
         for name in self.session.exports.values():
             if name.name not in have:
@@ -355,7 +355,7 @@ class _Bodies:
         self.finished: set[Any] = set()
 
     def elaborate(self) -> None:
-        """Imports and comptime blocks of all modules, those that turn up on the way too."""
+        """Import and comptime blocks of all modules, those that turn up on the way too."""
         ev = self.ev
         while self.done < len(ev.instances):
             module = ev.instances[self.done]
@@ -375,7 +375,7 @@ class _Bodies:
                         run_whole(ev, declaration.body.statements)
 
     def emit(self) -> list[Operation]:
-        """The operations of the PE, in order."""
+        """Return the operations of the PE, in order."""
         pe = self.pe
         check_ids(self.ev)
         while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
@@ -406,10 +406,10 @@ class _Bodies:
                         pe.unblock_queue(self.ev, number, node)
         pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
-        return [*pe.operations, *pe.late, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
+        return [*pe.operations, *pe.initializers, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
 
     def _initial(self) -> list[Operation]:
-        """What registers hold before the program starts."""
+        """Return what registers hold before the program starts."""
         pe, ev = self.pe, self.ev
         if not pe.initial_loads:
             return []
@@ -468,14 +468,14 @@ class _Bodies:
         return op
 
     def _emit(self, key: str | tuple[wse.TaskKind, int]) -> None:
-        """Emits what is exported under a name, or bound to an id."""
+        """Emit what is exported under a name, or bound to an id."""
         if isinstance(key, str):
             self._function(self.pe.exports[key])
         else:
             self._task(key)
 
     def _function(self, export: Export) -> None:
-        """Emits an exported function."""
+        """Emit an exported function."""
         function = export.function
         if function is None:
             return
@@ -545,7 +545,7 @@ def _backing_integer(type: types.Type) -> types.Type:
 
 
 def _unsigned(parameters: Sequence[types.Type]) -> list[int]:
-    """The positions of the parameters that are unsigned integers."""
+    """Return the positions of the parameters that are unsigned integers."""
     held = [p.underlying if isinstance(p, types.Enum) else _backing_integer(p) for p in parameters]
     return [position for position, type in enumerate(held) if isinstance(type, types.Int) and not type.signed]
 
@@ -576,7 +576,7 @@ def _fresh(name: str, names: set[str]) -> str:
 
 
 def _from_command_line(name: str, given: Any) -> Value:
-    """A param's value as the command line writes it: a number, `true`, `false`, or else a string."""
+    """Return a param's value as the command line writes it: a number, `true`, `false`, or else a string."""
     if isinstance(given, bool):
         return boolean(given)
     if isinstance(given, int):

@@ -15,8 +15,8 @@ from ..csl import syntax
 from . import types
 from .addresses import byte_address
 from .conversion import common_type
-from .core import Evaluator
 from .emit import Builder, has_one_register, scalar
+from .evaluator import Evaluator
 from .types import Type
 from .values import Address, Local, Value, Words, is_members, is_ssa
 
@@ -45,7 +45,7 @@ class Leaf:
 
 
 def leaves(value: Value) -> list[Leaf]:
-    """What a value is made of at run time."""
+    """Return the scalars a value consists of at run time."""
     data = value.data
     if is_members(data):
         return [leaf for member in data for leaf in leaves(member)]
@@ -57,7 +57,7 @@ def leaves(value: Value) -> list[Leaf]:
 
 
 def rebuild(value: Value, data: list[Any]) -> Value:
-    """A value like `value` made of other leaves' data; takes them off the front of the list."""
+    """Return a value like `value` made of other leaves' data; takes them off the front of the list."""
     if is_members(value.data):
         return Value(value.type, tuple(rebuild(member, data) for member in value.data))
     if isinstance(value.type, types.Array):
@@ -80,7 +80,7 @@ def _same_buffer(one: Any, other: Any) -> bool:
 
 
 def _materialize(ev: Evaluator, leaf: Leaf, node: syntax.Node) -> SSAValue:
-    """A leaf as an SSA value; an address as its word."""
+    """Return a leaf as an SSA value; an address as its word."""
     if isinstance(leaf.data, Address):
         return byte_address(ev, leaf.data)
     if has_one_register(leaf.type):
@@ -101,7 +101,7 @@ def registers(ev: Evaluator, value: Value, node: syntax.Node) -> list[SSAValue]:
 
 
 def zero(type: Type) -> Any:
-    """The data of a variable that has not been given a value."""
+    """Return the data of a variable that has not been given a value."""
     match type:
         case types.Pointer():
             return Address(None, 0, 1, 0)
@@ -169,7 +169,7 @@ def branch(
     otherwise: Function[[], Value],
     node: syntax.Node,
 ) -> Value:
-    """Emits `if`: both sides are evaluated, and what they made of each variable and of the value is merged."""
+    """Emit `if`: both sides are evaluated, and what they made of each variable and of the value is merged."""
     builder = ev.code
     start: _Start = {id(local): (local, local.value) for local in ev.live}
     first, second = _side(ev, then, start), _side(ev, otherwise, start)
@@ -196,7 +196,7 @@ def branch(
 
 
 def _side(ev: Evaluator, run: Function[[], Value], start: _Start) -> _Side:
-    """Evaluates one side of a branch; the variables are then as before it again."""
+    """Evaluate one side of a branch; the variables are then as before it again."""
     builder, block = ev.code, Block()
     builder.enter(block)
     ev.branches += 1
@@ -212,7 +212,7 @@ def _side(ev: Evaluator, run: Function[[], Value], start: _Start) -> _Side:
 
 
 def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merge]:
-    """The variables that a side has changed, with what each side made of them."""
+    """Return the variables that a side has changed, with what each side made of them."""
     merges: list[_Merge] = []
     for key in dict.fromkeys([*first.changed, *second.changed]):
         local, before = start[key]
@@ -223,7 +223,7 @@ def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merg
 
 
 def _with_one_type(ev: Evaluator, merge: _Merge, first: _Side, second: _Side, node: syntax.Node) -> _Merge:
-    """What two breaks give a block, as their common type (Syntax, Blocks): each is converted where it is computed."""
+    """Return the values of two breaks as their common type (Syntax, Blocks), each converted where it is computed."""
     one, other = merge.one.type, merge.other.type
     if one == other or not (types.is_numeric(one) and types.is_numeric(other)):
         return merge
@@ -234,7 +234,7 @@ def _with_one_type(ev: Evaluator, merge: _Merge, first: _Side, second: _Side, no
 
 
 def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> Value | _Merge:
-    """The value of a branch, where it need not be merged: one side never gives one, or there is none."""
+    """Return the value of a branch, where it need not be merged: one side never gives one, or there is none."""
     one, other = first.value, second.value
     if one.type is types.UNDEFINED or first.has_left:
         return other
@@ -250,7 +250,7 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
 
 
 def _converted(ev: Evaluator, value: Value, block: Block, type: Type, node: syntax.Node) -> Value:
-    """A value of a side of a branch as another type, which is computed on that side."""
+    """Return a value of a side of a branch as another type, which is computed on that side."""
     ev.code.enter(block)
     try:
         return ev.coerce(value, type, node)
@@ -267,7 +267,7 @@ def _merged_leaves(
     outputs: list[tuple[SSAValue, SSAValue]],
     node: syntax.Node,
 ) -> list[Any]:
-    """The data of each leaf after a branch; what differs is added to the results of `if`."""
+    """Return the data of each leaf after a branch; what differs is added to the results of `if`."""
     one, other = leaves(merge.one), leaves(merge.other)
     is_descriptor = isinstance(merge.one.type, types.Descriptor)
     if len(one) != len(other) or (is_descriptor and not merge.one.data.like(merge.other.data)):
@@ -283,7 +283,7 @@ def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
 
 
 def _has_left(ev: Evaluator, changed: dict[int, Value | None]) -> bool:
-    """Whether a side has certainly set one of the flags that tell of a jump."""
+    """Return whether a side has certainly set one of the flags that tell of a jump."""
     values = (changed.get(id(flag)) for flag in ev.frame.flags())
     return any(value is not None and value.data is True for value in values)
 
@@ -370,7 +370,7 @@ class _Carried:
         return _materialize(self.ev, leaf, self.node)
 
     def put(self, values: Sequence[SSAValue]) -> None:
-        """Gives the variables the values of a block's arguments or of the loop's results."""
+        """Give the variables the values of a block's arguments or of the loop's results."""
         data: dict[int, list[Any]] = {}
         for (number, position, leaf), value in zip(self.slots, values, strict=True):
             restored: Any = value
@@ -384,7 +384,7 @@ class _Carried:
             self.candidates[number].value = rebuild(shape, items)
 
     def take(self) -> list[SSAValue]:
-        """What the variables hold now. Raises _General if a pointer has left its buffer."""
+        """Return what the variables hold now. Raises _General if a pointer has left its buffer."""
         values: list[SSAValue] = []
         for number, position, leaf in self.slots:
             value, shape = self.candidates[number].value, self.shapes[number]
@@ -400,7 +400,7 @@ class _Carried:
 
 
 def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -> None:
-    """Emits a loop, again for each pointer that turns out to leave its buffer in it."""
+    """Emit a loop, again for each pointer that turns out to leave its buffer in it."""
     general: set[tuple[int, int]] = set()
     while True:
         before = [(local, local.value) for local in ev.live]
@@ -432,7 +432,7 @@ def loop(
     body: Function[[], None],
     node: syntax.Node,
 ) -> None:
-    """Emits a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
+    """Emit a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
     builder = ev.code
 
     def once(general: set[tuple[int, int]]) -> None:
@@ -460,7 +460,7 @@ def counted(
     body: Function[[SSAValue], None],
     node: syntax.Node,
 ) -> None:
-    """Emits a loop over a range that nothing jumps out of; `body` gets the number it counts."""
+    """Emit a loop over a range that nothing jumps out of; `body` gets the number it counts."""
     builder = ev.code
 
     def once(general: set[tuple[int, int]]) -> None:

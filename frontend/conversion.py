@@ -14,8 +14,8 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..operations import integers
 from . import emit, types
-from .core import Evaluator
 from .emit import scalar
+from .evaluator import Evaluator
 from .registry import COERCIONS
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits, rounded
@@ -24,14 +24,14 @@ from .values import Address, Callable, Column, Value, element_of, is_elements, i
 
 
 def show(data: Any) -> str:
-    """A number in a message."""
+    """Return a number in a message."""
     if isinstance(data, bool):
         return "true" if data else "false"
     return str(data)
 
 
 def extremes(data: Any) -> tuple[Any, Any]:
-    """The least and the greatest of a known number over all lanes."""
+    """Return the least and the greatest of a known number over all lanes."""
     if isinstance(data, Column):
         if data.values.dtype == object:
             return min(data.values), max(data.values)
@@ -40,7 +40,7 @@ def extremes(data: Any) -> tuple[Any, Any]:
 
 
 def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node) -> Value | None:
-    """A known integer that fits, or one of a type all of whose numbers fit."""
+    """Return a known integer that fits, or one of a type all of whose numbers fit."""
     source = value.type
     if types.is_integer(source) and not is_ssa(value.data):
         low, high = extremes(value.data)
@@ -53,8 +53,8 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
             "use a wider type, or @as to keep the low bits",
         )
     if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
-        if not ev.session.widening_told:
-            ev.session.widening_told = True
+        if not ev.session.widening_reported:
+            ev.session.widening_reported = True
             ev.warn(
                 node,
                 f"'{source}' becomes '{type}' by itself, as in SDK 2.10 but not in SDK 1.4; write @as({type}, ...) for "
@@ -65,7 +65,7 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
 
 
 def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node) -> Value | None:
-    """A `comptime_float`, which is rounded, or a float of fewer bits."""
+    """Return a `comptime_float`, which is rounded, or a float of fewer bits."""
     source = value.type
     if source is types.COMPTIME_FLOAT:
         fitted = ev.fitted(type, value.data)
@@ -91,7 +91,7 @@ def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Nod
 
 
 def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node) -> Value | None:
-    """An array of the same extents, element by element; data that stands in it several times is converted once."""
+    """Return an array of the same extents, element by element; data that occurs several times is converted once."""
     source = value.type
     if not isinstance(source, types.Array) or source.dims != type.dims or not is_elements(value.data):
         return None
@@ -103,7 +103,7 @@ def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node)
 
 
 def _to_function(ev: Evaluator, value: Value, type: types.Function, node: syntax.Node) -> Value | None:
-    """A function of the same signature, its parameters' names aside."""
+    """Return a function of the same signature, its parameters' names aside."""
     source = value.type
     if not isinstance(source, types.Function) or len(source.parameters) != len(type.parameters):
         return None
@@ -114,7 +114,7 @@ def _to_function(ev: Evaluator, value: Value, type: types.Function, node: syntax
 
 
 def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Node) -> Value | None:
-    """An anonymous struct as another one, its fields in any order."""
+    """Return an anonymous struct as another one, its fields in any order."""
     source = value.type
     if not isinstance(source, types.Struct) or source.origin is not None or bool(source.names) != bool(type.names):
         return None
@@ -135,20 +135,20 @@ def _to_struct(ev: Evaluator, value: Value, type: types.Struct, node: syntax.Nod
 
 
 def check_addressable(ev: Evaluator, function: Value, node: syntax.Node) -> None:
-    """Raises CslError for an `inline` function, which has no address (Syntax, inline fn)."""
+    """Raise CslError for an `inline` function, which has no address (Syntax, inline fn)."""
     if isinstance(function.data, Callable) and function.data.node.inlining == "inline":
         ev.fail(node, f"'{function.data.name}' is 'inline', so it has no address; declare it without 'inline'")
 
 
 def _member_node(node: syntax.Node, name: str) -> syntax.Node:
-    """Where a field is given, if it is in the text here."""
+    """Return where a field is given, if it is in the text here."""
     if isinstance(node, syntax.Aggregate):
         return next((member.value for member in node.members if member.name == name), node)
     return node
 
 
 def _to_pointer(ev: Evaluator, value: Value, type: types.Pointer, node: syntax.Node) -> Value | None:
-    """A pointer with a wider type: to what is constant, to many elements, to an array of one, to anything."""
+    """Return a pointer with a wider type: to what is constant, to many elements, to an array of one, to anything."""
     source = value.type
     if isinstance(source, types.Function) and type.const and not type.many and type.target == source:
         check_addressable(ev, value, node)
@@ -182,14 +182,14 @@ COERCIONS.update(
 
 
 def extend(ev: Evaluator, data: Any, source: types.Int, bits: int) -> Any:
-    """An integer's data in another width: run-time values are extended or cut, known ones stay."""
+    """Return an integer's data in another width: run-time values are extended or cut, known ones stay."""
     if is_ssa(data):
         return ev.code.extend(data, source, bits)
     return data
 
 
 def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> tuple[Value, Value]:
-    """Two operands with their common type. Raises CslError if they have none."""
+    """Return two operands with their common type. Raise CslError if they have none."""
     if left.type is right.type:
         return left, right
     type = common_type(ev, left, right, node)
@@ -199,7 +199,7 @@ def peer(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> tuple[V
 
 
 def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Type | None:
-    """The type that two values both convert to; None for pointers, which are taken as they are.
+    """Return the type that two values both convert to; None for pointers, which are taken as they are.
 
     Raises CslError if there is none.
     """
@@ -267,7 +267,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
 
 
 def as_wanted(ev: Evaluator, value: Value, want: Type | None, node: syntax.Node) -> Value:
-    """A value that a branch or block gives, as the type that its receiver wants, so that all of them agree."""
+    """Return a value that a branch or block gives, as the type that its receiver wants, so that all of them agree."""
     if want is None or value.type in (types.VOID, types.UNDEFINED):
         return value
     if isinstance(want, types.Cast):
@@ -319,7 +319,7 @@ def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node
 
 
 def _within(builder: emit.Builder, type: types.Int, value: SSAValue) -> SSAValue:
-    """A number that ends at the limits of its type."""
+    """Return a number that ends at the limits of its type."""
     if not type.is_narrow:
         return value
     highest = builder.constant(type, type.highest)
@@ -385,7 +385,7 @@ def check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) ->
 
 
 def describe(value: Value) -> str:
-    """A value as @comptime_print shows it."""
+    """Return a value as @comptime_print shows it."""
     data: Any = value.data
     type = value.type
     if isinstance(data, Column):
@@ -432,7 +432,7 @@ def _same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
 
 
 def equal(left: Value, right: Value) -> Any:
-    """Whether two known values that are no scalars are the same."""
+    """Return whether two known values that are no scalars are the same."""
     one: Any = left.data
     other: Any = right.data
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):

@@ -34,7 +34,7 @@ class MemoryDescriptor:
         return _known(self.address.offset, self.address.base, *self.strides, *self.extents)
 
     def parts(self) -> list[Any]:
-        """The fields that may change at run time, all i16; those of a mem4d DSD as if it had all its dimensions."""
+        """Return the fields that may change at run time, all i16; of a mem4d DSD, those of all its dimensions."""
         missing = MAX_DIMENSIONS - len(self.strides) if self.multidimensional else 0
         # A dimension that never advances; its stride is where an operation leaves off (DSR-067).
         return [self.address, *self.strides, *self.strides[-1:] * missing, *(1,) * missing, *self.extents]
@@ -52,7 +52,7 @@ class MemoryDescriptor:
         return replace(self, address=parts[0], strides=strides, extents=extents)
 
     def like(self, other: object) -> bool:
-        """Whether the fields that cannot change at run time are the same."""
+        """Return whether the fields that cannot change at run time are the same."""
         return (
             isinstance(other, MemoryDescriptor)
             and self.multidimensional == other.multidimensional

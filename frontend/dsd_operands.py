@@ -13,8 +13,8 @@ from ..operations import dsd_table
 from . import emit, types
 from .addresses import array_at, byte_address
 from .conversion import extend
-from .core import Evaluator
 from .descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .evaluator import Evaluator
 from .packing import bitcast
 from .types import Type
 from .values import Address, Column, Value, is_ssa
@@ -25,7 +25,7 @@ def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:
 
 
 def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, in_register: bool = False) -> SSAValue:
-    """A descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
+    """Return a descriptor as a value of the `dsd` dialect, with elements of the operation's type."""
     builder = ev.code
     assert ev.pe is not None
     builder.at(ev.source, node.start)
@@ -95,7 +95,7 @@ def field(ev: Evaluator, item: Any) -> Any:
 
 
 def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
-    """A scalar variable as a memref without dimensions."""
+    """Return a scalar variable as a memref without dimensions."""
     mlir = emit.scalar(element)
     buffer = where.buffer
     if (
@@ -112,7 +112,7 @@ def scalar_at(ev: Evaluator, where: Address, element: Type) -> SSAValue:
 def scalar_operand(
     ev: Evaluator, value: Value, needed: Type, row: dsd_table.DsdOperation, node: syntax.Node
 ) -> SSAValue:
-    """A scalar source with the type the operation takes; integers and moves care for the width only."""
+    """Return a scalar source with the type the operation takes; integers and moves care for the width only."""
     type = value.type
     if isinstance(type, types.Enum):
         value, type = Value(type.underlying, value.data), type.underlying

@@ -39,13 +39,13 @@ _FLOATS: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type(), "
 
 @lru_cache(maxsize=64)
 def integer(bits: int) -> IntegerType:
-    """The type of integers of so many bits."""
+    """Return the type of integers of so many bits."""
     return IntegerType(bits)
 
 
 @lru_cache(maxsize=1024)
 def array(element: Attribute, shape: tuple[int, ...]) -> MemRefType:
-    """The type of memory with elements of an MLIR type."""
+    """Return the type of memory with elements of an MLIR type."""
     return MemRefType(element, shape)
 
 
@@ -55,12 +55,12 @@ def _place(path: str, line: int, column: int) -> FileLineColLoc:
 
 
 def place(source: Source, start: int) -> FileLineColLoc:
-    """A place in a source, for an operation."""
+    """Return a place in a source, for an operation."""
     return _place(source.path, *source.line_and_column(start))
 
 
 def scalar(type: Type) -> Attribute:
-    """The type of an SSA value that holds a scalar."""
+    """Return the type of an SSA value that holds a scalar."""
     match type:
         case types.Int():
             return integer(type.carrier)
@@ -75,7 +75,7 @@ def scalar(type: Type) -> Attribute:
 
 
 def stored(type: Type) -> Type:
-    """The type a scalar has in memory: an integer of as many bits as its bytes have."""
+    """Return the type a scalar has in memory: an integer of as many bits as its bytes have."""
     match type:
         case types.Int(signed=signed) if type.is_narrow:
             return types.Int(type.carrier, signed)
@@ -90,12 +90,12 @@ def stored(type: Type) -> Type:
 
 
 def memref(element: Type, *extents: int) -> MemRefType:
-    """The type of memory with elements of a scalar type."""
+    """Return the type of memory with elements of a scalar type."""
     return array(scalar(stored(element)), extents)
 
 
 def has_one_register(type: Type) -> bool:
-    """Whether a value is one SSA value."""
+    """Return whether a value is one SSA value."""
     return isinstance(type, types.Int | types.Float | types.Enum | types.Identifier | types.Pointer) or (
         type is types.BOOL
     )
@@ -122,11 +122,11 @@ class Builder:
         return op
 
     def value(self, op: Operation) -> SSAValue:
-        """Appends an operation with one result, and gives that."""
+        """Append an operation with one result, and gives that."""
         return self(op).results[0]
 
     def enter(self, block: Block) -> None:
-        """Appends to an inner block until `leave`."""
+        """Append to an inner block until `leave`."""
         self._blocks.append(block)
         self._entered.append(block)
         self.block = block
@@ -136,7 +136,7 @@ class Builder:
         self.block = self._blocks[-1]
 
     def mark(self) -> tuple[int, int]:
-        """The blocks around what is appended now, and those entered so far, to go back to."""
+        """Return the blocks around what is appended now, and those entered so far, to go back to."""
         return len(self._blocks), len(self._entered)
 
     def go_back(self, mark: tuple[int, int], block: Block, last: Operation | None) -> None:
@@ -159,7 +159,7 @@ class Builder:
         }
 
     def constant(self, type: Type, number: Any) -> SSAValue:
-        """A number as an SSA value, one for all uses in a block and those inside it."""
+        """Return a number as an SSA value, one for all uses in a block and those inside it."""
         mlir = scalar(type)
         return self.raw_constant(mlir, number)
 
@@ -167,7 +167,7 @@ class Builder:
         return self.once((mlir, repr(number)), lambda: _constant(mlir, number))
 
     def once(self, key: Any, make: Callable[[], Operation]) -> SSAValue:
-        """The result of an operation without effects, one for all uses in a block and those inside it."""
+        """Return the result of an operation without effects, one for all uses in a block and those inside it."""
         for block in self._blocks:
             known = self._known.get((block, key))
             if known is not None:
@@ -179,7 +179,7 @@ class Builder:
         return self.once(("index", value), lambda: arith.IndexCastOp(value, IndexType()))
 
     def extend(self, value: SSAValue, source: types.Int, bits: int) -> SSAValue:
-        """An integer held by as many bits, its value kept if it gets more."""
+        """Return an integer held by as many bits, its value kept if it gets more."""
         have, want = source.carrier, types.Int(bits, source.signed).carrier
         if have == want:
             return value
@@ -258,7 +258,7 @@ def _predicate(name: str) -> Attribute:
 
 
 def wrapped(builder: Builder, type: Type, value: SSAValue) -> SSAValue:
-    """The bits of an integer type, extended to what holds it at run time."""
+    """Return the bits of an integer type, extended to what holds it at run time."""
     if not isinstance(type, types.Int) or not type.is_narrow:
         return value
     if not type.signed:

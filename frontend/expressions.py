@@ -15,10 +15,10 @@ from ..targets.wavelets import EXTENTS
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .addresses import HeldAddress, linear, moved
 from .checking import check_untaken
+from .comptime_known import warn as warn_of_late
 from .conversion import as_wanted, cast, check_addressable, equal, extremes, peer
-from .core import Evaluator, Unchecked, suggestion
+from .evaluator import Evaluator, Unchecked, suggestion
 from .frames import Break, Continue, Frame, Return
-from .late import warn as warn_of_late
 from .modules import Global, Module
 from .places import Held, Memory, Overlay, Place, Temporary, index_word
 from .registry import BUILTINS, EXPRESSIONS, Where, check_count, check_place, expression, place
@@ -123,13 +123,13 @@ class GlobalVariable(Memory):
         return super().load(ev, node)
 
     def initial(self) -> Value:
-        """What the variable holds when the program starts."""
+        """Return what the variable holds when the program starts."""
         value = self.variable.value
         return Value(self.type, control.zero(self.type)) if value is None else value
 
 
 def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
-    """What a global name stands for, resolving it first."""
+    """Return what a global name stands for, resolving it first."""
     declaration = found.node
     if isinstance(declaration, syntax.Function):
         function = Callable(found.module, declaration)
@@ -151,7 +151,7 @@ def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
 
 
 def resolve(ev: Evaluator, found: Global, node: syntax.Node) -> None:
-    """Finds the type and the initial value of a global, whatever the order of the text."""
+    """Find the type and the initial value of a global, whatever the order of the text."""
     if found.type is not None:
         return
     declaration = found.node
@@ -214,7 +214,7 @@ def _check_variable(ev: Evaluator, declaration: syntax.Variable, type: Type) -> 
 
 
 def _bound(ev: Evaluator, value: Value, type: Type, declaration: syntax.Variable) -> Value:
-    """What a param is given, in its own type: numbers convert if they fit."""
+    """Return the value a param is given, in its own type: numbers convert if they fit."""
     source = value.type
     if type is types.COLOR and (types.is_integer(source) or source is type):
         count = ev.session.target.routable_colors
@@ -268,12 +268,12 @@ def _warn_of_pointer(ev: Evaluator, node: syntax.Node, type: types.Pointer, part
 
 
 def _as_address(data: Any) -> Address:
-    """A pointer's data; what was loaded from memory is a word."""
+    """Return a pointer's data; what was loaded from memory is a word."""
     return data if isinstance(data, Address) else Address(None, 0, 1, data)
 
 
 def _function_at(data: Any) -> Any:
-    """The function a pointer's data stands for: itself, or its number at run time."""
+    """Return the function a pointer's data stands for: itself, or its number at run time."""
     return data.base if isinstance(data, Address) else data
 
 
@@ -295,14 +295,14 @@ def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
 
 
 def _pointee(ev: Evaluator, data: Any, type: types.Pointer, node: syntax.Node) -> Place:
-    """What a pointer points to."""
+    """Return what a pointer points to."""
     if isinstance(data, HeldAddress):
         return _held(ev, data, type, node)
     return Memory(_as_address(data), type.target, type.const)
 
 
 def _held(ev: Evaluator, where: HeldAddress, type: types.Pointer, node: syntax.Node) -> Place:
-    """What a pointer of a type points to at compile time: the variable, or its bytes as a value of another type."""
+    """Return the place a pointer of a type points to at compile time: the variable, or its bytes as another type."""
     held = where.place
     if held is None or where.offset != 0:
         ev.fail(node, "this pointer leaves the variable it was made from, which exists at compile time only")
@@ -556,7 +556,7 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
             ev.fail(node.right, f"'{node.operator}' needs a 'bool', not '{value.type}'")
         return value
 
-    if ev.session.facts.is_plain(node.right):
+    if ev.session.analyses.is_plain(node.right):
         right = right_side()
         if not is_ssa(right.data):
             return boolean(stop if ev.truth(right, node.right) == stop else condition)
@@ -699,7 +699,7 @@ def _struct_type(ev: Evaluator, node: syntax.StructType, want: Type | None) -> V
 
 
 def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Record, field: Type) -> None:
-    """Raises CslError if a field's type has no bits, as what is packed, shared or a variant must have."""
+    """Raise CslError if a field's type has no bits, as what is packed, shared or a variant must have."""
     if type.layout == "packed" and types.bit_width(field) is None:
         ev.fail(member, f"a '{field}' cannot be packed; use numbers, bool, enums, pointers and what is itself packed")
     if type.layout == "extern" and not linkage.is_shareable(field):
@@ -709,7 +709,7 @@ def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Rec
 
 
 def _has_words(type: Type) -> bool:
-    """Whether a value can be put together again from its words."""
+    """Return whether a value can be put together again from its words."""
     if isinstance(type, types.Array):
         return _has_words(type.element)
     if isinstance(type, types.Record):
@@ -764,7 +764,7 @@ def _any_type(ev: Evaluator, node: syntax.AnyType, want: Type | None) -> Value:
 
 
 def body(ev: Evaluator, node: syntax.Node, want: Type | None = None) -> Value:
-    """The value of a branch: a statement has none."""
+    """Return the value of a branch: a statement has none."""
     rule = EXPRESSIONS.get(type(node))
     if rule is None:
         ev.execute(node)
@@ -778,7 +778,7 @@ def _if(ev: Evaluator, node: syntax.If, want: Type | None) -> Value:
 
 
 def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> Value:
-    """The chain of conditions from one on; a chain of known conditions costs no recursion."""
+    """Return the chain of conditions from one on; a chain of known conditions costs no recursion."""
     for position in range(first, len(node.branches)):
         link = node.branches[position]
         condition = ev.truth(ev.expr(link.condition), link.condition)
@@ -928,7 +928,7 @@ def _asm(ev: Evaluator, node: syntax.Asm, want: Type | None) -> Value:
 
 @expression(syntax.TensorAccess)
 def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) -> Value:
-    """A struct of what @get_dsd takes instead: `base_address`, `offset`, `stride` and `extent`."""
+    """Return a struct of what @get_dsd takes instead: `base_address`, `offset`, `stride` and `extent`."""
     extents = tuple(_extent(ev, extent) for extent in node.extents)
     if len(extents) != len(node.variables):
         ev.fail(node, f"{len(node.variables)} variables but {len(extents)} extents; give each variable one (DSD-058)")
@@ -966,7 +966,7 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
 
 
 def _numbers(type: Type, numbers: Sequence[int]) -> Value:
-    """A tuple of numbers."""
+    """Return a tuple of numbers."""
     return Value(types.Struct(None, (type,) * len(numbers)), tuple(Value(type, number) for number in numbers))
 
 

@@ -102,7 +102,7 @@ class Frame:
         return None
 
     def flags(self) -> list[Local]:
-        """What tells that control has left the statements being emitted."""
+        """Return the flags that say whether control has left the statements being emitted."""
         flags = [] if self.returned is None else [self.returned]
         for target in self.targets:
             flags.append(target.broken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..csl import syntax
 from ..csl.source import Note
 from . import types
-from .core import Evaluator
+from .evaluator import Evaluator
 from .frames import Frame
 from .modules import Global
 from .signatures import signature
@@ -14,7 +14,7 @@ from .values import Callable
 
 
 def linked_name(ev: Evaluator, found: Global) -> str:
-    """The symbol of a global: its linkname, or else its name, below that of its module unless it is shared."""
+    """Return the symbol of a global: its linkname, or else its name, below that of its module unless it is shared."""
     declaration = found.node
     if declaration.link_name is not None:
         with ev.at_compile_time(), ev.framed(Frame(found.module, comptime=True)):
@@ -25,7 +25,7 @@ def linked_name(ev: Evaluator, found: Global) -> str:
 
 
 def definition(ev: Evaluator, found: Global) -> Global:
-    """The exported global an extern one stands for. Raises CslError if there is none."""
+    """Return the exported global an extern one stands for. Raise CslError if there is none."""
     symbol = linked_name(ev, found)
     for module in ev.instances:
         for other in module.globals.values():
@@ -51,7 +51,7 @@ def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
 
 
 def check_function(ev: Evaluator, found: Global) -> None:
-    """Raises CslError for an exported function whose parameters or result cannot be shared."""
+    """Raise CslError for an exported function whose parameters or result cannot be shared."""
     declaration = found.node
     assert isinstance(declaration, syntax.Function)
     function = signature(ev, Callable(found.module, declaration), declaration)
@@ -63,7 +63,7 @@ def check_function(ev: Evaluator, found: Global) -> None:
 
 
 def is_shareable(type: Type) -> bool:
-    """Whether objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
+    """Return whether objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
     match type:
         case types.Int():
             return not type.is_narrow

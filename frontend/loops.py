@@ -11,9 +11,9 @@ from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from ..dialects import wse
-from . import control, emit, late, recursion, types
+from . import comptime_known, control, emit, recursion, types
 from .blocks import check_label, guarded, has_left
-from .core import Evaluator, Serial, split_lanes
+from .evaluator import Evaluator, Serial, split_lanes
 from .expressions import binary, body
 from .frames import Break, Continue, Target, flag
 from .places import Memory, Temporary, index_word
@@ -28,14 +28,14 @@ def _mine(jump: Break | Continue, label: str | None) -> bool:
 
 
 def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Local]:
-    """The variables of this function that a loop changes at run time."""
-    names = ev.session.facts.assigned(node)
+    """Return the variables of this function that a loop changes at run time."""
+    names = ev.session.analyses.assigned(node)
     found: list[Local] = []
     for name in sorted(names):
         local = ev.frame.find(name)
         if local is not None and local.mutable and not local.comptime and local.memory is None:
             found.append(local)
-    jumps = ev.session.facts.jumps(node)
+    jumps = ev.session.analyses.jumps(node)
     if syntax.Return in jumps and ev.frame.returned is not None:
         found.append(ev.frame.returned)
         if ev.frame.result is not None:
@@ -45,7 +45,7 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
             found.append(result)
         found += [local for loop in recursion.loops(ev) for local in loop.carried()]
     if syntax.Break in jumps or syntax.Continue in jumps:
-        labels = ev.session.facts.labels_left(node)
+        labels = ev.session.analyses.labels_left(node)
         for target in ev.frame.targets:
             if target is not ev.frame.targets[-1] and target.label not in labels:
                 # A jump without a label stays within the innermost loop.
@@ -88,7 +88,7 @@ def _emit_while(
     one: Function[[], None],
     advance: Function[[], None],
 ) -> None:
-    """Emits a loop: `one` iteration and then `advance` as long as `condition` holds and nothing has left the loop."""
+    """Emit a loop: `one` iteration and then `advance` as long as `condition` holds and nothing has left the loop."""
     target = Target(node.label, True, flag("broken"), flag("continued"))
     continued = target.continued
     assert continued is not None
@@ -114,7 +114,7 @@ def _emit_while(
             guarded(ev, left, advance, node)
 
     try:
-        mine = [*counters, target.broken] if ev.session.facts.jumps(node) else counters
+        mine = [*counters, target.broken] if ev.session.analyses.jumps(node) else counters
         control.loop(ev, _candidates(ev, node, mine), holds, whole, node)
     finally:
         ev.frame.targets.pop()
@@ -178,7 +178,7 @@ MAX_INLINED_ITERATIONS = 50
 
 
 def _check_iterations(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
-    """Raises CslError if an inline loop has more iterations than `--max-inlined-iterations` allows."""
+    """Raise CslError if an inline loop has more iterations than `--max-inlined-iterations` allows."""
     if ev.frame.module.is_library:
         return
     if isinstance(iterable.type, types.Range):
@@ -203,9 +203,9 @@ def _check_iterations(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
 
 
 def _for_inline(ev: Evaluator, node: syntax.For, iterable: Value) -> None:
-    """Emits the iterations of an `inline for` one after the other; what they count and their position are known."""
+    """Emit the iterations of an `inline for` one after the other; what they count and their position are known."""
     if isinstance(iterable.type, types.Range):
-        late.warn(ev, node.iterable)
+        comptime_known.warn(ev, node.iterable)
         values, counted = numbers(ev, iterable.data, node.iterable), iterable.type.element
         count = length(values)
 
@@ -256,7 +256,7 @@ def _bind(ev: Evaluator, name: syntax.Name | None, value: Value) -> None:
 
 
 def numbers(ev: Evaluator, data: RangeData, node: syntax.Node) -> range:
-    """A range known at compile time."""
+    """Return a range known at compile time."""
     start, stop, step = (ev.data(value, node, "the range") for value in (data.start, data.stop, data.step))
     if step == 0:
         ev.fail(node, "a range with step 0 never ends")
@@ -264,7 +264,7 @@ def numbers(ev: Evaluator, data: RangeData, node: syntax.Node) -> range:
 
 
 def length(values: range) -> int:
-    """How many numbers a range has; `len` takes none beyond 63 bits."""
+    """Return how many numbers a range has; `len` takes none beyond 63 bits."""
     return max(0, (values.stop - values.start + values.step - (1 if values.step > 0 else -1)) // values.step)
 
 
@@ -278,7 +278,7 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
         _bind(ev, node.element, Value(element, number))
         _bind(ev, node.index, Value(types.U16, ev.fitted(types.U16, position)))
 
-    if ev.in_layout and not ev.session.facts.jumps(node) - {syntax.Continue} and _together(ev, node, values, bind):
+    if ev.in_layout and not ev.session.analyses.jumps(node) - {syntax.Continue} and _together(ev, node, values, bind):
         return
     with ev.session.steps.loop(ev.source, node):
         for position, number in enumerate(values):
@@ -287,7 +287,7 @@ def _for_range(ev: Evaluator, node: syntax.For, element: Type, data: RangeData) 
 
 
 def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -> bool:
-    """One iteration at compile time; False after `break`."""
+    """Return one iteration at compile time; False after `break`."""
     ev.step(node)
     try:
         with ev.scope():
@@ -305,7 +305,7 @@ def _one_known(ev: Evaluator, node: syntax.For, element: Value, position: int) -
 
 
 def _together(ev: Evaluator, node: syntax.For | syntax.While, values: range, bind: Function[[Any, Any], None]) -> bool:
-    """Evaluates all iterations at once, those that part apart; False if one depends on another.
+    """Evaluate all iterations at once, those that part apart; False if one depends on another.
 
     `bind` declares the names of an iteration, given its number and its position.
     """
@@ -353,7 +353,7 @@ MAX_TOGETHER = 1 << 22
 
 
 def _while_together(ev: Evaluator, node: syntax.While) -> bool:
-    """Evaluates `while (i < n) : (i += 1)` of a layout like a loop over a range; False for another kind of loop."""
+    """Evaluate `while (i < n) : (i += 1)` of a layout like a loop over a range; False for another kind of loop."""
     condition, update = node.condition, node.update
     if not (
         isinstance(condition, syntax.Binary)
@@ -374,8 +374,8 @@ def _while_together(ev: Evaluator, node: syntax.While) -> bool:
         or counter.value is None
         or not types.is_integer(counter.type)
         or counter.depth != ev.lanes.depth
-        or ev.session.facts.jumps(node) - {syntax.Continue}
-        or ev.session.facts.assigned(node.body) & (named | {name})
+        or ev.session.analyses.jumps(node) - {syntax.Continue}
+        or ev.session.analyses.assigned(node.body) & (named | {name})
         or name in named
         or any(isinstance(inner, kinds) for part in (condition.right, update.value) for inner in syntax.walk(part))
     ):
@@ -417,8 +417,8 @@ def _for_range_emitted(ev: Evaluator, node: syntax.For, element: Type, data: Ran
 
 
 def _emit_range(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
-    """Emits a loop over a range, in the plainest form its bounds and jumps allow."""
-    jumps = ev.session.facts.jumps(node)
+    """Emit a loop over a range, in the plainest form its bounds and jumps allow."""
+    jumps = ev.session.analyses.jumps(node)
     if all(isinstance(value.data, int) for value in (data.start, data.stop, data.step)):
         values = numbers(ev, data, node.iterable)
         if values and not jumps:
@@ -459,7 +459,7 @@ def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range,
 
 
 def _position(ev: Evaluator, value: SSAValue, start: int, step: int) -> SSAValue:
-    """How often a loop has run, from the number it counts."""
+    """Return how often a loop has run, from the number it counts."""
     if start != 0:
         value = emit.binary(ev.code, "-", types.I16, value, ev.code.constant(types.I16, start))
     if step != 1:
@@ -515,7 +515,7 @@ def _counted_trips(ev: Evaluator, node: syntax.For, element: types.Int, data: Ra
 
 
 def _trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData) -> SSAValue:
-    """Emits how many numbers a range has: the difference of its ends by the step, rounded up."""
+    """Emit how many numbers a range has: the difference of its ends by the step, rounded up."""
     builder = ev.code
     builder.at(ev.source, node.iterable.start)
     # As unsigned numbers of as many bits as the machine has for the type, no difference of two of them overflows.
@@ -577,7 +577,7 @@ def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeDat
 
 
 def _reaches_its_end(element: types.Int, data: RangeData) -> bool:
-    """Whether a number that counts through a range, and once more, never wraps past the end."""
+    """Return whether a number that counts through a range, and once more, never wraps past the end."""
     start, stop, step = data.start.data, data.stop.data, data.step.data
     if not isinstance(step, int):
         return False

@@ -72,7 +72,7 @@ class Module:
     """The types of its functions, as far as they have been asked for."""
 
     def symbol(self, name: str) -> str:
-        """The name of a global in the compiled program (Modules, Binary symbol names)."""
+        """Return the name of a global in the compiled program (Modules, Binary symbol names)."""
         return f"{self.name}.{name}" if self.name else name
 
 
@@ -83,7 +83,7 @@ class Files:
         self._parsed: dict[str, syntax.File] = {}
 
     def parse(self, path: Path) -> syntax.File:
-        """The tree of a file. Raises LoomError if it cannot be read or is not CSL, CslError for its mistakes."""
+        """Return the tree of a file. Raise LoomError if it cannot be read or is not CSL, CslError for its mistakes."""
         key = os.path.realpath(path)
         file = self._parsed.get(key)
         if file is None:
@@ -117,7 +117,7 @@ def _is_like_csl(text: str, path: str) -> bool:
 
 
 def read(path: Path) -> str:
-    """The text of a CSL file. Raises LoomError if there is none or it is no text."""
+    """Return the text of a CSL file. Raise LoomError if there is none or it is no text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -12,13 +12,13 @@ from typing import Any
 from ..csl import syntax
 from . import emit, scalars, types
 from .conversion import bitcast_scalar, cast, check_width
-from .core import Evaluator
+from .evaluator import Evaluator
 from .types import Type
 from .values import Address, Callable, Value, Words, is_known, is_ssa
 
 
 def to_words(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
-    """The words of a struct or union, as they lie in memory."""
+    """Return the words of a struct or union, as they lie in memory."""
     assert isinstance(value.type, types.Record)
     words = [_ZERO] * types.words_used(value.type)
     put(ev, words, 0, value, node, packed=value.type.layout == "packed")
@@ -26,7 +26,7 @@ def to_words(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
 
 
 def from_words(ev: Evaluator, type: Type, words: list[Value], node: syntax.Node) -> Value:
-    """The value of a struct or union type that these words are."""
+    """Return the value of a struct or union type that these words are."""
     return get(ev, words, 0, type, node, packed=isinstance(type, types.Record) and type.layout == "packed")
 
 
@@ -39,14 +39,14 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
 
 
 def reinterpret(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
-    """A value that may stand in a packed struct as another such type of the same width."""
+    """Return a value that may stand in a packed struct as another such type of the same width."""
     words = [_ZERO] * (((types.bit_width(type) or 0) + 15) // 16)
     put(ev, words, 0, value, node, packed=True)
     return get(ev, words, 0, type, node, packed=True)
 
 
 def union(ev: Evaluator, type: types.Union, position: int, value: Value, node: syntax.Node) -> Value:
-    """A union with one of its variants given."""
+    """Return a union with one of its variants given."""
     words = [_ZERO] * types.words_used(type)
     put(ev, words, 0, value, node, packed=type.layout == "packed")
     data = Words(words)
@@ -55,7 +55,7 @@ def union(ev: Evaluator, type: types.Union, position: int, value: Value, node: s
 
 
 def variant(ev: Evaluator, value: Value, position: int, node: syntax.Node) -> Value:
-    """A variant of a union. Raises CslError if another one is known to be active and the bits mean nothing."""
+    """Return a variant of a union. Raise CslError if another one is known to be active and the bits mean nothing."""
     type = value.type
     assert isinstance(type, types.Union) and type.names is not None
     check_active(ev, value, position, node)
@@ -78,7 +78,7 @@ _ZERO = Value(types.U16, 0)
 
 
 def put(ev: Evaluator, words: list[Value], at: int, value: Value, node: syntax.Node, *, packed: bool) -> None:
-    """Puts a value into words that are zero there, from bit `at` on."""
+    """Put a value into words that are zero there, from bit `at` on."""
     packed = packed or _is_packed(value.type)
     match value.type:
         case types.Union():
@@ -117,7 +117,7 @@ def _put_pointer(ev: Evaluator, words: list[Value], at: int, value: Value, node:
 
 
 def _bits_of(ev: Evaluator, value: Value, node: syntax.Node, packed: bool) -> Value:
-    """A scalar as an unsigned integer."""
+    """Return a scalar as an unsigned integer."""
     type = value.type
     if isinstance(type, types.Enum):
         type = type.underlying
@@ -160,7 +160,7 @@ def replaced(
 
 
 def get(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax.Node, *, packed: bool) -> Value:
-    """The value of a type that begins at bit `at`."""
+    """Return the value of a type that begins at bit `at`."""
     packed = packed or _is_packed(type)
     match type:
         case types.Union():
@@ -217,12 +217,12 @@ def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.N
 
 
 def read_bytes(ev: Evaluator, whole: Value, offset: int, type: Type, node: syntax.Node) -> Value:
-    """The value of a type that the bytes of another value are, from byte `offset` on."""
+    """Return the value of a type that the bytes of another value are, from byte `offset` on."""
     return get(ev, _image(ev, whole, node), 8 * offset, type, node, packed=False)
 
 
 def with_bytes(ev: Evaluator, whole: Value, offset: int, value: Value, node: syntax.Node) -> Value:
-    """A value with the bytes from `offset` on replaced by those of another value."""
+    """Return a value with the bytes from `offset` on replaced by those of another value."""
     words = _image(ev, whole, node)
     for byte in range(offset, offset + types.size(value.type)):
         kept = Value(types.U16, 0xFF00 if byte % 2 == 0 else 0x00FF)
@@ -232,26 +232,26 @@ def with_bytes(ev: Evaluator, whole: Value, offset: int, value: Value, node: syn
 
 
 def _image(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
-    """The words of memory that a value of any type takes."""
+    """Return the words of memory that a value of any type takes."""
     words = [_ZERO] * ((types.size(value.type) + 1) // 2)
     put(ev, words, 0, value, node, packed=False)
     return words
 
 
 def word_of_bytes(ev: Evaluator, parts: list[Value], node: syntax.Node) -> Value:
-    """The word of one or two bytes, the low one first."""
+    """Return the word of one or two bytes, the low one first."""
     low, *high = [cast(ev, part, types.U16, node) for part in parts]
     return _or(ev, low, _shifted(ev, "<<", high[0], 8, node), node) if high else low
 
 
 def bytes_of_word(ev: Evaluator, word: Value, count: int, node: syntax.Node) -> list[Value]:
-    """The first one or two bytes of a word."""
+    """Return the first one or two bytes of a word."""
     word = _as_word(ev, word, node)
     return [cast(ev, _shifted(ev, ">>", word, 8 * number, node), types.U8, node) for number in range(count)]
 
 
 def _as_word(ev: Evaluator, word: Value, node: syntax.Node) -> Value:
-    """A word as a number."""
+    """Return a word as a number."""
     if not isinstance(word.data, Address | Callable):
         return word
     if ev.builder is None:

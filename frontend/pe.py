@@ -32,14 +32,14 @@ from ..dialects.machine.elements import memory_bytes
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
-from .core import Effect, Evaluator, Session
 from .descriptors import DESCRIPTORS
 from .emit import Builder, has_one_register, memref, place, scalar, stored
+from .evaluator import Effect, Evaluator, Session
 from .frames import Frame
 from .linkage import linked_name
 from .modules import Global, Module
 from .packing import to_words
-from .recursion import Standing, in_place
+from .recursion import OutlinedFunction, in_place
 from .scalars import bits as bits_of
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Lanes, Value, is_elements, is_ssa
@@ -97,7 +97,7 @@ class PeProgram:
         self.columns = columns
         self.rows = rows
         self.operations: list[Operation] = []
-        self.late: list[Operation] = []
+        self.initializers: list[Operation] = []
         """Operations that name buffers: after them."""
         self.fifos: list[Operation] = []
         self.initial_loads: list[tuple[Module, Callback]] = []
@@ -135,7 +135,7 @@ class PeProgram:
         """How much code the calls of each function have made that were emitted in place."""
         self.shared_functions: dict[tuple[int, int], str | None] = {}
         """The symbols of functions that stand by themselves; None for those that cannot."""
-        self.recursive: list[Standing] = []
+        self.recursive: list[OutlinedFunction] = []
         """Functions that call themselves otherwise than in tail position."""
         self.functions_emitted: list[Operation] = []
         self.sections: dict[str, list[tuple[int, int, wse.BufferOp]]] = {}
@@ -156,7 +156,7 @@ class PeProgram:
     # Names
 
     def unique(self, name: str) -> str:
-        """A symbol no other thing of this PE has."""
+        """Return a symbol no other thing of this PE has."""
         symbol, count = name, 1
         while symbol in self._symbols:
             count += 1
@@ -169,12 +169,12 @@ class PeProgram:
         self.operations.append(op)
 
     def color(self, number: int) -> str:
-        """The symbol of a color, which the program will declare."""
+        """Return the symbol of a color, which the program will declare."""
         self.colors.add(number)
         return color_symbol(number)
 
     def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
-        """Notes that the program uses a resource; what libraries use is theirs."""
+        """Record that the program uses a resource; what libraries use is theirs."""
         module = ev.frame.module
         while module.is_library and module.importer is not None and module.imported_at is not None:
             module, node = module.importer, module.imported_at
@@ -184,7 +184,7 @@ class PeProgram:
     # Memory
 
     def variable(self, ev: Evaluator, variable: Global) -> Address:
-        """The memory of a global variable."""
+        """Return the memory of a global variable."""
         declaration, type = variable.node, variable.type
         assert isinstance(declaration, syntax.Variable) and type is not None
         symbol = linked_name(ev, variable)
@@ -205,7 +205,7 @@ class PeProgram:
         return address
 
     def place_sections(self, ev: Evaluator) -> None:
-        """Gives the variables of link sections with an address theirs, one after the other as they are declared."""
+        """Give the variables of link sections with an address theirs, one after the other as they are declared."""
         ev.session.sections_used.update(self.sections)
         for section, start in ev.session.options.sections.items():
             end = start
@@ -219,7 +219,7 @@ class PeProgram:
                 end += end % 2
 
     def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
-        """Takes note of an exported variable; raises CslError if another has its symbol."""
+        """Record an exported variable; raise CslError if another has its symbol."""
         before = self.shared_symbols.setdefault(symbol, variable)
         if before is not variable:
             note = Note(before.module.file.source, before.node.start, before.node.end, "first here")
@@ -244,9 +244,9 @@ class PeProgram:
         ev.check_format(type, node, source)
         symbol = self.unique(name)
         element, count, unit = buffer_shape(type)
-        numbers, late = [0] * max(count, 1), []
+        numbers, initializers = [0] * max(count, 1), []
         if value is not None:
-            numbers, late = self._initial(ev, symbol, type, value, node)
+            numbers, initializers = self._initial(ev, symbol, type, value, node)
         buffer_type = memref(element, count) if count else memref(element)
         initial = None
         if any(numbers) or any(isinstance(n, float) for n in numbers):
@@ -254,41 +254,43 @@ class PeProgram:
         step = 4 if types.alignment(type) > types.size(stored(element)) else None
         op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
         self.add(op, source, node)
-        for extra in late:
+        for extra in initializers:
             extra.location = op.location
-        self.late += late
+        self.initializers += initializers
         return Address(Buffer(symbol, stored(element), count), 0, unit)
 
     def _initial(
         self, ev: Evaluator, symbol: str, type: Type, value: Value, node: syntax.Node
     ) -> tuple[list[Any], list[Operation]]:
-        """The numbers memory starts with, and what is known only after layout or differs from PE to PE."""
+        """Return the numbers memory starts with, and what is known only after layout or differs from PE to PE."""
         numbers: list[Any] = []
-        late: list[Operation] = []
+        initializers: list[Operation] = []
         if _is_flat(type):
             element = type.element if isinstance(type, types.Array) else type
             in_memory = stored(element)
             for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
-                numbers.append(self._number(in_memory, item, symbol, position, late))
-            return numbers, late
+                numbers.append(self._number(in_memory, item, symbol, position, initializers))
+            return numbers, initializers
         # A struct, a descriptor or what has 64 bits is kept as words, or as bytes if it may begin at any byte.
         element, count, unit = buffer_shape(type)
         image = _Image([0] * count, unit, self.state["lanes"])
         self._put(ev, type, value.data, 0, image, symbol, node)
-        return [self._number(element, item, symbol, position, late) for position, item in enumerate(image.items)], late
+        return [
+            self._number(element, item, symbol, position, initializers) for position, item in enumerate(image.items)
+        ], initializers
 
-    def _number(self, type: Type, item: Any, symbol: str, position: int, late: list[Operation]) -> Any:
+    def _number(self, type: Type, item: Any, symbol: str, position: int, initializers: list[Operation]) -> Any:
         if isinstance(item, Address):
             if item.buffer is None:
                 return item.base if isinstance(item.base, int) else 0
-            late.append(
+            initializers.append(
                 wse.InitializeOp(symbol, position, address_of=item.buffer.symbol, offset=item.offset * item.unit)
             )
             return 0
         if isinstance(item, Callable):
             return self.function_number(item)
         if isinstance(item, Column):
-            late.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
+            initializers.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
             return 0
         return item
 
@@ -339,13 +341,13 @@ class PeProgram:
         return found
 
     def constant_at(self, where: Address) -> Value | None:
-        """The whole constant that an address known at compile time points into; None if it is no constant's."""
+        """Return the whole constant that an address known at compile time points into; None if it is no constant's."""
         if where.buffer is None or is_ssa(where.offset):
             return None
         return self._constant_values.get(where.buffer.symbol)
 
     def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
-        """The memory of a local variable whose address is taken, or that is an array.
+        """Return the memory of a local variable whose address is taken, or that is an array.
 
         Each call of a function inside itself has its own.
         """
@@ -367,7 +369,7 @@ class PeProgram:
         return found
 
     def local_symbols(self, functions: Sequence[syntax.Function]) -> set[str]:
-        """The symbols of the memory of local variables of functions."""
+        """Return the symbols of the memory of local variables of functions."""
         wanted = {id(function) for function in functions}
         return {symbol for symbol, function in self._owners.items() if function in wanted}
 
@@ -380,7 +382,7 @@ class PeProgram:
         return found
 
     def descriptor_at(self, where: Address) -> Any:
-        """What is fixed of the descriptor a variable holds; None if nothing is known of it."""
+        """Return what is fixed of the descriptor a variable holds; None if nothing is known of it."""
         if where.buffer is None:
             return None
         if is_ssa(where.offset):
@@ -395,7 +397,7 @@ class PeProgram:
     # Numbers that differ from PE to PE
 
     def parameter(self, builder: Builder, type: Type, data: Column) -> SSAValue:
-        """A column's number on the PE, at run time."""
+        """Return a column's number on the PE, at run time."""
         mlir = scalar(type)
         if isinstance(type, types.Enum):
             return self.parameter(builder, type.underlying, data)
@@ -505,7 +507,7 @@ class PeProgram:
                 op.colors = ArrayAttr([wse.QueueColorAttr.get(self.color(color))])
 
     def _joined(self, id: int | None, color: int) -> str | None:
-        """The input queue that a color has already, where it is not the user who binds it to a queue: a data task and
+        """Return the input queue a color already has where the user does not bind it to one: a data task and
         the DSDs of one color read the same wavelets."""
         for (is_output, number, other), symbol in self._queues.items():
             if is_output or other != color or (number is not None and id is not None):
@@ -519,7 +521,7 @@ class PeProgram:
     # Functions
 
     def function_number(self, function: Callable) -> int:
-        """What a pointer to a function holds; never 0."""
+        """Return what a pointer to a function holds; never 0."""
         for number, other in enumerate(self.functions, start=1):
             if other.node is function.node and other.module is function.module:
                 return number
@@ -527,7 +529,7 @@ class PeProgram:
         return len(self.functions)
 
     def dispatcher(self, type: types.Function, called: FileLineColLoc | None) -> str:
-        """The symbol of the function that calls what a pointer of a type points to; `called` is where."""
+        """Return the symbol of the function that calls what a pointer of a type points to; `called` is where."""
         symbol = self.dispatchers.get(type)
         if symbol is None:
             symbol = self.dispatchers[type] = self.unique("call_pointer")
@@ -535,7 +537,7 @@ class PeProgram:
         return symbol
 
     def unblock_queue(self, ev: Evaluator, number: int, node: syntax.Node) -> None:
-        """Lets control wavelets of a color (WSE-2) or input queue (WSE-3) that has no data task start control tasks."""
+        """Let control wavelets of a color (WSE-2) or input queue (WSE-3) that has no data task start control tasks."""
         by_color = self.session.target.data_tasks_by_color
         found = [
             symbol
@@ -551,7 +553,7 @@ class PeProgram:
     # Tasks
 
     def task_symbol(self, ev: Evaluator, kind: wse.TaskKind, id: int, node: syntax.Node) -> str:
-        """The symbol of the task an id is bound to."""
+        """Return the symbol of the task an id is bound to."""
         binding = self.bindings.get((kind, id))
         if binding is None:
             ev.fail(node, f"no task is bound to {kind.value} task id {id}; bind one with @bind_{kind.value}_task")
@@ -563,12 +565,12 @@ def color_symbol(number: int) -> str:
 
 
 def location(source: Source, node: syntax.Node) -> FileLineColLoc:
-    """Where a node stands, for an operation."""
+    """Return the location of a node, for an operation."""
     return place(source, node.start)
 
 
 def buffer_shape(type: Type) -> tuple[Type, int, int]:
-    """How a value is kept in memory: the type of its elements, their number (0: one scalar), and bytes of each."""
+    """Return how a value is stored in memory: the type, number (0 for one scalar) and bytes of its elements."""
     if not _is_flat(type):
         element = types.U8 if types.alignment(type) == 1 else types.U16
         return element, max(1, types.size(type) // types.size(element)), types.size(element)
@@ -578,7 +580,7 @@ def buffer_shape(type: Type) -> tuple[Type, int, int]:
 
 
 def _is_flat(type: Type) -> bool:
-    """Whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
+    """Return whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
     element = type.element if isinstance(type, types.Array) else type
     return has_one_register(element) and types.size(element) <= 4
 
@@ -608,7 +610,7 @@ class _Image:
         return Column(item.lanes, change(item.values.astype(np.int64))) if isinstance(item, Column) else change(item)
 
     def _both(self, one: Any, other: Any) -> Any:
-        """The bits of two items, which have none in common."""
+        """Return the bits of two items, which have none in common."""
         if not isinstance(one, Column) and not isinstance(other, Column):
             return one | other
         values = [self.lanes.spread(item) if isinstance(item, Column) else item for item in (one, other)]
@@ -616,7 +618,7 @@ class _Image:
 
 
 def _words_of(type: Type, column: Column) -> list[Column]:
-    """The words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
+    """Return the words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
     patterns = [bits_of(type, number) for number in column.values.tolist()]
     return [
         Column(column.lanes, np.array([pattern >> (8 * position) & WORD_MASK for pattern in patterns], np.int64))
@@ -625,7 +627,7 @@ def _words_of(type: Type, column: Column) -> list[Column]:
 
 
 def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:
-    """Numbers as an attribute of a shape."""
+    """Number as an attribute of a shape."""
     element = type.get_element_type()
     tensor = TensorType(element, type.get_shape())
     if isinstance(element, IntegerType):

@@ -15,8 +15,8 @@ from .addresses import HeldAddress, indexed, moved, word_of
 from .arrays import copy_array, fill_array
 from .checking import opaque
 from .conversion import extend
-from .core import Evaluator, Serial
 from .emit import has_one_register, scalar, stored
+from .evaluator import Evaluator, Serial
 from .modules import Global
 from .types import Type
 from .values import Address, Callable, Column, Local, Value, element_of, is_elements, is_ssa, kept_of, known
@@ -38,7 +38,7 @@ class Place:
         ev.fail(node, "this is no variable; nothing can be assigned to it")
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
-        """The element at a linear index: a number, or an i16 at run time."""
+        """Return the element at a linear index: a number, or an i16 at run time."""
         raise NotImplementedError
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
@@ -186,7 +186,7 @@ class Held(Place):
         return ev.pe.constant(ev, self._value(), node)
 
     def beginning(self) -> tuple[Held, int]:
-        """The whole variable and the byte of it that this begins at; this itself if its bytes are not known."""
+        """Return the whole variable and the byte of it that this begins at; this itself if its bytes are not known."""
         value = self.holder.value
         assert value is not None
         if types.is_comptime_only(value.type):
@@ -243,7 +243,7 @@ class Overlay(Place):
             self.whole.element(ev, index, node).store(ev, Value(changed.type.element, item), node)
 
     def _part(self, ev: Evaluator, node: syntax.Node) -> tuple[range | None, Value, int]:
-        """The elements of an array that the bytes are in, their value, and where in it; None: all that is no array."""
+        """Return the array elements that contain the bytes, their value, and the offset in it; None if not an array."""
         whole = self.whole.type
         for type in (whole, self.type):
             if types.is_comptime_only(type) or isinstance(type, types.Descriptor):
@@ -348,7 +348,7 @@ class Memory(Place):
                 place._store_scalar(ev, ev.ssa(byte, node))
 
     def _bytes(self, ev: Evaluator, number: int) -> list[Memory]:
-        """The bytes of a word here: one, if what is here ends in its middle."""
+        """Return the bytes of a word here: one, if what is here ends in its middle."""
         numbers = range(2 * number, min(2 * number + 2, types.size(self.type)))
         return [Memory(moved(ev, self.where, byte, 1), types.U8, False) for byte in numbers]
 
@@ -462,7 +462,7 @@ class Bits(Place):
         return Bits(self.whole, self.first + types.offsets(self.type)[position], self.type.types[position])
 
     def _numbers(self) -> range:
-        """The words of the whole these bits are in."""
+        """Return the words of the whole these bits are in."""
         width = types.bit_width(self.type) or 0
         return range(self.first // 16, (self.first + max(width, 1) - 1) // 16 + 1)
 
@@ -529,7 +529,7 @@ class Part(Place):
 
 
 def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an index") -> Any:
-    """An index, or another integer that the error calls `what`: known, or an i16 at run time."""
+    """Return an index, or another integer that the error calls `what`: known, or an i16 at run time."""
     if isinstance(value.type, types.Enum):
         ev.fail(node, f"{what} is an integer; convert the enum with @get_int")
     if not types.is_integer(value.type):

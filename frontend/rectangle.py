@@ -14,7 +14,7 @@ from ..csl.source import Diagnostic, Note
 from ..dialects import wse
 from ..dialects.machine.region import RegionAttr
 from .builtins.layout import ColorConfig, Tiles
-from .core import Effect, Session
+from .evaluator import Effect, Session
 from .pe import color_symbol, location
 from .regions import regions
 
@@ -23,7 +23,7 @@ Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def placement(places: list[Places]) -> ArrayAttr[RegionAttr]:
-    """The PEs of several lists, each once, as regions."""
+    """Return the PEs of several lists, each once, as regions."""
     width = max(int(columns.max()) for columns, _ in places) + 1
     height = max(int(rows.max()) for _, rows in places) + 1
     taken = np.zeros((height, width), np.bool_)
@@ -34,7 +34,7 @@ def placement(places: list[Places]) -> ArrayAttr[RegionAttr]:
 
 
 def check_tiles(session: Session, tiles: list[Tiles]) -> None:
-    """Raises CslError unless each PE of the rectangle is given code once."""
+    """Raise CslError unless each PE of the rectangle is given code once."""
     assert session.rectangle is not None
     width, height = session.rectangle
     taken = _Taken(width, height, "is given code twice")
@@ -59,7 +59,7 @@ class _Taken:
         self.complaint = complaint
 
     def add(self, effect: Effect, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        """Raises CslError if a PE has been spoken of, or is twice in this call."""
+        """Raise CslError if a PE has been spoken of, or is twice in this call."""
         before = self.grid[rows, columns]
         if (before >= 0).any():
             lane = int(np.argmax(before >= 0))
@@ -87,7 +87,7 @@ class Routers:
         self._taken: dict[int, _Taken] = {}
 
     def add(self, effect: Effect) -> None:
-        """Raises CslError if a router has been told about the color before."""
+        """Raise CslError if a router has been told about the color before."""
         config: ColorConfig
         config, columns, rows = effect.arguments
         assert self.session.rectangle is not None
@@ -101,7 +101,7 @@ class Routers:
         return {config.color for config in self._routes}
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the routes."""
         found: list[Operation] = []
         for config, (effect, places) in self._routes.items():
             op = wse.RouteOp(

@@ -23,7 +23,7 @@ from .types import Type
 from .values import Address, Callable, Column, Local, Value, is_ssa, known
 
 if TYPE_CHECKING:
-    from .core import Evaluator
+    from .evaluator import Evaluator
 
 UNROLLED = 16
 """Calls of one function within each other, each with other known arguments, that are emitted one in the other before
@@ -253,7 +253,7 @@ def loops(ev: Evaluator) -> Iterator[TailLoop]:
 
 
 @dataclass(eq=False)
-class Standing:
+class OutlinedFunction:
     """A function that calls itself otherwise than in tail position, with what is known of it at compile time."""
 
     function: Callable
@@ -262,7 +262,7 @@ class Standing:
     symbol: str
 
 
-def standing(ev: Evaluator, function: Callable, arguments: Sequence[Value]) -> Standing | None:
+def outlined(ev: Evaluator, function: Callable, arguments: Sequence[Value]) -> OutlinedFunction | None:
     """Return the function with the code of a call, if there is one by now."""
     assert ev.pe is not None
     for found in ev.pe.recursive:

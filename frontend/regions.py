@@ -31,7 +31,7 @@ def _ranges(numbers: NDArray[np.int64]) -> Iterable[range]:
 
 
 def regions(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> list[RegionAttr]:
-    """The PEs at these coordinates: rows that hold the same columns go together."""
+    """Return the PEs at these coordinates: rows that hold the same columns go together."""
     order = np.lexsort((columns, rows))
     columns, rows = columns[order], rows[order]
     starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 1))

@@ -21,7 +21,7 @@ from .types import Type
 from .values import Value
 
 if TYPE_CHECKING:
-    from .core import Evaluator
+    from .evaluator import Evaluator
     from .places import Place
 
 EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}

@@ -32,7 +32,7 @@ NUMPY: dict[Type, Any] = {types.BOOL: numpy_type("i1").type} | {
 
 
 def rounded(type: Type, value: float) -> float:
-    """The nearest value of a float type; to even on a tie, beyond its range infinite."""
+    """Return the nearest value of a float type; to even on a tie, beyond its range infinite."""
     if type is types.COMPTIME_FLOAT:
         return value
     if type is types.CB16:
@@ -140,7 +140,7 @@ def _is_small(array: NDArray[Any] | None, number: Any) -> bool:
 def _one_by_one(
     lanes: Lanes, function: Callable[..., Any], arrays: list[NDArray[Any] | None], arguments: tuple[Any, ...]
 ) -> Any:
-    """Calls `function` once for each distinct combination of arguments."""
+    """Call `function` once for each distinct combination of arguments."""
     code: NDArray[np.int64] = np.zeros(lanes.count, np.int64)
     for array in arrays:
         if array is not None:
@@ -155,12 +155,12 @@ def _one_by_one(
 
 
 def one(values: NDArray[Any], position: int) -> Any:
-    """A number of a column as Python has it; columns of integers too long for 64 bits hold such already."""
+    """Return a number of a column as Python has it; columns of integers too long for 64 bits hold such already."""
     return values.item(position)
 
 
 def as_array(numbers: list[Any]) -> NDArray[Any]:
-    """Numbers as one column holds them: floats, truth values, or integers of any size."""
+    """Number as one column holds them: floats, truth values, or integers of any size."""
     if all(isinstance(number, bool) for number in numbers):
         return np.array(numbers, np.bool_)
     if any(isinstance(number, float) for number in numbers):
@@ -171,7 +171,7 @@ def as_array(numbers: list[Any]) -> NDArray[Any]:
 
 
 def column(lanes: Lanes, values: NDArray[Any]) -> Any:
-    """A column, or the number if it is the same in all lanes."""
+    """Return a column, or the number if it is the same in all lanes."""
     if values.ndim == 0:
         return values.item()
     if (values == values[0]).all():
@@ -201,7 +201,7 @@ def _fit(lanes: Lanes, type: Type, data: Any) -> Any:
 
 
 def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers wrapped or rounded to their type."""
+    """Return numbers wrapped or rounded to their type."""
     if isinstance(type, types.Int) and values.dtype.kind != "f":
         if type.lowest <= values.min() and values.max() <= type.highest:
             return values
@@ -216,7 +216,7 @@ def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def cast_column(type: Type, column_: Column, lanes: Lanes) -> Any:
-    """A column of numbers converted as @as does; None where only one number at a time can be."""
+    """Return a column of numbers converted as @as does; None where only one number at a time can be."""
     values = lanes.spread(column_)
     if values.dtype.kind not in "bif":
         return None
@@ -230,12 +230,12 @@ def cast_column(type: Type, column_: Column, lanes: Lanes) -> Any:
 
 
 def fit(lanes: Lanes, type: Type, data: Any) -> Any:
-    """A number wrapped or rounded to its type."""
+    """Return a number wrapped or rounded to its type."""
     return _fit(lanes, type, data)
 
 
 def bits(type: Type, value: Any) -> int:
-    """The bits of a number of a type of known width, as an unsigned integer."""
+    """Return the bits of a number of a type of known width, as an unsigned integer."""
     if isinstance(type, types.Float):
         if type is types.CB16:
             return _cb16_bits(value)
@@ -246,7 +246,7 @@ def bits(type: Type, value: Any) -> int:
 
 
 def from_bits(type: Type, pattern: int) -> Any:
-    """The number of a type with these bits."""
+    """Return the number of a type with these bits."""
     if isinstance(type, types.Float):
         if type is types.CB16:
             return _from_cb16_bits(pattern)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..csl import syntax
 from . import types
-from .core import Evaluator
+from .evaluator import Evaluator
 from .frames import Frame
 from .types import Type
 from .values import Callable
 
 
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
-    """The type of a function; parameters of a generic one that have no type of their own count as `comptime_struct`."""
+    """Return the type of a function; generic parameters without a type of their own count as `comptime_struct`."""
     kept = function.module.signatures.get(function.name)
     if kept is not None:
         return kept
@@ -24,7 +24,7 @@ def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Fun
         def one(type: syntax.Expression | None) -> Type:
             if type is None:
                 return types.VOID
-            if isinstance(type, syntax.AnyType) or not names.isdisjoint(ev.session.facts.names(type)):
+            if isinstance(type, syntax.AnyType) or not names.isdisjoint(ev.session.analyses.names(type)):
                 return types.COMPTIME_STRUCT
             return ev.type_of(type)
 

@@ -11,7 +11,7 @@ from . import types
 from .values import Value
 
 if TYPE_CHECKING:
-    from .core import Evaluator
+    from .evaluator import Evaluator
 
 
 def note(ev: Evaluator, name: str, value: Value | None) -> None:

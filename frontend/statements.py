@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..csl import syntax
 from . import control, source_names, types
 from .blocks import check_label, never_ends, run
+from .comptime_known import mark_variable
 from .conversion import as_wanted
-from .core import Evaluator, Unchecked
+from .evaluator import Evaluator, Unchecked
 from .expressions import assign, binary
 from .frames import Break, Continue, Return, Target, flag
-from .late import mark_variable
 from .places import Memory, Temporary
 from .registry import expression, statement
 from .types import Type
@@ -63,7 +63,7 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
 
 
 def _jumps_away(node: syntax.Node) -> bool:
-    """Whether a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
+    """Return whether a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
     match node:
         case syntax.Return() | syntax.Break() | syntax.Continue():
             return True
@@ -143,7 +143,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
 
 def _is_assigned(ev: Evaluator, name: str) -> bool:
     function = ev.frame.function
-    return function is None or name in ev.session.facts.assigned(function)
+    return function is None or name in ev.session.analyses.assigned(function)
 
 
 def _has_array(type: types.Type) -> bool:

@@ -6,7 +6,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..csl import syntax
 from . import types
-from .core import Evaluator
+from .evaluator import Evaluator
 from .values import Value
 
 
@@ -24,7 +24,7 @@ class Fields:
         return None if value is None or value.type is types.VOID else value
 
     def take_apart(self, name: str) -> None:
-        """Puts the members of a field in its place."""
+        """Put the members of a field in its place."""
         value = self.take(name)
         if value is None:
             return
@@ -66,7 +66,7 @@ class Fields:
         return int(self.ev.data(value, self.node, f"field '.{name}'"))
 
     def choice(self, name: str) -> str | None:
-        """The one member that is true of a struct of truth values, such as `.{ .high = true }`."""
+        """Return the one member that is true of a struct of truth values, such as `.{ .high = true }`."""
         value = self.take(name)
         if value is None:
             return None

@@ -57,7 +57,7 @@ class Int(Type):
         return self.lowest <= value <= self.highest
 
     def wrap(self, value: int) -> int:
-        """The value of this type with the same low bits."""
+        """Return the value of this type with the same low bits."""
         return integers.signed(value, self.bits) if self.signed else integers.unsigned(value, self.bits)
 
 
@@ -277,7 +277,7 @@ UNIVERSE: dict[str, Type] = {
 
 
 def is_comptime_only(type: Type) -> bool:
-    """Whether values of the type exist at compile time only."""
+    """Return whether values of the type exist at compile time only."""
     if isinstance(type, Simple):
         return type.comptime_only
     if isinstance(type, Array):
@@ -300,7 +300,7 @@ def is_float(type: Type) -> bool:
 
 
 def size(type: Type) -> int:
-    """How many bytes a value takes in memory, a multiple of its alignment."""
+    """Return how many bytes a value takes in memory, a multiple of its alignment."""
     match type:
         case Int():
             return type.carrier // 8
@@ -361,7 +361,7 @@ def bit_width(type: Type) -> int | None:
 
 
 def layout(type: Record) -> tuple[list[int], int]:
-    """The byte offset of each field of a struct or union that is not packed, and its size in bytes."""
+    """Return the byte offset of each field of a struct or union that is not packed, and its size in bytes."""
     step = alignment(type)
     if isinstance(type, Union):
         widest = max(map(size, type.types), default=1)
@@ -376,7 +376,7 @@ def layout(type: Record) -> tuple[list[int], int]:
 
 
 def scalars(type: Type) -> Iterator[Type]:
-    """The types of the parts of a value, each once for each place in the type; not what pointers point to."""
+    """Yield the types of the parts of a value, each once for each place in the type; not what pointers point to."""
     if isinstance(type, Array):
         yield from scalars(type.element)
     elif isinstance(type, Record):
@@ -387,7 +387,7 @@ def scalars(type: Type) -> Iterator[Type]:
 
 
 def offsets(type: Record) -> list[int]:
-    """The bit each field begins at."""
+    """Return the bit each field begins at."""
     if type.layout != "packed":
         return [8 * byte for byte in layout(type)[0]]
     if isinstance(type, Union):

@@ -40,7 +40,7 @@ class Lanes:
         self.depth: int = 0 if parent is None else parent.depth + 1
 
     def spread(self, column: Column) -> NDArray[Any]:
-        """The column's value in each of these lanes."""
+        """Return the column's value in each of these lanes."""
         lanes: Lanes | None = self
         index: NDArray[np.int64] | None = None
         while lanes is not None and lanes is not column.lanes:
@@ -92,12 +92,12 @@ class Words(tuple[Value, ...]):
 
 
 def kept_of(type: types.Array, value: Value) -> Any:
-    """What an array keeps of an element: its data, but all of a struct whose type the array does not tell."""
+    """Return what an array keeps of an element: its data, but all of a struct whose type the array does not tell."""
     return value if type.element is types.COMPTIME_STRUCT else value.data
 
 
 def element_of(type: types.Array, kept: Any) -> Value:
-    """An element of an array, of what it keeps of it."""
+    """Return an element of an array, of what it keeps of it."""
     return kept if isinstance(kept, Value) else Value(type.element, kept)
 
 
@@ -115,7 +115,7 @@ def string(text: str) -> Value:
 
 
 def struct(**members: Value) -> Value:
-    """An anonymous struct."""
+    """Return an anonymous struct."""
     return Value(
         types.Struct(tuple(members), tuple(member.type for member in members.values())), tuple(members.values())
     )
@@ -180,8 +180,8 @@ class Local:
     start: int = 0
     branches: int = 0
     """Run-time branches around its declaration."""
-    late: str | None = None
-    """Why its value, though known here, is not known at compile time by the manual's rules (`late`)."""
+    unknown_because: str | None = None
+    """Why its value, though known here, is not comptime-known by the manual's rules; None if it is."""
     owns: bool = False
     """Whether nothing else has the list of the array that it holds, so that elements may be changed in place."""
 
@@ -190,7 +190,7 @@ _SSA_VALUES = frozenset((OpResult, BlockArgument))
 
 
 def is_ssa(data: Any) -> TypeIs[SSAValue]:
-    """Whether data is an SSA value. SSAValue is an abstract base class: isinstance asks it three times as long."""
+    """Return whether data is an SSA value, faster than by isinstance, as SSAValue is an abstract base class."""
     return data.__class__ in _SSA_VALUES
 
 
@@ -205,13 +205,13 @@ def is_members(data: Any) -> TypeIs[tuple[Value, ...]]:
 
 
 def is_known(data: Any) -> bool:
-    """Whether a scalar's data is the same known number in all lanes."""
+    """Return whether a scalar's data is the same known number in all lanes."""
     kind = data.__class__
     return kind is not Column and kind not in _SSA_VALUES
 
 
 def known(value: Value) -> bool:
-    """Whether a value is fixed at compile time, though perhaps not the same on all PEs."""
+    """Return whether a value is fixed at compile time, though perhaps not the same on all PEs."""
     return _is_fixed(value.data)
 
 

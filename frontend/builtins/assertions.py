@@ -6,9 +6,9 @@ from ...csl import syntax
 from ...diagnostics.errors import shown
 from ...dialects import wse
 from .. import types
+from ..comptime_known import warn as warn_of_late
 from ..conversion import describe
-from ..core import Evaluator, Serial
-from ..late import warn as warn_of_late
+from ..evaluator import Evaluator, Serial
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, known
@@ -17,7 +17,7 @@ TABLE = Table("Assertions and output at compile time", has_effects=False)
 
 
 def _asserted(ev: Evaluator, arguments: list[syntax.Expression]) -> str:
-    """What to say of an assertion that fails: its message, or the condition as it is written."""
+    """Return the message of an assertion that fails: its own, or the condition as written."""
     if len(arguments) > 1:
         return ev.text(arguments[1], "the message of an assertion")
     text = " ".join(ev.source.text[arguments[0].start : arguments[0].end].split())

@@ -5,19 +5,19 @@ from __future__ import annotations
 from ...csl import syntax
 from ...dialects import dsd
 from .. import types
-from ..core import Evaluator
+from ..evaluator import Evaluator
 from ..struct_fields import Fields, one_of
 from ..values import Value
 from .tasks import told
 
 
 def symbol_of_completion(ev: Evaluator, value: Value | None, node: syntax.Node) -> str | None:
-    """The symbol of a task, by its name or its id, or of a queue or color, that is told of something."""
+    """Return the symbol of a task, by its name or its id, or of a queue or color, that is told of something."""
     return None if value is None else told(ev, value, node)
 
 
 def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncAttr | None:
-    """What the options of an operation say about its microthread; None for a synchronous one."""
+    """Return what the options of an operation say about its microthread; None for a synchronous one."""
     is_async = fields.flag("async")
     activate, unblock = fields.take("activate"), fields.take("unblock")
     control = fields.take("on_control")

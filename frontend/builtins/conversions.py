@@ -7,8 +7,8 @@ from xdsl.ir import Block
 from ...csl import syntax
 from .. import control, types
 from ..conversion import cast, extremes
-from ..core import Evaluator, Unchecked
 from ..emit import Builder, has_one_register
+from ..evaluator import Evaluator, Unchecked
 from ..packing import bitcast
 from ..registry import Table
 from ..types import Type
@@ -96,7 +96,7 @@ def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def _has_zero(type: Type) -> bool:
-    """Whether a value whose words are all zero is one of the type."""
+    """Return whether a value whose words are all zero is one of the type."""
     if isinstance(type, types.Enum):
         return 0 in type.names
     if isinstance(type, types.Array):

@@ -9,8 +9,8 @@ from ...csl import syntax
 from ...dialects import dsd
 from .. import types
 from ..addresses import moved
-from ..core import Evaluator
 from ..descriptors import CircularDescriptor, FabricDescriptor, MemoryDescriptor
+from ..evaluator import Evaluator
 from ..places import index_word
 from ..registry import Table
 from ..struct_fields import Fields, one_of
@@ -68,7 +68,7 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
 
 
 def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
-    """An integer field of a descriptor: a number of a type (DSD-021, DSD-032), or an i16 at run time."""
+    """Return an integer field of a descriptor: a number of a type (DSD-021, DSD-032), or an i16 at run time."""
     number = index_word(ev, value, node, what)
     if isinstance(number, int) and not type.holds(number):
         ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}")
@@ -76,7 +76,7 @@ def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.
 
 
 def moved_by(ev: Evaluator, value: Value, node: syntax.Node, what: str) -> Any:
-    """How far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without."""
+    """Return how far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without."""
     return word(ev, value, node, what, types.I16 if types.is_integer(value.type) and _is_negative(value) else types.U16)
 
 
@@ -85,7 +85,7 @@ def _is_negative(value: Value) -> bool:
 
 
 def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
-    """Where a descriptor starts, and the words of an element."""
+    """Return where a descriptor starts, and the words of an element."""
     type = base.type
     if not isinstance(type, types.Pointer):
         ev.fail(node, f"a base address is a pointer, not a value of type '{type}'; write & in front of the variable")
@@ -95,7 +95,7 @@ def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
 
 
 def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
-    """The words of an element of a DSD or FIFO. Raises CslError if it has neither 16 nor 32 bits."""
+    """Return the words of an element of a DSD or FIFO. Raise CslError if it has neither 16 nor 32 bits."""
     words = types.dsd_words(element)
     if words is None:
         ev.fail(

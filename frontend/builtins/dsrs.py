@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 from ...csl import syntax
 from ...dialects import dsd, dsr
 from ...operations import dsd_table
-from .. import emit, late, types
-from ..core import Evaluator
+from .. import comptime_known, emit, types
 from ..descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize
+from ..evaluator import Evaluator
 from ..registry import Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -68,7 +68,7 @@ def _get_extension(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
 
 
 def _numbered(ev: Evaluator, value: Value, file: type[dsr.RegisterType], rule: str, node: syntax.Node) -> int:
-    """The number of a register, which the target must have."""
+    """Return the number of a register, which the target must have."""
     if not types.is_integer(value.type):
         ev.fail(node, f"the number of a register is an integer, not a '{value.type}'")
     number = int(ev.data(value, node, "the number of a register"))
@@ -159,7 +159,7 @@ def _check_stride_registers(
 ) -> None:
     """Check how many stride registers a mem4d DSD is loaded with (DSR-061 to DSR-064)."""
     most = dsr.MAX_STRIDE_REGISTERS
-    unknown = late.reason(ev, descriptor) if ev.builder is not None else None
+    unknown = comptime_known.reason(ev, descriptor) if ev.builder is not None else None
     if unknown is not None and given == most:
         return
     if given != needed:
@@ -174,7 +174,7 @@ def _check_stride_registers(
 
 
 def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int | None, list[int]]:
-    """The numbers of the XDSR and of the stride registers that a load names."""
+    """Return the numbers of the XDSR and of the stride registers that a load names."""
     if not arguments:
         return None, []
     xdsr = ev.expr(arguments[0])
@@ -193,7 +193,7 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
 
 
 def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> Any:
-    """The DSD that a builtin loads, of a kind that goes into its registers."""
+    """Return the DSD that a builtin loads, of a kind that goes into its registers."""
     value = ev.expr(argument)
     data = value.data
     is_wide = isinstance(data, MemoryDescriptor) and value.type is types.MEM4D
@@ -233,7 +233,7 @@ def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:
 
 
 def register_operand(ev: Evaluator, value: Value, needed: Type, node: syntax.Node) -> SSAValue:
-    """A register as an operand of an operation."""
+    """Return a register as an operand of an operation."""
     assert isinstance(value.type, types.Register)
     number = ev.data(value, node, "a DSR")
     plain = FIFO_FILES.get(value.type.name)
@@ -254,7 +254,7 @@ def emit_on_registers(
     asked: bool,
     node: syntax.Node,
 ) -> dsd.DsdOperation:
-    """Emits an operation some operands of which are registers; descriptors among them are loaded first.
+    """Emit an operation some operands of which are registers; descriptors among them are loaded first.
 
     `asked` says that its result is wanted.
     """

@@ -13,7 +13,7 @@ from ...csl import syntax
 from ...csl.source import Source
 from ...dialects import wse
 from .. import emit, types
-from ..core import Evaluator
+from ..evaluator import Evaluator
 from ..expressions import GlobalVariable
 from ..modules import Global
 from ..pe import Export
@@ -100,7 +100,7 @@ def _is_number(type: Type) -> bool:
 
 
 def _is_plain(type: Type) -> bool:
-    """Whether the host takes one as it is, which it does not with 64 bits."""
+    """Return whether the host takes one as it is, which it does not with 64 bits."""
     return _is_number(type) and not (isinstance(type, types.Int) and type.bits > 32)
 
 
@@ -144,7 +144,7 @@ def _element(type: types.Pointer) -> Type:
 
 
 def host_element(type: types.Pointer) -> Type:
-    """The type of what the host sees behind a pointer: of wide integers, structs and the like, the words or bytes."""
+    """Return the type of the elements the host sees behind a pointer: words or bytes of wide integers and structs."""
     element = _element(type)
     if isinstance(element, types.Enum):
         element = element.underlying
@@ -154,7 +154,7 @@ def host_element(type: types.Pointer) -> Type:
 
 
 def _length(type: types.Pointer, buffer: Buffer) -> int:
-    """How many of what the host sees there are from the start of a buffer."""
+    """Return how many of what the host sees there are from the start of a buffer."""
     return (buffer.count or 1) * types.size(buffer.element) // types.size(host_element(type))
 
 
@@ -220,7 +220,7 @@ def _rpc(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def _ids(ev: Evaluator) -> dict[str, int]:
-    """The number of each name the layout exports: its position there."""
+    """Return the number of each name the layout exports: its position there."""
     return {name: number for number, name in enumerate(ev.session.exports)}
 
 
@@ -237,7 +237,7 @@ def _get_symbol_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
 
 
 def _identity(target: Place) -> Hashable:
-    """What a global symbol is, whichever way it is named."""
+    """Return what a global symbol is, whichever way it is named."""
     if isinstance(target, GlobalVariable):
         return id(target.variable)
     if isinstance(target, Held) and isinstance(target.holder, Global) and not target.path:
@@ -248,7 +248,7 @@ def _identity(target: Place) -> Hashable:
 
 
 def _chosen(ev: Evaluator, node: syntax.Builtin, id: syntax.Expression, values: list[tuple[int, SSAValue]]) -> SSAValue:
-    """The value with a number known at run time; any other number gives the first."""
+    """Return the value with a number known at run time; any other number gives the first."""
     number = ev.ssa(ev.coerce(ev.expr(id), types.U16, id), id)
     ev.code.at(ev.source, node.start)
     result = values[0][1]
@@ -259,7 +259,7 @@ def _chosen(ev: Evaluator, node: syntax.Builtin, id: syntax.Expression, values: 
 
 
 def _exports_of(ev: Evaluator, node: syntax.Builtin, type: Type | None) -> list[tuple[int, SSAValue]]:
-    """The numbers and values of the exported symbols of a type, or of all that are pointers."""
+    """Return the numbers and values of the exported symbols of a type, or of all that are pointers."""
     pe = ev.program
     ids = _ids(ev)
     found: list[tuple[int, SSAValue]] = []
@@ -299,7 +299,7 @@ def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None
 
 
 def agree(pes: list[wse.PeOp]) -> None:
-    """Makes what several PE programs export under one name have one type, as the host sees one symbol.
+    """Make what several PE programs export under one name have one type, as the host sees one symbol.
 
     Arrays whose lengths differ are shown through pointers to an open number of elements.
     """

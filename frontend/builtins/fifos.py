@@ -10,9 +10,9 @@ from ...csl import syntax
 from ...dialects import dsd, wse
 from ...dialects.machine.fifos import verify_fifo_actions
 from .. import types
-from ..core import Evaluator
 from ..descriptors import FifoDescriptor
 from ..dsd_operands import field
+from ..evaluator import Evaluator
 from ..pe import location
 from ..registry import Table, Where
 from ..struct_fields import Fields, one_of
@@ -58,7 +58,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
 
 
 def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute]:
-    """The configuration of a FIFO, as properties of its operation."""
+    """Return the configuration of a FIFO, as properties of its operation."""
     fields = Fields(ev, ev.expr(node), node, "a FIFO's configuration")
     options: dict[str, Attribute] = {}
     actions = [fields.choice(name) for name in ("empty_action", "full_action")]
@@ -89,7 +89,7 @@ def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute
 
 
 def _fifo_registers(ev: Evaluator, fields: Fields, node: syntax.Expression) -> dict[str, Attribute]:
-    """The registers that are to hold a FIFO."""
+    """Return the registers that are to hold a FIFO."""
     found: dict[str, int] = {}
     for name, type in (("dest", types.DSR_DEST), ("src", types.DSR_SRC1), ("xdsr", types.XDSR)):
         value = fields.take(name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ... import targets
 from ...csl import syntax
 from .. import types
+from ..comptime_known import warn as warn_of_late
 from ..conversion import extremes
-from ..core import Evaluator
-from ..late import warn as warn_of_late
+from ..evaluator import Evaluator
 from ..pe import TASK_KINDS
 from ..registry import Table
 from ..types import Type

@@ -14,7 +14,7 @@ from ...csl import syntax
 from ...dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
 from ...dialects.wse import Direction, SwitchAttr
 from .. import types
-from ..core import Effect, Evaluator
+from ..evaluator import Effect, Evaluator
 from ..registry import Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -45,7 +45,7 @@ class Tiles:
 
 
 def _progress(ev: Evaluator) -> None:
-    """Notes that the layout has said something of PEs, unless it says more than there is to say."""
+    """Record progress of the layout, unless it has more effects than PEs and colors account for."""
     session = ev.session
     assert session.rectangle is not None
     width, height = session.rectangle
@@ -86,7 +86,7 @@ def _coordinate(ev: Evaluator, node: syntax.Expression) -> Any:
 
 
 def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The coordinates of each lane, checked against the rectangle."""
+    """Return the coordinates of each lane, checked against the rectangle."""
     count = effect.lanes.count
     assert ev.session.rectangle is not None
     width, height = ev.session.rectangle
@@ -151,7 +151,7 @@ def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | No
 
 
 def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig:
-    """The configuration of a color."""
+    """Return the configuration of a color."""
     value = ev.expr(color)
     if value.type is not types.COLOR:
         ev.fail(color, f"this must be a color, not '{value.type}'")
@@ -206,7 +206,7 @@ _POSITIONS = tuple(f"pos{number + 1}" for number in range(MAX_POSITIONS))
 
 
 def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
-    """The switch that `.switches` describes."""
+    """Return the switch that `.switches` describes."""
     positions = [_position(ev, name, fields.take(name), node) for name in _POSITIONS]
     current = fields.number("current_switch_pos") or 0
     ring = fields.flag("ring_mode")

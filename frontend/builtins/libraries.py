@@ -14,8 +14,8 @@ from ...dialects import wse
 from .. import types
 from ..calls import call
 from ..conversion import cast
-from ..core import Evaluator
 from ..emit import stored
+from ..evaluator import Evaluator
 from ..modules import LIBRARIES, Module
 from ..places import Memory
 from ..registry import Table, Where
@@ -34,7 +34,7 @@ def _shared(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def shared_module(ev: Evaluator, name: str) -> Module:
-    """The one instance of a library that all of a PE's program shares."""
+    """Return the one instance of a library that all of a PE's program shares."""
     assert ev.pe is not None
     plain = name.strip("<>")
     module = ev.pe.shared.get(plain)

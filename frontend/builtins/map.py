@@ -14,9 +14,9 @@ from .. import control, emit, types
 from ..addresses import moved, plus, scaled
 from ..calls import call, signature
 from ..conversion import cast
-from ..core import Evaluator
 from ..descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at
+from ..evaluator import Evaluator
 from ..places import Memory
 from ..registry import Table, Where
 from ..types import Type
@@ -100,7 +100,7 @@ def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
 
 
 def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
-    """How often the function is called: as often as the shortest DSD is long."""
+    """Return how often the function is called: as often as the shortest DSD is long."""
     known: list[int] = []
     unknown: list[SSAValue] = []
     for operand in operands:
@@ -130,7 +130,7 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
 
 
 def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> Memory:
-    """The element of a memory DSD at a position of the walk."""
+    """Return the element of a memory DSD at a position of the walk."""
     width = types.size(type)
     where: Address = data.address
     if len(data.strides) == 1:
@@ -167,7 +167,7 @@ def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, no
 
 
 def _guess(data: MemoryDescriptor) -> Type:
-    """The type of an element where the function does not say: that of the buffer."""
+    """Return the type of an element where the function does not say: that of the buffer."""
     buffer = data.address.buffer
     if buffer is not None:
         return buffer.element
@@ -180,7 +180,7 @@ def _cell(ev: Evaluator, type: Type, node: syntax.Expression) -> Address:
 
 
 def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> Value:
-    """One wavelet, or one element of a FIFO."""
+    """Return one wavelet, or one element of a FIFO."""
     element = _carried(ev, type, node)
     as_int: Type = types.I16 if types.size(element) == 2 else types.I32
     where = _cell(ev, element, node)
@@ -192,7 +192,7 @@ def _received(ev: Evaluator, data: Any, type: Type, node: syntax.Expression) -> 
 
 
 def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
-    """The type of the elements of a DSD that a function takes as, or gives as, a type: a byte is in a word there."""
+    """Return the type of DSD elements that a function takes or returns as a type: a byte occupies a word there."""
     size = types.size(type)
     if size == 1:
         in_memory = emit.stored(type)
@@ -203,7 +203,7 @@ def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
 
 
 def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
-    """Stores the result of one call."""
+    """Store the result of one call."""
     data = operand.data
     if isinstance(data, MemoryDescriptor):
         element = _carried(ev, result.type, node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...csl import syntax
 from .. import types
 from ..conversion import equal
-from ..core import Evaluator, suggestion
+from ..evaluator import Evaluator, suggestion
 from ..modules import INTERNAL, LIBRARIES, Module
 from ..registry import Table, Where
 from ..types import Type
@@ -50,7 +50,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
 
 
 def _shown(name: str) -> str:
-    """How an error calls an imported module: a library in angled brackets, another by its file."""
+    """Return how an error calls an imported module: a library in angled brackets, another by its file."""
     return name if name.startswith("<") else f"'{Path(name).name}'"
 
 
@@ -78,7 +78,7 @@ def _is_param(node: syntax.Node) -> bool:
 
 
 def _module_name(ev: Evaluator, node: syntax.Node) -> str:
-    """The name of the constant an import initializes, below that of the importing module."""
+    """Return the name of the constant an import initializes, below that of the importing module."""
     module = ev.frame.module
     for name, found in module.globals.items():
         value = getattr(found.node, "value", None)

@@ -9,9 +9,9 @@ from ...dialects import dsd
 from ...operations import dsd_table
 from ...targets.wavelets import POINTER_EXTENT
 from .. import emit, types
-from ..core import Evaluator
 from ..descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at, scalar_operand
+from ..evaluator import Evaluator
 from ..places import Memory
 from ..registry import Table, Where
 from ..struct_fields import Fields
@@ -25,7 +25,7 @@ TABLE = Table("DSD operations")
 
 
 def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    """A builtin of the table of DSD operations."""
+    """Return a builtin of the table of DSD operations."""
     row = dsd_table.OPERATIONS[node.name]
     count = 1 + len(row.sources)
     arguments = node.arguments
@@ -73,7 +73,7 @@ def _is_descriptor(value: SSAValue) -> bool:
 
 
 def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
-    """The variable a destination written `&variable` stands for."""
+    """Return the variable a destination written `&variable` stands for."""
     if not isinstance(node, syntax.Unary) or node.operator != "&":
         return None
     target = ev.place(node.operand)
@@ -83,7 +83,7 @@ def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
 def _accumulated(
     ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
 ) -> SSAValue | None:
-    """A source that is the variable the results go to: it is read anew for every element, so that they add up."""
+    """Return a source that is the destination's variable: it is read again for every element, so that they add up."""
     if accumulator is None or not isinstance(node, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
         return None
     target = ev.place(node)
@@ -119,7 +119,7 @@ _declare()
 
 
 def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
-    """One operand of an operation: the destination, or a source by its position."""
+    """Return one operand of an operation: the destination, or a source by its position."""
     needed = ELEMENTS[row.destination if source is None else row.sources[source]]
     value = ev.expr(node, None if source is None else needed)
     data = value.data

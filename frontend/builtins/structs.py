@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...csl import syntax
 from .. import types
-from ..core import Evaluator
+from ..evaluator import Evaluator
 from ..registry import Table
 from ..types import Type
 from ..values import Value, boolean

@@ -11,7 +11,7 @@ from ...csl.errors import CslError
 from ...csl.source import Diagnostic, Note
 from ...dialects import wse
 from .. import control, emit, types
-from ..core import Evaluator
+from ..evaluator import Evaluator
 from ..frames import Frame
 from ..pe import TASK_KINDS, Binding, PeProgram
 from ..registry import GUARD, Table, Where
@@ -61,14 +61,14 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def _kind(type: Type) -> wse.TaskKind | None:
-    """The kind of the tasks an identifier speaks of."""
+    """Return the kind of the tasks an identifier speaks of."""
     if type in (types.COLOR, types.INPUT_QUEUE):
         return wse.TaskKind.DATA
     return TASK_KINDS.get(type) if isinstance(type, types.Identifier) else None
 
 
 def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.TaskKind, int] | None:
-    """The kind and number of a task an id stands for; None where it is known at run time only."""
+    """Return the kind and number of a task an id stands for; None where it is known at run time only."""
     kind = _kind(value.type)
     if kind is None:
         ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
@@ -81,7 +81,7 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
 
 
 def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: syntax.Node) -> str:
-    """What the IR calls a task; of a color or queue without a data task, the queue."""
+    """Return the symbol of a task in the IR; for a color or queue without a data task, the queue's."""
     assert ev.pe is not None
     if kind is wse.TaskKind.DATA and (kind, number) not in ev.pe.bindings:
         wse2 = ev.session.target.name == "wse2"
@@ -92,7 +92,7 @@ def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: 
 
 
 def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
-    """The symbol of the task or queue that the end of an operation activates or unblocks."""
+    """Return the symbol of the task or queue that the end of an operation activates or unblocks."""
     assert ev.pe is not None
     if isinstance(value.data, Callable):
         for binding in ev.pe.bindings.values():
@@ -212,7 +212,7 @@ def _is_empty(type: Type) -> bool:
 
 
 def check_ids(ev: Evaluator) -> None:
-    """Raises CslError for ids without a task, and for two tasks with one id.
+    """Raise CslError for ids without a task, and for two tasks with one id.
 
     Control tasks share one table with the others, unless @set_control_task_table parts them.
     """
@@ -237,7 +237,7 @@ def check_ids(ev: Evaluator) -> None:
 
 
 def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
-    """The types of what a task is given."""
+    """Return the types of a task's arguments."""
     result: list[Type] = []
     with ev.at_compile_time(), ev.framed(Frame(binding.task.module, comptime=True)):
         for parameter in binding.task.node.parameters:

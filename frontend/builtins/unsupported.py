@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...csl import syntax
-from ..core import Evaluator
+from ..evaluator import Evaluator
 from ..registry import GUARD, Table
 from ..types import Type
 from ..values import Value

@@ -53,7 +53,7 @@ from loomir.csl.syntax import (
 
 
 def shape(value: object) -> str:
-    """A tree as nested parentheses: `a + 1` is `(Binary + a 1)`; what is absent is `-`."""
+    """Return a tree as nested parentheses: `a + 1` is `(Binary + a 1)`; what is absent is `-`."""
     match value:
         case Name():
             return value.name
@@ -72,7 +72,7 @@ def shape(value: object) -> str:
 
 
 def expression(text: str) -> Expression:
-    """The tree of an expression."""
+    """Return the tree of an expression."""
     (declaration,) = parse(f"const it = {text};", "a.csl").declarations
     assert isinstance(declaration, Variable)
     assert declaration.value is not None
@@ -80,7 +80,7 @@ def expression(text: str) -> Expression:
 
 
 def statement(text: str) -> Statement:
-    """The tree of a statement in a function."""
+    """Return the tree of a statement in a function."""
     (function,) = parse(f"fn f() void {{ {text} }}", "a.csl").declarations
     assert isinstance(function, Function)
     assert function.body is not None
@@ -155,7 +155,7 @@ def _types(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
 
 
 def _if(branches: list[IfBranch], otherwise: Statement | None) -> If:
-    """As the parser builds it: a chain is one node."""
+    """Build the tree as the parser does: a chain is one node."""
     return (
         If(0, 0, branches + otherwise.branches, otherwise.otherwise)
         if isinstance(otherwise, If)
@@ -203,7 +203,7 @@ def assignments(values: st.SearchStrategy[Expression]) -> st.SearchStrategy[Assi
 
 
 def _is_open(node: Node) -> bool:
-    """Whether the statement ends in an `if` without `else`, which would take an `else` that follows it."""
+    """Return whether the statement ends in an `if` without `else`, which would take an `else` that follows it."""
     match node:
         case If():
             return node.otherwise is None or _is_open(node.otherwise)

@@ -40,7 +40,7 @@ def binding(node: Expression) -> int:
 
 
 def written(node: Expression, draw_redundant: st.DataObject | None, fully: bool) -> str:
-    """The expression as text: with all parentheses, or with those needed and others that hypothesis chooses."""
+    """Return the expression as text: with all parentheses, or with those needed and others that hypothesis chooses."""
 
     def inner(child: Expression, least: int) -> str:
         text = written(child, draw_redundant, fully)

@@ -57,7 +57,7 @@ WORDS = [
 
 
 def outcome(text: str) -> syntax.File | CslError:
-    """What `parse` gives or raises; errors must point into the text and be sorted."""
+    """Return what `parse` gives or raises; errors must point into the text and be sorted."""
     try:
         return parse(text, "a.csl")
     except CslError as error:

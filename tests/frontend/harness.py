@@ -49,7 +49,7 @@ class Csl:
             path.write_text(text)
 
     def layout(self, text: str, pe: str | None = None, arch: str = "wse2", **options: Any) -> CompiledLayout:
-        """A layout file compiled, and perhaps the file of its PEs. Files of `options["files"]` are written too."""
+        """Compile a layout file, and perhaps the file of its PEs. Files of `options["files"]` are written too."""
         self.write({LAYOUT_FILE: text, **({} if pe is None else {PE_FILE: pe}), **options.pop("files", {})})
         self.printed.clear()
         options.setdefault("print", self.printed.append)
@@ -58,16 +58,16 @@ class Csl:
         return compiled
 
     def pe(self, text: str, arch: str = "wse2", **options: Any) -> CompiledLayout:
-        """A program of one PE."""
+        """Return a program of one PE."""
         return self.layout(ONE_TILE, text, arch, **options)
 
     def comptime(self, statements: str, declarations: str = "", arch: str = "wse2", **options: Any) -> list[str]:
-        """What a comptime block prints."""
+        """Return the lines a comptime block prints."""
         self.pe(f"{declarations}\ncomptime {{\n{statements}\n}}\n", arch, **options)
         return list(self.printed)
 
     def value(self, expression: str, declarations: str = "", arch: str = "wse2", **options: Any) -> str:
-        """An expression as @comptime_print shows it."""
+        """Return an expression as @comptime_print shows it."""
         (line,) = self.comptime(f"@comptime_print({expression});", declarations, arch, **options)
         return line
 
@@ -83,7 +83,7 @@ class Csl:
         params: str = "",
         **options: Any,
     ) -> loomir.Simulator:
-        """A simulator of a rectangle of equal PEs.
+        """Return a simulator of a rectangle of equal PEs.
 
         `exports` gives the element type of each array, `functions` the type of each function; `layout` is said at
         the end of the layout block, and `params` are members of the struct of params, which may speak of x and y.
@@ -122,7 +122,7 @@ class Csl:
         launches: Sequence[tuple[str, tuple[float, ...]]] = (("main", ()),),
         **options: Any,
     ) -> dict[str, NDArray[Any]]:
-        """The exported arrays of PE (0, 0) after the launches."""
+        """Return the exported arrays of PE (0, 0) after the launches."""
         simulator = self.start(text, exports, **options)
         for name, value in (inputs or {}).items():
             simulator.set(name, value)
@@ -131,7 +131,7 @@ class Csl:
         return {name: simulator.get(name)[0, 0] for name in exports}
 
     def compute(self, statements: str, type: str = "i32", count: int = 1, before: str = "", **options: Any) -> Any:
-        """What statements put in `out[0]`, or in all of `out` if it has several elements."""
+        """Return what statements put in `out[0]`, or in all of `out` if it has several elements."""
         text = f"{before}\nvar out = @zeros([{count}]{type});\nfn main() void {{\n{statements}\n}}\n"
         out = self.run(text, {"out": type}, **options)["out"]
         return out[0].item() if count == 1 else out
@@ -146,7 +146,7 @@ class Csl:
         notes: Sequence[str] = (),
         **options: Any,
     ) -> CslError:
-        """Compiles a program one text of which has «a mistake»; the one error must point there and say `message`.
+        """Compile a program one text of which has «a mistake»; the one error must point there and say `message`.
 
         With `lower` the mistake may turn up as late as in lowering.
         """
@@ -179,7 +179,7 @@ class Csl:
 
 
 def pes(compiled: CompiledLayout) -> list[wse.PeOp]:
-    """The unit classes of a program."""
+    """Return the unit classes of a program."""
     return [op for op in compiled.module.walk() if isinstance(op, wse.PeOp)]
 
 

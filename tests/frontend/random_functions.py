@@ -23,7 +23,7 @@ class Writer:
         self.labels: list[tuple[str, bool]] = []
 
     def program(self) -> tuple[str, str]:
-        """The text of the functions, and the name of the last."""
+        """Return the text of the functions, and the name of the last."""
         functions: list[str] = []
         for number in range(self.random.randint(1, 3)):
             name = f"f{number}"

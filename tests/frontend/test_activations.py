@@ -14,7 +14,7 @@ ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
 def start(
     csl: Csl, arch: str, lengths: list[int], completion: str, *, before: str = "", after: str = ""
 ) -> loomir.Simulator:
-    """A PE that sends to itself, `lengths[k]` elements on color 3 + k, after its launch."""
+    """Return a PE that sends to itself, `lengths[k]` elements on color 3 + k, after its launch."""
     pe, receives, sends, routes = "", "", "", ""
     for k, length in enumerate(lengths):
         color, read, written = f"@get_color({3 + k})", k + 5, k + 2  # one microthread each on WSE-2

@@ -123,7 +123,7 @@ CALLS["run"] += [
 
 
 def arguments(call: str) -> list[tuple[int, int]]:
-    """Where the arguments of the last call in a text begin and end, and where a 7 is that stands for any value."""
+    """Return where the arguments of the last call in a text begin and end, and where a 7 is that stands for any value."""
     found = [(n, n + 1) for n, letter in enumerate(call) if letter == "7"]
     name = call.rfind("@set_tile") if "@set_tile" in call else call.find("@", call.find(";") + 1)
     if found or name < 0:

@@ -310,7 +310,7 @@ INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "i5", "u12", "
 
 
 def beyond(target: str, source: str) -> list[float]:
-    """Numbers of a float type around the limits of an integer type, and far from them."""
+    """Number of a float type around the limits of an integer type, and far from them."""
     bits = int(target[1:])
     lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if target[0] == "i" else (0, (1 << bits) - 1)
     steps = [limit + step for limit in (lowest, highest) for step in (-1.5, -1, -0.5, 0, 0.5, 1, 1.5)]
@@ -320,7 +320,7 @@ def beyond(target: str, source: str) -> list[float]:
 
 
 def cut(number: float, target: str) -> int:
-    """What a float is as an integer: cut towards zero, at the limits of the type beyond them, 0 if it is a NaN."""
+    """Convert a float to an integer: truncated, clamped to the limits of the type, 0 for a NaN."""
     bits = int(target[1:])
     lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if target[0] == "i" else (0, (1 << bits) - 1)
     if math.isnan(number):

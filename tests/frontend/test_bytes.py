@@ -148,7 +148,7 @@ def test_structs_lie_as_extern_ones(csl: Csl) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8])
 @pytest.mark.parametrize("type", ["u8", "bool", "i8"])
 def test_whole_arrays_of_bytes(csl: Csl, type: str, count: int) -> None:
-    """Copies and fills of arrays, also of those that begin at an odd byte."""
+    """Copy and fills of arrays, also of those that begin at an odd byte."""
     values = ["true", "false"] * 4 if type == "bool" else [str(n - 3 if type == "i8" else n + 200) for n in range(8)]
     numbers = [int(v == "true") if type == "bool" else int(v) & 0xFF for v in values][:count]
     fill, byte = ("true", 1) if type == "bool" else ("5", 5)

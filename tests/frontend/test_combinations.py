@@ -14,7 +14,7 @@ fn note(value: i32) void { out[count] = value; count += 1; }
 
 
 def noted(csl: Csl, text: str) -> list[int]:
-    """What `main` notes."""
+    """Return what `main` notes."""
     return csl.run(NOTES + text, {"out": "i32"})["out"].tolist()
 
 

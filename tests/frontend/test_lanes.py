@@ -43,7 +43,7 @@ EXPORTS = '@export_name("out", [*]i16, true); @export_name("main", fn() void);'
 
 
 def covered(found: Iterable[RegionAttr]) -> list[tuple[int, int]]:
-    """The PEs of regions, as often as they are in one."""
+    """Return the PEs of regions, as often as they are in one."""
     resolved = [region.resolve(100, 100) for region in found]
     return [(x, y) for columns, rows in resolved for x in columns for y in rows]
 
@@ -242,7 +242,7 @@ def whole(loop: str, body: str) -> str:
 
 
 def outcome(csl: Csl, text: str) -> tuple[np.ndarray, set[tuple[str, tuple[int, int], str, str]], int]:
-    """What the PEs compute, the route of each color at each PE, and the number of classes."""
+    """Return what the PEs compute, the route of each color at each PE, and the number of classes."""
     compiled = csl.layout(text, PE)
     routes = {
         (op.color.string_value(), point, str(op.input_ports), str(op.output_ports))

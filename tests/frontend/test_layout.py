@@ -14,7 +14,7 @@ EMPTY = "param x: i16 = 0;"
 
 
 def layout(*lines: str, width: int = 2, height: int = 1) -> str:
-    """A layout whose PEs all have code, and what is said besides."""
+    """Return a layout whose PEs all have code, and what is said besides."""
     body = "\n".join(lines)
     return f"""
     param size: u16 = 4;

@@ -25,7 +25,7 @@ ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
 
 
 def touched(*walks: Iterable[int]) -> list[float]:
-    """An array of zeros to which 1 is added at each element of each walk."""
+    """Return an array of zeros to which 1 is added at each element of each walk."""
     values = [0.0] * SIZE
     for walk in walks:
         for element in walk:

@@ -23,7 +23,7 @@ MIXED = "mixed { .on = true, .a = -2, .m = mode.busy, .f = 1.5, .b = bytes { .lo
 
 
 def mixed_bits(a: int = -2) -> int:
-    """The bits of `MIXED`, put side by side from the least on."""
+    """Return the bits of `MIXED`, put side by side from the least on."""
     fields = [(1, 1), (a, 16), (200, 8), (0x3FC00000, 32), (7, 8), (-1, 8), (1, 1)]
     text = "".join(f"{value & ((1 << width) - 1):0{width}b}" for value, width in reversed(fields))
     return int(text, 2)

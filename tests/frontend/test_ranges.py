@@ -45,7 +45,7 @@ def some_ranges(type: str, count: int, seed: int, step: int | None = None) -> li
 
 
 def seen(values: range, limit: int, leaves: bool, mark: bool) -> tuple[int, int]:
-    """How many trips a loop makes, and a sum over the numbers and positions it sees."""
+    """Return how many trips a loop makes, and a sum over the numbers and positions it sees."""
     trips, total = 0, 0
     for position, number in enumerate(values):
         if leaves and trips == limit:
@@ -77,7 +77,7 @@ def run(
     bodies: list[tuple[str, bool]],
     width: int,
 ) -> None:
-    """Runs loops with bounds in memory, on PEs that have bounds of their own, and compares what they saw."""
+    """Run loops with bounds in memory, on PEs that have bounds of their own, and compares what they saw."""
     functions: list[str] = []
     calls: list[str] = []
     cases: list[tuple[int, int, str, int]] = []

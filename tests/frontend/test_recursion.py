@@ -30,7 +30,7 @@ def compiled(csl: Csl, pe: str, **options: Any) -> CompiledLayout:
 
 
 def calls_in(program: CompiledLayout) -> dict[str, list[str]]:
-    """The functions that each function calls."""
+    """Return the functions that each function calls."""
     return {
         op.sym_name.data: [inner.callee.string_value() for inner in op.walk() if isinstance(inner, wse.CallOp)]
         for op in program.module.walk()
@@ -125,7 +125,7 @@ def fibonacci(n: int) -> int:
 
 
 def states(n: int, s: int, at: str = "first") -> int:
-    """The three functions that call each other."""
+    """Return the three functions that call each other."""
     while n > 0:
         match at:
             case "first":

@@ -17,14 +17,14 @@ SHOW = "comptime { @comptime_print(m.n); }"
 
 
 def shown(csl: Csl, name: str, **options: Any) -> list[str]:
-    """What the module of a name says of itself."""
+    """Return what the module of a name says of itself."""
     csl.pe(f'const m = @import_module("{name}");\n{SHOW}', **options)
     return csl.printed
 
 
 @pytest.fixture(autouse=True)
 def _start(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starts the compiler in an empty directory, without a search path."""
+    """Start the compiler in an empty directory, without a search path."""
     (csl.directory / "start").mkdir()
     monkeypatch.chdir(csl.directory / "start")
     monkeypatch.delenv("CSL_IMPORT_PATH", raising=False)

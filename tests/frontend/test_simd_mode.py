@@ -16,7 +16,7 @@ VALUES = [3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16, 17, -18]
 def start(
     csl: Csl, arch: str, main: str, sends: str, receives: str, *, sent: int = 16, received: int = 16
 ) -> loomir.Simulator:
-    """A PE that sends to itself on one color, with these fields of its fabric DSDs; runs `main`."""
+    """Return a PE that sends to itself on one color, with these fields of its fabric DSDs; runs `main`."""
     pe = f"""
     var values = [16]i16{{ {", ".join(map(str, VALUES))} }};
     var out = @zeros([16]i16);

@@ -29,7 +29,7 @@ def parse(text: str, name: str = "program.mlir") -> ModuleOp:
 
 
 def through_csl(module: ModuleOp, directory: Path) -> ModuleOp:
-    """The program printed as CSL files in `directory` and compiled from there."""
+    """Return the program printed as CSL files in `directory` and compiled from there."""
     (program,) = (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
     for name, text in csl.source_of(module).items():
         (directory / name).write_text(text)
@@ -39,7 +39,7 @@ def through_csl(module: ModuleOp, directory: Path) -> ModuleOp:
 
 
 def run(module: ModuleOp, launches: Sequence[Launch], seed: int = 0) -> Arrays:
-    """What every exported buffer holds after the launches, having started with random numbers."""
+    """Return what every exported buffer holds after the launches, having started with random numbers."""
     program = loomir.compile(module)
     simulator = loomir.Simulator(program, step_limit=2_000_000)
     width, height = program.rectangle

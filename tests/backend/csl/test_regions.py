@@ -37,7 +37,7 @@ def evaluate(node: Expression, names: Mapping[str, int]) -> int:
 
 
 def execute(statements: list[Statement], names: Mapping[str, int], visited: list[tuple[int, int]]) -> None:
-    """Runs loops and branches; `@visit(x, y)` notes its arguments."""
+    """Run loops and branches; `@visit(x, y)` notes its arguments."""
     for statement in statements:
         match statement:
             case syntax.For(iterable=syntax.Builtin(name="range", arguments=[_, *bounds]), body=syntax.Block() as body):

@@ -37,7 +37,7 @@ def test_examples(path: str, launches: list[tuple[str, tuple[float, ...]]], targ
 
 
 def program(body: str, members: str = "", target: str = "wse3", rectangle: str = "2 x 2") -> str:
-    """A program of one PE program whose function @main has this body."""
+    """Return a program of one PE program whose function @main has this body."""
     return f"""
     wse.program @p target "{target}" rectangle {rectangle} {{
       wse.pe @cell on [:, :] {{
@@ -59,7 +59,7 @@ def buffers(*types: str) -> tuple[str, str]:
 
 
 def operation(row: DsdOperation, scalars: frozenset[int], *, scalar_destination: bool = False) -> str:
-    """The operation `row` on every other element of its buffers, with scalars at some source positions."""
+    """Return the operation `row` on every other element of its buffers, with scalars at some source positions."""
     elements = [row.destination, *row.sources]
     members, body = buffers(*("1x" + e if n == 0 and scalar_destination else f"12x{e}" for n, e in enumerate(elements)))
     if scalar_destination:

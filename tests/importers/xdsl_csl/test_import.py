@@ -27,7 +27,7 @@ SINGLE = "#csl<ptr_kind single>, #csl<ptr_const var>"
 
 
 def load(text: str, directory: Path | str = ".", arch: str = "wse3", params: tuple[str, ...] = ()) -> ModuleOp:
-    """The text, imported."""
+    """Return the text, imported."""
     module = parse_ir(context(), text, FILE)
     module.verify()
     ImportXdslCslPass(arch=arch, directory=str(directory), params=params).apply(Context(), module)
@@ -40,14 +40,14 @@ def start(module: ModuleOp) -> loomir.Simulator:
 
 
 def program(body: str, name: str = "main") -> str:
-    """A csl.module of kind program."""
+    """Return a csl.module of kind program."""
     return (
         f'"csl.module"() <{{kind = #csl<module_kind program>}}> ({{\n{body}\n}}) {{sym_name = "{name}"}} : () -> ()\n'
     )
 
 
 def layout(body: str, before: str = "") -> str:
-    """A csl.module of kind layout."""
+    """Return a csl.module of kind layout."""
     return (
         f'"csl.module"() <{{kind = #csl<module_kind layout>}}> ({{\n{before}\ncsl.layout {{\n{body}\n}}\n}}) '
         '{sym_name = "main_layout"} : () -> ()\n'
@@ -55,7 +55,7 @@ def layout(body: str, before: str = "") -> str:
 
 
 def exported(name: str, shape: int, element: str, value: str | None = None) -> str:
-    """An exported global array, and the value of its memory."""
+    """Return an exported global array, and the value of its memory."""
     pointer = f"!csl.ptr<{element}, {MANY}>"
     initial = f'"initial_value" = dense<{value}> : tensor<{shape}x{element}>' if value else '"initial_value"'
     return f"""

@@ -1,4 +1,4 @@
-"""Counts what is evaluated at compile time, to end what runs for ever and to tell of what takes long."""
+"""The step limit of compile-time evaluation: it ends endless loops, and reports what takes long."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ BETWEEN_LOOKS = 64
 
 
 class Steps:
-    """The steps of one compilation. `tell` gets a notice of one line now and then while it takes long."""
+    """The steps of one compilation. `notice` is given a line now and then while it takes long."""
 
-    def __init__(self, tell: Callable[[str], None] | None) -> None:
+    def __init__(self, notice: Callable[[str], None] | None) -> None:
         self.count = 0
         self.due = 0
         """When `look` is to be called."""
@@ -32,13 +32,13 @@ class Steps:
         """The last step that is allowed."""
         self._loops: list[tuple[Source, syntax.Node, int]] = []
         """The loops being evaluated, innermost last, and the step at which each began."""
-        self._tell = tell
+        self._report = notice
         self._start = monotonic()
-        self._notice = (environment.notice_after() or float("inf")) if tell is not None else float("inf")
+        self._notice = (environment.notice_after() or float("inf")) if notice is not None else float("inf")
 
     @contextmanager
     def loop(self, source: Source, node: syntax.Node) -> Generator[None]:
-        """What happens inside is iterations of a loop."""
+        """Count the steps inside as those of a loop."""
         depth = len(self._loops)
         self._loops.append((source, node, self.count))
         try:
@@ -47,7 +47,7 @@ class Steps:
             del self._loops[depth:]
 
     def progress(self) -> None:
-        """Allows all steps again: the compilation has come nearer to its end."""
+        """Allow all steps again: the compilation has come nearer to its end."""
         self._last = self.count + self._limit
 
     def look(self, source: Source, node: syntax.Node) -> tuple[syntax.Node, Source, str] | None:
@@ -60,18 +60,18 @@ class Steps:
             allowed = f"if it ends at all, allow more with {environment.STEP_LIMIT}=N in the environment"
             return at, where, f"{what} has not ended after {self._limit} steps at compile time; {allowed}"
         seconds = monotonic() - self._start
-        if seconds >= self._notice and self._tell is not None:
+        if seconds >= self._notice and self._report is not None:
             self._notice *= environment.LATER
             found = self._longest()
             place = source.location(node.start) if found is None else f"the loop at {found[0].location(found[1].start)}"
-            self._tell(
+            self._report(
                 f"the compilation is still running: {seconds:.0f} s and {self.count:,} steps so far, now in {place}; "
                 f"Ctrl-C ends it, and so does {environment.STEP_LIMIT}=N after N steps"
             )
         return None
 
     def _longest(self) -> tuple[Source, syntax.Node, int] | None:
-        """The innermost loop that made most of the last steps; loops inside it come to their ends."""
+        """Return the innermost loop that made most of the last steps; loops inside it come to their ends."""
         first = self._last - self._limit
         half = first + (self.count - first) // 2
         return next((loop for loop in reversed(self._loops) if loop[2] <= half), None)

@@ -1,4 +1,4 @@
-"""Functions that stand once, and are called, where copies of them would only repeat code."""
+"""Functions that are emitted once and called, where inlining them would only repeat code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ fn main() void {{ twice(); step({argument}); }}
 
 
 def expected(statements: int) -> list[int]:
-    """What `out` holds after one launch."""
+    """Return what `out` holds after one launch."""
     out, count = np.array([1, 2, 3, 4], np.int16), np.int16(5)
     with np.errstate(over="ignore"):
         for _ in range(3):
@@ -46,7 +46,7 @@ def expected(statements: int) -> list[int]:
 
 
 def calls_in(compiled: CompiledLayout) -> dict[str, list[str]]:
-    """The functions that each function calls."""
+    """Return the functions that each function calls."""
     return {
         op.sym_name.data: [inner.callee.string_value() for inner in op.walk() if isinstance(inner, wse.CallOp)]
         for op in compiled.module.walk()

@@ -1,4 +1,4 @@
-"""What a program that imports <memcpy/memcpy> leaves to it (SDK documentation, host runtime and tensor streaming)."""
+"""Resources reserved by <memcpy/memcpy> in a program that imports it (SDK documentation, tensor streaming)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known here at compile time but not by the manual's rules (Comptime, Comptime-Known Values; Syntax, inline fn)."""
+"""Values known while calls are inlined, but not by the manual's rules (Comptime, Comptime-Known Values; Syntax, inline fn)."""
 
 # ruff: noqa: E501 (a program is one line of a table)
 
@@ -51,7 +51,7 @@ WARNED = [
 
 
 @pytest.mark.parametrize(("statements", "advice"), WARNED)
-def test_late_values_used_as_known_are_warned_of(csl: Csl, statements: str, advice: str) -> None:
+def test_values_that_are_not_comptime_known_draw_a_warning(csl: Csl, statements: str, advice: str) -> None:
     compiled = csl.pe(FUNCTIONS + TASK.format(statements))
     (warning,) = compiled.warnings
     assert "warning: the SDK's compiler does not know this at compile time: " in warning

@@ -1,4 +1,4 @@
-"""What ends a compilation that runs for ever, and what is told of one that takes long."""
+"""The step limit, which ends a compilation that runs forever, and the notices about one that takes long."""
 
 # ruff: noqa: E501 (a program is one line of a table)
 

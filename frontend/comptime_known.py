@@ -1,9 +1,9 @@
-"""Late values: known here, because calls are evaluated in place, but at run time only by the rules of the manual.
+"""Comptime-known values by the rules of the manual, which are narrower than what is known while calls are inlined.
 
 The rules are those of the page Comptime, Comptime-Known Values: what a `var` holds, what a parameter that is not
-`comptime` is given, and what a call gives that is neither `comptime` nor `inline` are not known at compile time. Where
-such a value is used as if it were known, a warning says what to write; the branch it rules out is checked all the same,
-and so is the whole body of a generic function that is called at compile time.
+`comptime` is given, and what a call returns that is neither `comptime` nor `inline` are not comptime-known. Where such
+a value is used as if it were, a warning says what to write. The branch it rules out is checked all the same, and so is
+the whole body of a generic function that is called at compile time (`checking`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .types import Type
 from .values import Callable, Local, Value
 
 if TYPE_CHECKING:
-    from .core import Evaluator
+    from .evaluator import Evaluator
 
 KNOWN_ANYWAY = frozenset(
     (
@@ -29,14 +29,14 @@ KNOWN_ANYWAY = frozenset(
 
 
 def reason(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> str | None:
-    """Return why the value of an expression is late, with a remedy; None if it is not, as far as its text shows.
+    """Return why the value of an expression is not comptime-known, with a remedy; None if it is, or may be.
 
     `forced` says that it is the operand of `comptime`, where calls are evaluated at compile time.
     """
     match node:
         case syntax.Name():
             local = ev.frame.find(node.name)
-            return None if local is None else local.late
+            return None if local is None else local.unknown_because
         case syntax.Call():
             found = _first(ev, node.arguments, forced)
             return found if found is not None or forced else _of_call(ev, node)
@@ -75,7 +75,7 @@ def _of_call(ev: Evaluator, node: syntax.Call) -> str | None:
 
 
 def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
-    """Warn of an expression that must be known at compile time and is late."""
+    """Warn of an expression that must be comptime-known and is not."""
     if ev.frame.module.is_library:
         return
     text = reason(ev, node, forced=forced)
@@ -102,14 +102,16 @@ def warn_of_call(
 def mark_parameter(local: Local, parameter: syntax.Parameter, function: syntax.Function) -> None:
     """Mark what a function emitted for run time is given for a parameter."""
     if not (parameter.is_comptime or types.is_comptime_only(local.type)):
-        local.late = f"'{local.name}' is a parameter of '{function.name}'; declare it 'comptime {local.name}'"
+        local.unknown_because = (
+            f"'{local.name}' is a parameter of '{function.name}'; declare it 'comptime {local.name}'"
+        )
 
 
 def mark_variable(ev: Evaluator, local: Local, node: syntax.Variable) -> None:
-    """Mark a variable of code for run time that may change then, or that is given a late value."""
+    """Mark a variable of code for run time that may change then, or whose initial value is not comptime-known."""
     if node.is_comptime or types.is_comptime_only(local.type):
         return
     if node.kind == "var":
-        local.late = f"'{local.name}' is a 'var'; declare it 'const', or 'comptime var'"
+        local.unknown_because = f"'{local.name}' is a 'var'; declare it 'const', or 'comptime var'"
     elif node.value is not None:
-        local.late = reason(ev, node.value)
+        local.unknown_because = reason(ev, node.value)

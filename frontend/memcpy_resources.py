@@ -1,4 +1,4 @@
-"""What the memcpy library keeps for itself: errors and warnings about programs that import it and use the same."""
+"""Resources reserved by <memcpy/memcpy>: errors and warnings about programs that import it and use them too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
 from ..dialects import wse
-from .core import Effect, Evaluator, Session
+from .evaluator import Effect, Evaluator, Session
 from .modules import LIBRARIES
 from .pe import PeProgram
 
@@ -17,7 +17,7 @@ MEMCPY = LIBRARIES / "memcpy" / "memcpy.csl"
 
 
 def check_pe(ev: Evaluator, pe: PeProgram) -> None:
-    """Raises CslError if a PE that imports memcpy uses its colors or task ids; warns of its queues and registers."""
+    """Raise CslError if a PE that imports memcpy uses its colors or task ids; warns of its queues and registers."""
     if not any(module.path == MEMCPY for module in ev.instances):
         return
     memcpy = ev.session.target.memcpy
@@ -49,7 +49,7 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
 
 
 def check_routes(session: Session, effects: Iterable[Effect]) -> None:
-    """Raises CslError if a route is given to a color of memcpy, which has routes everywhere in the rectangle."""
+    """Raise CslError if a route is given to a color of memcpy, which has routes everywhere in the rectangle."""
     colors = session.target.memcpy.colors
     for effect in effects:
         if effect.name == "color" and effect.arguments[0].color in colors:

@@ -1,6 +1,6 @@
-"""The evaluator: what every rule of the language shares.
+"""The evaluator: a partial evaluator of the syntax tree, with what all rules of the language share.
 
-`expressions`, `statements`, `builtins` and the rest add the rules, in tables by node class and builtin name.
+`expressions`, `statements`, `builtins` and the rest register the rules, by node class and builtin name (`registry`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note, Source
 from . import types
 from .addresses import pointer_word
+from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
-from .facts import Facts
 from .frames import Frame
-from .late import warn as warn_of_late
 from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, library_names
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
-from .search import SearchPath, is_file, listed
-from .steps import PER_EMITTED, Steps
+from .search_path import SearchPath, is_file, listed
+from .step_limit import PER_EMITTED, Steps
+from .tree_analyses import TreeAnalyses
 from .types import Type
 from .values import Column, Lanes, Local, Split, Value, is_ssa, known
 
@@ -94,14 +94,14 @@ class Session:
         self.printed: set[tuple[str, str]] = set()
         """What @comptime_print has shown in code for run time, by place and text."""
         self.warnings: list[str] = []
-        self.widening_told = False
+        self.widening_reported = False
         """Whether it has been reported that integers become wider by themselves."""
         self.sections_used: set[str] = set()
         """Link sections that variables are in."""
         self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""
-        self.facts = Facts()
+        self.analyses = TreeAnalyses()
         self.color_names: dict[int, str] = {}
         """What the layout calls colors, by number."""
         self.color_names_of_pes: dict[int, str] = {}
@@ -146,7 +146,7 @@ class Evaluator:
         self.instances: list[Module] = []
         self.in_layout = False
         self.is_checking = False
-        """Whether code is evaluated for its errors alone (`late`)."""
+        """Whether code is evaluated for its errors alone (`checking`)."""
         self.branches = 0
         """Run-time branches and loops around the code being emitted."""
 
@@ -174,21 +174,21 @@ class Evaluator:
         return CslError([Diagnostic(self.source, node.start, node.end, message, (*notes, *self._call_notes()))])
 
     def fail(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
-        """Ends the compilation with an error at a node of the file being evaluated."""
+        """End the compilation with an error at a node of the file being evaluated."""
         raise self.error(node, message, *notes)
 
     def mistyped(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
-        """Ends the compilation with an error that does not depend on the values."""
+        """End the compilation with an error that does not depend on the values."""
         raise Mistyped(self.error(node, message, *notes).diagnostics)
 
     def warn(self, node: syntax.Node, message: str) -> None:
-        """Reports, once, what the program may be wrong about at a node of the file being evaluated."""
+        """Report, once, what the program may be wrong about at a node of the file being evaluated."""
         warning = f"{self.source.location(node.start)}: warning: {message}"
         if warning not in self.session.warnings:
             self.session.warnings.append(warning)
 
     def _call_notes(self) -> Iterator[Note]:
-        """Where the innermost calls around the place came from."""
+        """Yield notes that name the innermost calls around the current place."""
         for frame in reversed(self.frames[-4:]):
             call = frame.called_at
             if call is not None:
@@ -203,7 +203,7 @@ class Evaluator:
         return Note(source or self.source, node.start, node.end, message)
 
     def step(self, node: syntax.Node) -> None:
-        """Counts one statement or iteration at compile time."""
+        """Count one statement or iteration at compile time."""
         steps = self.session.steps
         steps.count += 1 if self.builder is None else PER_EMITTED
         if steps.count >= steps.due:
@@ -266,14 +266,14 @@ class Evaluator:
     # Evaluation
 
     def expr(self, node: syntax.Node, want: Type | None = None) -> Value:
-        """The value of an expression. `want` is the type it will be given, where that helps."""
+        """Return the value of an expression. `want` is the type it will be given, where that helps."""
         rule = EXPRESSIONS.get(type(node))
         if rule is None:
             self.fail(node, "this is no value; write an expression")
         return rule(self, node, want)
 
     def execute(self, node: syntax.Node) -> None:
-        """Carries out a statement."""
+        """Execute a statement."""
         rule = STATEMENTS.get(type(node))
         if rule is not None:
             rule(self, node)
@@ -285,7 +285,7 @@ class Evaluator:
                 self.warn(node, "this value is not used; assign it to '_' to leave it out, or remove what computes it")
 
     def typed(self, node: syntax.Node, type: Type) -> Value:
-        """The value of an expression, converted to a type it must have."""
+        """Return the value of an expression, converted to a type it must have."""
         return self.coerce(self.expr(node, type), type, node)
 
     def coerce(self, value: Value, type: Type, node: syntax.Node) -> Value:
@@ -307,14 +307,14 @@ class Evaluator:
         return PLACES.get(type(node), PLACES[syntax.Node])(self, node)
 
     def type_of(self, node: syntax.Node) -> Type:
-        """The type an expression names."""
+        """Return the type an expression names."""
         value = self.comptime_expr(node, types.TYPE)
         if value.type is not types.TYPE:
             self.fail(node, f"a type is needed here, not a value of type '{value.type}'")
         return value.data
 
     def comptime_expr(self, node: syntax.Node, want: Type | None = None) -> Value:
-        """The value of an expression that must be known at compile time."""
+        """Return the value of an expression that must be known at compile time."""
         if self.builder is None:
             value = self.expr(node, want)
         else:
@@ -326,7 +326,7 @@ class Evaluator:
         return value
 
     def data(self, value: Value, node: syntax.Node, what: str = "this") -> Any:
-        """The one number a value has in all lanes. Splits the lanes if there are several."""
+        """Return the one number a value has in all lanes. Splits the lanes if there are several."""
         data = value.data
         if isinstance(data, Column):
             values = self.lanes.spread(data)
@@ -338,21 +338,21 @@ class Evaluator:
         return data
 
     def integer(self, node: syntax.Node, what: str = "this") -> int:
-        """An integer known at compile time, the same in all lanes."""
+        """Return an integer known at compile time, the same in all lanes."""
         value = self.comptime_expr(node)
         if not types.is_integer(value.type):
             self.fail(node, f"{what} must be an integer, not '{value.type}'")
         return self.data(value, node, what)
 
     def text(self, node: syntax.Node, what: str) -> str:
-        """A string known at compile time."""
+        """Return a string known at compile time."""
         value = self.comptime_expr(node)
         if value.type is not types.COMPTIME_STRING:
             self.fail(node, f"{what} must be a string, not '{value.type}'")
         return value.data.decode(errors="replace")
 
     def truth(self, value: Value, node: syntax.Node) -> bool | SSAValue:
-        """A condition: known, or an SSA value."""
+        """Return a condition: known, or an SSA value."""
         if value.type is not types.BOOL:
             self.fail(node, f"a condition is of type 'bool', not '{value.type}'; compare it with something")
         data = value.data
@@ -360,7 +360,7 @@ class Evaluator:
         return self.data(value, node) if isinstance(data, Column) else data
 
     def ssa(self, value: Value, node: syntax.Node) -> SSAValue:
-        """A scalar as an SSA value."""
+        """Return a scalar as an SSA value."""
         data = value.data
         if is_ssa(data):
             return data
@@ -378,7 +378,7 @@ class Evaluator:
         return self.builder.constant(value.type, data)
 
     def check_format(self, type: Type, node: syntax.Node, source: Source | None = None) -> None:
-        """Raises CslError if values of a type cannot exist at run time for their format of 16-bit floats."""
+        """Raise CslError if values of a type cannot exist at run time for their format of 16-bit floats."""
         if type.__class__ is types.Int or type is types.F32:
             return
         for inner in types.scalars(type):
@@ -404,7 +404,7 @@ class Evaluator:
     # Modules
 
     def load(self, path: Path, bindings: dict[str, Value], name: str, *, is_library: bool = False) -> Module:
-        """A new instance of a file; its globals are resolved as they are used.
+        """Return a new instance of a file; its globals are resolved as they are used.
 
         Raises CslError for the mistakes of the file.
         """
@@ -504,13 +504,13 @@ def _advice(source: Type, target: Type) -> str:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """What to add to a message about a name there is not: the one that was probably meant, if any."""
+    """Return what to add to a message about a name there is not: the one that was probably meant, if any."""
     close = difflib.get_close_matches(name, names, 1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
-    """The lanes with each value of a column."""
+    """Return the lanes with each value of a column."""
     _, inverse = np.unique(column, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     counts = np.bincount(inverse.ravel())

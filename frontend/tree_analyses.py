@@ -1,4 +1,4 @@
-"""What evaluation wants to know of a tree more than once: found on the first question, kept after."""
+"""Analyses of syntax trees, each cached by node: names, jumps, tail calls, sizes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..csl import syntax
 _T = TypeVar("_T")
 
 
-class Fact(Generic[_T]):
-    """A function of a tree node that walks the tree once for each node."""
+class CachedAnalysis(Generic[_T]):
+    """A function of a tree node whose result is computed once for each node."""
 
     def __init__(self, find: Callable[[syntax.Node], _T]) -> None:
         self._find = find
-        # The node is kept with its fact, so that no other can take its identity.
+        # The node is kept with its result, so that no other can take its identity.
         self._known: dict[int, tuple[syntax.Node, _T]] = {}
 
     def __call__(self, node: syntax.Node) -> _T:
@@ -28,7 +28,7 @@ class Fact(Generic[_T]):
 
 
 def _root(place: syntax.Node) -> str | None:
-    """The variable a place such as `a[i].b` is part of; None behind a pointer."""
+    """Return the variable a place such as `a[i].b` is part of; None behind a pointer."""
     while True:
         match place:
             case syntax.Index() | syntax.Field():
@@ -80,7 +80,7 @@ def _occurrences(node: syntax.Node) -> Counter[str]:
 
 
 def _tail_calls(node: syntax.Node) -> frozenset[int]:
-    """The identities of calls after which a function does nothing but return their result."""
+    """Return the identities of calls after which a function does nothing but return their result."""
     assert isinstance(node, syntax.Function)
     found: set[int] = set()
     pending: list[syntax.Node] = []
@@ -120,25 +120,25 @@ def _tail_calls(node: syntax.Node) -> frozenset[int]:
     return frozenset(found)
 
 
-class Facts:
-    """The facts of one compilation."""
+class TreeAnalyses:
+    """The analyses of one compilation."""
 
     def __init__(self) -> None:
-        self.addressed = Fact(_addressed)
+        self.addressed = CachedAnalysis(_addressed)
         """Names of variables whose address is taken in a function."""
-        self.assigned = Fact(_assigned)
+        self.assigned = CachedAnalysis(_assigned)
         """Names of variables that are assigned to somewhere in a loop."""
-        self.jumps = Fact(_jumps)
+        self.jumps = CachedAnalysis(_jumps)
         """The kinds of jumps in a loop."""
-        self.labels_left = Fact(_labels_left)
+        self.labels_left = CachedAnalysis(_labels_left)
         """The labels that jumps in a loop name."""
-        self.is_plain = Fact(_is_plain)
-        """Whether evaluating an expression can do no harm and nothing else than give a value."""
-        self.size = Fact(lambda node: sum(1 for _ in syntax.walk(node)))
+        self.is_plain = CachedAnalysis(_is_plain)
+        """Whether evaluating an expression has no effect and cannot fail."""
+        self.size = CachedAnalysis(lambda node: sum(1 for _ in syntax.walk(node)))
         """Number of nodes."""
-        self.tail_calls = Fact(_tail_calls)
+        self.tail_calls = CachedAnalysis(_tail_calls)
         """The identities of the calls of a function that are in tail position."""
-        self.names = Fact(_occurrences)
+        self.names = CachedAnalysis(_occurrences)
         """How often each name is used in a function, type or file."""
         self.labels: set[int] = set()
         """The identities of labeled statements that have been checked."""
