@@ -522,7 +522,7 @@ class _Bodies:
         queue = None
         if binding.kind is wse.TaskKind.DATA:
             with ev.framed(Frame(binding.task.module, comptime=True)):
-                if ev.session.target.name == "wse2":
+                if ev.session.target.data_tasks_by_color:
                     queue = pe.queue(ev, False, None, binding.id, binding.node)
                 else:
                     queue = pe.queue(ev, False, binding.id, None, binding.node)

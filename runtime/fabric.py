@@ -16,10 +16,10 @@ import numpy as np
 
 from ..diagnostics.errors import LoomError
 from ..targets.model import Timing
+from ..targets.wavelets import PORTS
 from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_keys, rectangle, shift
 
-RAMP, NORTH, EAST, SOUTH, WEST = range(5)
-PORTS = ("ramp", "north", "east", "south", "west")
+RAMP, NORTH, EAST, SOUTH, WEST = range(len(PORTS))
 OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
 STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .fabric import OPPOSITE, PORTS, RAMP, STEP, Color
+from ..targets.wavelets import PORTS
+from .fabric import OPPOSITE, RAMP, STEP, Color
 
 if TYPE_CHECKING:
     from .machine import Machine

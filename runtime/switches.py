@@ -31,11 +31,12 @@ from ..targets.wavelets import (
     COMMANDS_SHIFT,
     HIGH_COMMANDS,
     NOP,
+    PORTS,
     RESET,
     SWITCH_POSITIONS,
     TEARDOWN,
 )
-from .fabric import EAST, NORTH, OPPOSITE, PORTS, RAMP, SOUTH, STEP, WEST, Color, port_mask
+from .fabric import EAST, NORTH, OPPOSITE, RAMP, SOUTH, STEP, WEST, Color, port_mask
 from .placement import Placement
 from .queues import InputQueue, Message
 from .tasks import NEVER

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .fabric import PORTS
+from ..targets.wavelets import PORTS
 
 if TYPE_CHECKING:
     from .host_streams import HostOutput

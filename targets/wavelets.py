@@ -68,5 +68,8 @@ NOP, ADVANCE, RESET, TEARDOWN = range(4)
 
 # Routers
 
+PORTS = ("ramp", "north", "east", "south", "west")
+"""Ports of a router; `ramp` leads to the PE itself. x grows east, y grows south."""
+
 SWITCH_POSITIONS = 4
 """Positions of a color's switch in a router, the route itself included."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 from ..diagnostics.errors import LoomError
 from ..host.garbage_collection import collector_paused
 from ..host.sdk.placement import FabricPlacement
-from ..targets import get
+from ..targets import TARGETS, get
 from ..targets.memcpy import HALO, MAX_CHANNELS, WEST_COLUMNS
 from .arguments import Parser
 from .exit_status import run_tool
@@ -65,9 +65,7 @@ def parser() -> Parser:
     found.add_argument(
         "-o", metavar="DIR", dest="output", type=Path, default=Path("out"), help="write to DIR (default: out)"
     )
-    found.add_argument(
-        "--arch", choices=("wse2", "wse3"), default="wse2", help="machine to compile for (default: wse2)"
-    )
+    found.add_argument("--arch", choices=tuple(TARGETS), default="wse2", help="machine to compile for (default: wse2)")
     found.add_argument(
         "--fabric-dims", type=_pair, metavar="W,H", help="columns and rows of the fabric (default: the whole wafer)"
     )

@@ -17,13 +17,14 @@ from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import FABRICS
+from ...targets.wavelets import PORTS
 from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.rules import verify_ports, verify_stream_way
-from ..machine.switches import PORT_NAMES, SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
+from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, verify_members
 
-DIRECTIONS = PORT_NAMES
+DIRECTIONS = PORTS
 """Router ports; `ramp` leads to the unit's own queues. y grows south, x grows east."""
 
 

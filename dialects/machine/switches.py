@@ -17,13 +17,11 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
-from ...targets.wavelets import SWITCH_POSITIONS
+from ...targets.wavelets import PORTS, SWITCH_POSITIONS
 from .rules import verify_ports
 
 MAX_POSITIONS = SWITCH_POSITIONS - 1
 """Positions a route has besides itself."""
-
-PORT_NAMES = ("ramp", "north", "east", "south", "west")
 
 POP_MODES = ("no_pop", "always_pop", "pop_on_advance", "pop_on_advance_nop")
 """When a router takes the first command off a control wavelet that passes; the first one is the default."""
@@ -124,9 +122,7 @@ def _parse_ports(parser: AttrParser | Parser, keyword: str) -> _Ports:
     if parser.parse_optional_keyword(keyword) is None:
         return NoneAttr()
     return ArrayAttr(
-        parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: StringAttr(parser.parse_keyword_in(PORT_NAMES))
-        )
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: StringAttr(parser.parse_keyword_in(PORTS)))
     )
 
 
@@ -197,8 +193,8 @@ def verify_switch(receive: Sequence[str], transmit: Sequence[str], switch: Switc
     for attribute in switch.positions:
         position = attribute.position
         for port in (*(position.receive or ()), *(position.transmit or ())):
-            if port not in PORT_NAMES:
-                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(PORT_NAMES)}")
+            if port not in PORTS:
+                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(PORTS)}")
         if position.receive is not None and len(position.receive) != 1:
             raise VerifyException(
                 f"a switch position takes the color from {len(position.receive)} ports; name exactly one"

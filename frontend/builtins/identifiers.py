@@ -79,7 +79,7 @@ def _get_ut_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _get_data_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     value = ev.expr(argument)
-    needed = types.COLOR if ev.session.target.name == "wse2" else types.INPUT_QUEUE
+    needed = types.COLOR if ev.session.target.data_tasks_by_color else types.INPUT_QUEUE
     if value.type is not needed:
         ev.fail(argument, f"a data task id is made of a '{needed}' on {ev.session.target.name}, not of '{value.type}'")
     return Value(types.DATA_TASK_ID, value.data)

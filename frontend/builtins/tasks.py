@@ -84,8 +84,8 @@ def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: 
     """Return the symbol of a task in the IR; for a color or queue without a data task, the queue's."""
     assert ev.pe is not None
     if kind is wse.TaskKind.DATA and (kind, number) not in ev.pe.bindings:
-        wse2 = ev.session.target.name == "wse2"
-        if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and wse2):
+        by_color = ev.session.target.data_tasks_by_color
+        if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and by_color):
             return ev.pe.queue(ev, False, None, number, node)
         return ev.pe.queue(ev, False, number, None, node)
     return ev.pe.task_symbol(ev, kind, number, node)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from loomir import targets
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.fabric import PORTS, Color, arrivals, compress, reach, trace
+from loomir.runtime.fabric import Color, arrivals, compress, reach, trace
 from loomir.runtime.units import cells, from_mask, rectangle
+from loomir.targets.wavelets import PORTS
 
 from ..searches import examples
 

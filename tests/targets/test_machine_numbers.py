@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from loomir import targets
+from loomir.dialects import wse
+from loomir.frontend import types
 from loomir.frontend.compilation import compile_layout
+from loomir.runtime import fabric
 from loomir.targets import wavelets
 
 PACKAGE = Path(__file__).parents[2]
@@ -139,6 +142,18 @@ def test_the_control_library_encodes_by_the_numbers_of_targets(tmp_path: Path, c
         encoded([(wavelets.TEARDOWN, True)], 40, 1234),
         wavelets.COMMANDS,
     ]
+
+
+def test_ports_have_one_order() -> None:
+    assert [wavelets.PORTS.index(name) for name in ("ramp", "north", "east", "south", "west")] == [
+        fabric.RAMP,
+        fabric.NORTH,
+        fabric.EAST,
+        fabric.SOUTH,
+        fabric.WEST,
+    ]
+    assert {direction.value for direction in wse.Direction} == set(wavelets.PORTS)
+    assert {name.lower() for name in types.DIRECTIONS} == set(wavelets.PORTS)
 
 
 def test_the_time_library_counts_the_words_of_targets() -> None:
