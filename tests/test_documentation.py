@@ -70,15 +70,6 @@ def test_named_files_exist(page: Path) -> None:
         assert (ROOT / path).exists() or (page.parent / path).exists(), f"{page} names {path}, which does not exist"
 
 
-@pytest.mark.parametrize("name", ["design", "contributing"])
-def test_named_files_of_the_package_exist(name: str) -> None:
-    page = (ROOT / "docs" / f"{name}.md").read_text()
-    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    paths = [path for path in re.findall(r"`([\w./-]+)`", page) if path.split("/")[0] in folders and "/" in path]
-    assert paths
-    assert [path for path in paths if not (ROOT / path).exists() and "a-b" not in path] == []
-
-
 def test_parts_of_the_engine_exist() -> None:
     """The design page names the modules that each paragraph is about."""
     engine = (ROOT / "docs" / "design.md").read_text().partition("## The engine")[2].partition("\n## ")[0]
