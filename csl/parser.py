@@ -1622,6 +1622,7 @@ def parse(text: str, path: str) -> File:
     parser = Parser(Source(path, text))
     file = parser.file()
     if parser.diagnostics:
+        # Here, as only errors need xDSL, which takes long to import.
         from .errors import CslError
 
         raise CslError(sorted(parser.diagnostics, key=lambda diagnostic: diagnostic.start))

@@ -30,6 +30,7 @@ class ImportXdslCslPass(ModulePass):
     params: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        # Here, as only this pass needs the front end, which takes long to import.
         from .xdsl_csl import import_modules
 
         imported = import_modules(

@@ -16,6 +16,7 @@ from ...diagnostics.locations import location_of
 from ...diagnostics.nesting import deep_nesting
 from ...dialects import dsd, flow, wse
 from ...dialects.machine.rules import rectangle_problem
+from ...passes.dsd_assign_queues import DsdAssignQueuesPass
 from ...targets import Target
 from .layout import IDLE_FILE, Layout, PrintedPe
 from .names import Names, file_name_problem
@@ -92,8 +93,6 @@ def _with_queues(module: ModuleOp) -> wse.ProgramOp:
         or (isinstance(op, dsd.FabricDescriptorOp) and op.queue is None)
     }
     if open_queues:
-        from ...passes.dsd_assign_queues import DsdAssignQueuesPass
-
         given = {op for op in program.walk() if isinstance(op, wse.QueueOp) and op.id is not None}
         DsdAssignQueuesPass().apply(Context(), copy)
         for op in program.walk():

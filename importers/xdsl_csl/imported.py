@@ -14,6 +14,7 @@ from ...backend.csl.types import refuse
 from ...csl.parser import parse
 from ...csl.printer import print_file
 from ...diagnostics.errors import LoomError
+from ...frontend.compilation import compile_layout
 from .files import ProgramWriter, modules_in
 from .origins import Origins
 
@@ -35,8 +36,6 @@ def import_modules(
     writer = ProgramWriter(modules, targets.get(arch))
     files = writer.write()
     origins = Origins(writer.origins)
-    from ...frontend.compilation import compile_layout
-
     with TemporaryDirectory() as written:
         for name, tree in files.items():
             path = Path(written) / name
