@@ -21,9 +21,10 @@ from . import types
 from .types import Type
 from .values import Column, Lanes
 
-NUMPY: dict[Type, Any] = {types.BOOL: numpy_type("i1").type} | {
-    type: numpy_type(str(type)).type
+NUMPY: dict[Type, Any] = {
+    type: numpy_type("i1" if type is types.BOOL else str(type)).type
     for type in (
+        types.BOOL,
         types.F16, types.F32, types.BF16, types.I8, types.I16, types.I32, types.I64, types.U8, types.U16, types.U32,
         types.U64,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from xdsl.dialects.builtin import IndexType, IntegerType, SymbolRefAttr, i16
 from xdsl.ir import Attribute, SSAValue
@@ -41,8 +41,6 @@ Array: TypeAlias = str | SSAValue
 class _ArrayUser(Protocol):
     """An operation on a buffer, or on the memory at an address."""
 
-    name: ClassVar[str]
-
     @property
     def buffer(self) -> SymbolRefAttr | None: ...
 
@@ -75,7 +73,7 @@ class _AccessOp(SymbolUser, ABC):
         return array, indices, parser.parse_optional_attr_dict()
 
     def verify_(self) -> None:
-        verify_array(self)
+        verify_array(self.name, self)
         if self.address is not None and len(self.indices) > 1:
             raise VerifyException(
                 f"{self.name} at an address takes one index or none, not {len(self.indices)}; memory has one dimension"
@@ -121,10 +119,10 @@ def address_of(array: Array) -> list[SSAValue]:
     return [] if isinstance(array, str) else [array]
 
 
-def verify_array(op: _ArrayUser) -> None:
+def verify_array(name: str, op: _ArrayUser) -> None:
     """Raise VerifyException unless a buffer or an address is named, and not both."""
     if (op.buffer is None) == (op.address is None):
-        raise VerifyException(f"{op.name} names a buffer or an address, and only one of them; correct it")
+        raise VerifyException(f"{name} names a buffer or an address, and only one of them; correct it")
 
 
 @irdl_op_definition

@@ -158,7 +158,7 @@ class StreamOp(SymbolUser):
         return len(numbers_of(self.static_extents))
 
     def verify_(self) -> None:
-        verify_array(self)
+        verify_array(self.name, self)
         strides = numbers_of(self.static_strides)
         if len(strides) != self.dimensions or not 1 <= self.dimensions <= MAX_DIMENSIONS:
             raise VerifyException(
