@@ -13,7 +13,7 @@ from pathlib import Path
 from ..diagnostics.errors import LoomError
 from .arguments import Parser
 from .exit_status import run_tool
-from .sdk_path import sdk_on_path
+from .sdk_path import sdk_on_path, shell
 
 MAX_SECONDS = 300.0
 """Seconds a program of a suite may take by default."""
@@ -106,13 +106,6 @@ def _run(argv: Sequence[str]) -> int:
         ended = subprocess.run([shell(script), script, *arguments.arguments], cwd=script.parent, check=False)
     # A script that a signal ended has a status of its own in shells.
     return ended.returncode if ended.returncode >= 0 else 128 - ended.returncode
-
-
-def shell(script: Path) -> str:
-    """Return the shell that a script asks for in its first line: bash unless that is plain sh."""
-    with script.open("rb") as file:
-        first = file.readline(200)
-    return "sh" if re.match(rb"#!\s*\S*/(?:env\s+)?sh\s*$", first) else "bash"
 
 
 def _positive(text: str) -> int:

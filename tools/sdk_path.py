@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -41,3 +42,10 @@ def sdk_on_path(*, always: bool = False) -> Generator[None]:
                 del os.environ["PATH"]
             else:
                 os.environ["PATH"] = path
+
+
+def shell(script: Path) -> str:
+    """Return the shell that a script asks for in its first line: bash unless that is plain sh."""
+    with script.open("rb") as file:
+        first = file.readline(200)
+    return "sh" if re.match(rb"#!\s*\S*/(?:env\s+)?sh\s*$", first) else "bash"

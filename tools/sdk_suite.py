@@ -23,8 +23,7 @@ from pathlib import Path
 
 from ..diagnostics.errors import LoomError, shown
 from .outputs import Outputs
-from .sdk import shell
-from .sdk_path import sdk_on_path
+from .sdk_path import sdk_on_path, shell
 
 SKIPPED = shutil.ignore_patterns(".git", ".hg", "__pycache__", ".venv", "node_modules", "simfab_traces")
 """Not copied."""
