@@ -106,6 +106,7 @@ def floats(kind: str):
 LISTS = settings(max_examples=examples(8), derandomize=True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", BITS)
 @pytest.mark.parametrize("name", sorted(INTEGER))
 def test_integers_wrap(name: str, kind: str) -> None:
@@ -235,6 +236,7 @@ MATH = (
 )  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("name", [*MATH, "powf", "atan2", "copysign"])
 def test_math_does_not_depend_on_the_number_of_units(name: str, kind: str) -> None:

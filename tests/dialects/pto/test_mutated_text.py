@@ -185,6 +185,7 @@ NESTED = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [30, 300, 3000])
 @pytest.mark.parametrize("kind", NESTED)
