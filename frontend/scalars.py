@@ -21,14 +21,12 @@ from . import types
 from .types import Type
 from .values import Column, Lanes
 
-NUMPY: dict[Type, Any] = {
-    type: numpy_type("i1" if type is types.BOOL else str(type)).type
-    for type in (
-        types.BOOL,
-        types.F16, types.F32, types.BF16, types.I8, types.I16, types.I32, types.I64, types.U8, types.U16, types.U32,
-        types.U64,
-    )
-}  # fmt: skip
+_SCALARS: tuple[Type, ...] = (
+    types.F16, types.F32, types.BF16, types.I8, types.I16, types.I32, types.I64, types.U8, types.U16, types.U32,
+    types.U64, types.BOOL,
+)  # fmt: skip
+
+NUMPY: dict[Type, Any] = {type: numpy_type("i1" if type is types.BOOL else str(type)).type for type in _SCALARS}
 """The numpy type of each scalar that has one."""
 
 
