@@ -73,7 +73,7 @@ class KernelKind(StrEnum):
 
 
 class Layout(StrEnum):
-    """How a tensor lies in global memory."""
+    """Layout of a tensor in global memory."""
 
     ND = "nd"
     DN = "dn"
@@ -113,7 +113,7 @@ class KernelKindAttr(InAngleBrackets, EnumAttribute[KernelKind]):
 
 @irdl_attr_definition
 class LayoutAttr(InAngleBrackets, EnumAttribute[Layout]):
-    """How a tensor lies in global memory, `#pto.layout<nd>`."""
+    """Layout of a tensor in global memory, `#pto.layout<nd>`."""
 
     name = "pto.layout"
 
@@ -158,7 +158,7 @@ class HardwarePipe(StrEnum):
 
 
 class SyncAllMode(StrEnum):
-    """Who carries out a `pto.syncall`: hardware, or software over a workspace in global memory."""
+    """What performs a `pto.syncall`: hardware, or software over a workspace in global memory."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -181,7 +181,7 @@ class HardwarePipeAttr(InAngleBrackets, EnumAttribute[HardwarePipe]):
 
 @irdl_attr_definition
 class SyncAllModeAttr(InAngleBrackets, EnumAttribute[SyncAllMode]):
-    """Who carries out a `pto.syncall`, `#pto.sync_all_mode<hard>`."""
+    """What performs a `pto.syncall`, `#pto.sync_all_mode<hard>`."""
 
     name = "pto.sync_all_mode"
 
@@ -226,7 +226,7 @@ class Precision(StrEnum):
 
 
 class Phase(StrEnum):
-    """Place of a store or product among those that make up one result."""
+    """Phase of a store or product among those of one result."""
 
     UNSPECIFIED = "unspecified"
     PARTIAL = "partial"
@@ -234,14 +234,14 @@ class Phase(StrEnum):
 
 
 class AtomicType(StrEnum):
-    """What a store does with what memory holds."""
+    """How a store combines a value with that in memory."""
 
     NONE = "atomic_none"
     ADD = "atomic_add"
 
 
 class ReluPreMode(StrEnum):
-    """Which ramp a move out of the accumulator applies."""
+    """The ramp that a move from the accumulator applies."""
 
     NO_RELU = "no_relu"
     NORMAL_RELU = "normal_relu"
@@ -251,7 +251,7 @@ class ReluPreMode(StrEnum):
 
 
 class AccToVecMode(StrEnum):
-    """Which vector cores a move out of the accumulator serves."""
+    """The vector cores that a move from the accumulator serves."""
 
     SINGLE_MODE_VEC0 = "single_mode_vec0"
     SINGLE_MODE_VEC1 = "single_mode_vec1"
@@ -260,7 +260,7 @@ class AccToVecMode(StrEnum):
 
 
 class PadValue(StrEnum):
-    """What stands outside the valid part of a tile; in a tile type, the place in this list."""
+    """Padding outside the valid part of a tile; in a tile type, the index in this list."""
 
     NULL = "null"
     ZERO = "zero"
@@ -335,35 +335,35 @@ class SqrtPrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class StorePhaseAttr(EnumAttribute[Phase], SpacedOpaqueSyntaxAttribute):
-    """Place of a `pto.tstore` among those of one result, `#pto<st_phase final>`."""
+    """Phase of a `pto.tstore` among those of one result, `#pto<st_phase final>`."""
 
     name = "pto.st_phase"
 
 
 @irdl_attr_definition
 class AccPhaseAttr(EnumAttribute[Phase], SpacedOpaqueSyntaxAttribute):
-    """Place of a product among those of one sum, `#pto<acc_phase final>`."""
+    """Phase of a product among those of one sum, `#pto<acc_phase final>`."""
 
     name = "pto.acc_phase"
 
 
 @irdl_attr_definition
 class AtomicTypeAttr(EnumAttribute[AtomicType], SpacedOpaqueSyntaxAttribute):
-    """What `pto.tstore` does with what memory holds, `#pto<atomic_type atomic_add>`."""
+    """How `pto.tstore` combines a value with that in memory, `#pto<atomic_type atomic_add>`."""
 
     name = "pto.atomic_type"
 
 
 @irdl_attr_definition
 class ReluPreModeAttr(EnumAttribute[ReluPreMode], SpacedOpaqueSyntaxAttribute):
-    """Which ramp a move out of the accumulator applies, `#pto<relu_pre_mode normal_relu>`."""
+    """The ramp that a move from the accumulator applies, `#pto<relu_pre_mode normal_relu>`."""
 
     name = "pto.relu_pre_mode"
 
 
 @irdl_attr_definition
 class AccToVecModeAttr(InAngleBrackets, EnumAttribute[AccToVecMode]):
-    """Which vector cores a move out of the accumulator serves, `#pto.acc_to_vec_mode<dual_mode_split_m>`."""
+    """The vector cores that a move from the accumulator serves, `#pto.acc_to_vec_mode<dual_mode_split_m>`."""
 
     name = "pto.acc_to_vec_mode"
 
@@ -462,7 +462,7 @@ class FixpipeReluAttr(InAngleBrackets, EnumAttribute[FixpipeRelu]):
 
 @irdl_attr_definition
 class AccPushEpilogueAttr(ParametrizedAttribute):
-    """What a push does with an accumulator tile on its way to the vector cores.
+    """Conversion of an accumulator tile by a push to the vector cores.
 
     `#pto.acc_push_epilogue<layout = nz2nd, quant = deqf16_scalar, relu = no_relu>`
     """

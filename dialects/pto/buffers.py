@@ -104,7 +104,7 @@ class ReserveBufferOp(IRDLOperation):
 
 @irdl_op_definition
 class ImportReservedBufferOp(IRDLOperation):
-    """The address of a buffer another function reserves.
+    """Returns the address of a buffer that another function reserves.
 
     `pto.import_reserved_buffer {name = "c2v", peer_func = @vector_kernel} -> i32`
     """

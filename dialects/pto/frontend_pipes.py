@@ -567,7 +567,7 @@ def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
 
 
 class PipeUseOp(FrontendOperation):
-    """Puts an entry into a pipe, takes one out, or gives its slot back."""
+    """Pushes or pops an entry of a pipe, or frees its slot."""
 
     split = prop_def(IntegerAttr[I8])
 
@@ -641,7 +641,7 @@ class PipeUseOp(FrontendOperation):
 
 
 class AllocSlotOp(OneResultOp, PipeUseOp):
-    """The next free slot in global memory, as a tensor to be filled and then pushed (PTO-011).
+    """Allocates the next free slot in global memory, a tensor to be written and then pushed (PTO-011).
 
     `%slot = pto.talloc_to_aiv {id = 0, split = 0} -> !pto.tensor_view<16x16xf32>`
     """
@@ -658,7 +658,7 @@ class AllocSlotOp(OneResultOp, PipeUseOp):
 
 
 class PushOp(PipeUseOp):
-    """Puts a tile into the next slot of a pipe, or hands over the slot in global memory that was filled.
+    """Pushes a tile into the next slot of a pipe, or a slot in global memory that was written.
 
     `pto.tpush_to_aiv(%tile : <type>) {id = 0, split = 0}`; a push of a tile waits for a free slot now and then
     (PTO-006, PTO-028), stores the tile and tells the consumer (PTO-007, PTO-008); a push of a tensor only tells it
@@ -783,7 +783,7 @@ class TPushToAicOp(PushOp):
 
 
 class PopOp(PipeUseOp):
-    """Takes the next entry out of a pipe: a tile, or the slot in global memory as a tensor.
+    """Pops the next entry of a pipe: a tile, or the slot in global memory as a tensor.
 
     `%tile = pto.tpop_from_aic(%m, %n) {id = 0, split = 1} aiv_subblockid(%lane) -> <type>`: valid rows and columns are
     given where the tile's type leaves them open; `aiv_subblockid` says which vector core's part it is.
@@ -890,7 +890,7 @@ class TPopFromAivOp(PopOp):
 
 
 class FreeOp(PipeUseOp):
-    """Gives the slot of the entry that was taken out back to the producer.
+    """Frees the slot of the popped entry, for the producer.
 
     `pto.tfree_from_aic {id = 0, split = 0}`, or `pto.tfree_from_aic(%slot : <type>) {id = 0, split = 0}` of a slot in
     global memory.
@@ -969,7 +969,7 @@ class SignalOp(PipeUseOp):
 
 @irdl_op_definition
 class TPushSignalToAicOp(OneOperandOp, SignalOp):
-    """Puts a control signal into a pipe to the cube core: `pto.tpush_signal_to_aic(%signal : i1) {id = 0}`.
+    """Pushes a control signal into a pipe to the cube core: `pto.tpush_signal_to_aic(%signal : i1) {id = 0}`.
 
     Ours: the public text has no form for it. It takes a slot of an ordinary pipe as a whole tile does (`split = 0`),
     and lies there as one 32-bit word, 1 if it is true and else 0 (PTO-021).
@@ -987,10 +987,10 @@ class TPushSignalToAicOp(OneOperandOp, SignalOp):
 
 @irdl_op_definition
 class TPopSignalFromAivOp(OneResultOp, SignalOp):
-    """Takes the next entry out of a pipe as a control signal: `%signal = pto.tpop_signal_from_aiv {id = 0} -> i1`.
+    """Pops the next entry of a pipe as a control signal: `%signal = pto.tpop_signal_from_aiv {id = 0} -> i1`.
 
     Ours: the public text has no form for it. The signal is true if the first word of the slot is 1 (PTO-021); the slot
-    is given back by `pto.tfree_from_aiv {id = 0, split = 0}`.
+    is freed by `pto.tfree_from_aiv {id = 0, split = 0}`.
     """
 
     name = "pto.tpop_signal_from_aiv"

@@ -328,7 +328,7 @@ def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
 
 
 class BoundPipeOp(IRDLOperation):
-    """Puts an entry into a pipe, takes one out, or gives its slot back."""
+    """Pushes or pops an entry of a pipe, or frees its slot."""
 
     pipe_handle = operand_def(PipeType)
     split = prop_def(IntegerAttr[I8])
@@ -462,7 +462,7 @@ class TileThroughPipeOp(BoundPipeOp):
 
 @irdl_op_definition
 class TPushOp(TileThroughPipeOp):
-    """Puts an entry into a pipe: `pto.tpush(%tile, %pipe : <type>, !pto.pipe) {split = 0}`.
+    """Pushes an entry into a pipe: `pto.tpush(%tile, %pipe : <type>, !pto.pipe) {split = 0}`.
 
     A tile is stored, once its slot is free, and the consumer told; of a tensor the consumer is only told (PTO-006 to
     PTO-010). Tiles come from the accumulator or the vector cores' buffer (PTO-017).
@@ -535,7 +535,7 @@ class TAllocOp(BoundPipeOp):
 
 @irdl_op_definition
 class TFreeOp(BoundPipeOp):
-    """Gives the slot of the oldest entry taken out back: `pto.tfree(%pipe : !pto.pipe) {split = 0}`.
+    """Frees the slot of the oldest popped entry: `pto.tfree(%pipe : !pto.pipe) {split = 0}`.
 
     For a slot in global memory, `pto.tfree(%slot, %pipe : <type>, !pto.pipe) {split = 0}`.
     """
@@ -613,7 +613,7 @@ def whole() -> dict[str, Attribute]:
 
 @irdl_op_definition
 class TPushSignalOp(SignalThroughPipeOp):
-    """Puts a control signal into a pipe to the cube core: `pto.tpush_signal(%signal, %pipe : i1, !pto.pipe)`.
+    """Pushes a control signal into a pipe to the cube core: `pto.tpush_signal(%signal, %pipe : i1, !pto.pipe)`.
 
     Ours: the public text has no form for it. It takes a slot as a tile does, and lies there as one 32-bit word, 1 if
     it is true and else 0 (PTO-021).
@@ -642,10 +642,10 @@ class TPushSignalOp(SignalThroughPipeOp):
 
 @irdl_op_definition
 class TPopSignalOp(SignalThroughPipeOp):
-    """Takes the next entry out of a pipe as a control signal: `%signal = pto.tpop_signal(%pipe : !pto.pipe) -> i1`.
+    """Pops the next entry of a pipe as a control signal: `%signal = pto.tpop_signal(%pipe : !pto.pipe) -> i1`.
 
     Ours: the public text has no form for it. The signal is true if the first word of the slot is 1 (PTO-021); the slot
-    is given back by `pto.tfree`.
+    is freed by `pto.tfree`.
     """
 
     name = "pto.tpop_signal"

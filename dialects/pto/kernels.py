@@ -163,7 +163,7 @@ def _logical_name(function: FuncOp) -> str | None:
 
 
 class SectionOp(IRDLOperation):
-    """Code for one of the cores, in a function that serves both."""
+    """Code for one kind of core, in a function for both."""
 
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
@@ -203,7 +203,7 @@ class SectionVectorOp(SectionOp):
 
 
 class IndexOp(IRDLOperation):
-    """A number that tells copies of a program apart."""
+    """A number that distinguishes the cores that run a program."""
 
     result = result_def(i64)
     traits = traits_def(Pure())
@@ -256,7 +256,7 @@ class GetSubBlockNumOp(IndexOp):
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """Waits for what an instruction pipeline of the core has begun: `pto.barrier <PIPE_ALL>`."""
+    """Waits for the instructions of a pipeline of the core: `pto.barrier <PIPE_ALL>`."""
 
     name = "pto.barrier"
     pipe = prop_def(HardwarePipeAttr)
@@ -282,7 +282,7 @@ class BarrierOp(IRDLOperation):
 
 @irdl_op_definition
 class SyncAllOp(IRDLOperation):
-    """Waits until all cores of a kind have come here.
+    """Waits until all cores of a kind reach this barrier.
 
     `pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>`; in mode `soft` there is a
     workspace in global memory, and possibly the number of cores: `pto.syncall(%gm, %n : !pto.ptr<i32>, i32) ...`.
@@ -336,7 +336,7 @@ class SyncAllOp(IRDLOperation):
 
 @irdl_op_definition
 class SetFftsOp(IRDLOperation):
-    """Tells the core where the flags between cores lie in global memory: `pto.set_ffts %p : !pto.ptr<i64>`."""
+    """Sets the address of the flags between cores in global memory: `pto.set_ffts %p : !pto.ptr<i64>`."""
 
     name = "pto.set_ffts"
     ffts = operand_def(PtrType)

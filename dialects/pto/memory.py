@@ -69,7 +69,7 @@ def _indices(parser: Parser, operands: Sequence[UnresolvedOperand]) -> list[SSAV
 
 @irdl_op_definition
 class AddPtrOp(IRDLOperation):
-    """A pointer some elements further: `pto.addptr %p, %offset : <f32> -> <f32>`."""
+    """Advances a pointer by a number of elements: `pto.addptr %p, %offset : <f32> -> <f32>`."""
 
     name = "pto.addptr"
     ptr = operand_def(PtrType)
@@ -188,7 +188,7 @@ def _verify_element(op: Operation, pointer: SSAValue, element: Attribute) -> Non
 
 @irdl_op_definition
 class MakeTensorViewOp(IRDLOperation):
-    """A tensor at a pointer: `pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : <type>`.
+    """Makes a tensor at a pointer: `pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : <type>`.
 
     Strides count elements; `layout` says how the tensor lies there.
     """
@@ -254,7 +254,7 @@ class MakeTensorViewOp(IRDLOperation):
 
 @irdl_op_definition
 class PartitionViewOp(IRDLOperation):
-    """A part of a tensor: `pto.partition_view %v, offsets = [%i, %j], sizes = [%m, %n] : <type> -> <type>`.
+    """Views a part of a tensor: `pto.partition_view %v, offsets = [%i, %j], sizes = [%m, %n] : <type> -> <type>`.
 
     The result's type may be left out; its extents are then the sizes that are constants, and `?`.
     """
@@ -338,7 +338,7 @@ class PartitionViewOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocTileOp(IRDLOperation):
-    """A tile of its own: `pto.alloc_tile addr = %a valid_row = %m valid_col = %n : <type>`.
+    """Allocates a tile: `pto.alloc_tile addr = %a valid_row = %m valid_col = %n : <type>`.
 
     The address, in bytes, and the valid rows and columns are given where they are not left open; valid rows and
     columns only where the type says `?`.
@@ -367,7 +367,7 @@ class AllocTileOp(IRDLOperation):
 
 @irdl_op_definition
 class DeclareTileOp(IRDLOperation):
-    """A tile that a `pto.tpop` will bind to a slot: `pto.declare_tile -> <type>`."""
+    """Declares a tile that `pto.tpop` binds to a slot: `pto.declare_tile -> <type>`."""
 
     name = "pto.declare_tile"
     tile = result_def(TileBufType)
@@ -376,7 +376,7 @@ class DeclareTileOp(IRDLOperation):
 
 @irdl_op_definition
 class DeclareGlobalOp(IRDLOperation):
-    """A tensor in global memory that `pto.talloc` or `pto.tpop` will bind to a slot: `pto.declare_global -> <type>`."""
+    """Declares a tensor that `pto.talloc` or `pto.tpop` binds to a slot: `pto.declare_global -> <type>`."""
 
     name = "pto.declare_global"
     entry = result_def(TensorViewType)
@@ -385,7 +385,7 @@ class DeclareGlobalOp(IRDLOperation):
 
 @irdl_op_definition
 class SubViewOp(IRDLOperation):
-    """A part of a tile, in the same memory.
+    """Makes a view of a part of a tile, in the same memory.
 
     `pto.subview %t[%i, %j] sizes [8, 16] valid [%m, %n] : <type> -> <type>`; valid rows and columns are the sizes
     unless they are given, and the result's type may be left out.
@@ -512,7 +512,7 @@ class SetValidShapeOp(IRDLOperation):
 
 @irdl_op_definition
 class TReshapeOp(IRDLOperation):
-    """The bytes of a tile as a tile of another shape or type: `pto.treshape %t : <type> -> <type>`."""
+    """Reinterprets the bytes of a tile as another shape or type: `pto.treshape %t : <type> -> <type>`."""
 
     name = "pto.treshape"
     src = operand_def(TileBufType)

@@ -69,7 +69,7 @@ _POINTER_SPACES: dict[str, AddressSpace] = {
 
 @dataclass(frozen=True, init=False)
 class PackedType(ParametrizedAttribute, TypeAttribute, ABC):
-    """An element the builtin types lack; `bits` of memory each."""
+    """An element type that builtin lacks; `bits` of memory each."""
 
     @property
     def bits(self) -> int:
@@ -172,7 +172,7 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
 
 @dataclass(frozen=True, init=False)
 class ViewType(ParametrizedAttribute, TypeAttribute, ABC):
-    """Elements of global memory as an array; `?` stands for an extent known only when the program runs."""
+    """Elements of global memory as an array; `?` is an extent known only at run time."""
 
     shape: ArrayAttr[IntAttr]
     element_type: Attribute
