@@ -204,7 +204,7 @@ class Layout:
                 chosen = tree.name(name)
                 continue
             tests = [inside(other, x, y, region) for other in regions]
-            chosen = tree.choice(tree.both(tests, "or") or tree.name("true"), tree.name(name), chosen)
+            chosen = tree.choice(tree.disjunction(tests) or tree.name("true"), tree.name(name), chosen)
         return chosen
 
     def _unused_color(self, queue: wse.QueueOp) -> str:
@@ -239,7 +239,7 @@ class Layout:
             tests = [tree.unary("!", inside(other, x, y, region)) for other in regions]
             fields = {"memcpy_params": tree.call(tree.member("memcpy", "get_params"), x)}
             code = tree.builtin("set_tile_code", x, y, tree.string(IDLE_FILE), tree.structure(fields))
-            test = tree.both(tests)
+            test = tree.conjunction(tests)
             return [code] if test is None else [tree.branch(test, [code], [])]
 
         return over([whole], body)

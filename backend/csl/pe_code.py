@@ -110,7 +110,7 @@ class PeCode(Code):
             case wse.ReturnOp():
                 # Tasks and functions without a value end where their text does.
                 if op.arguments:
-                    self.emit(tree.give_back(self.value(op.arguments[0])))
+                    self.emit(tree.return_of(self.value(op.arguments[0])))
             case dsd.DsdOperation():
                 self._dsd_operation(op)
             case dsd.SetFifoLengthOp():

@@ -36,7 +36,7 @@ def over(regions: Sequence[Rectangle], body: Body) -> list[Statement]:
         before: list[Expression] = [
             tree.unary("!", inside(other, x, y, region)) for other in regions[:position] if meet(other, region)
         ]
-        if (test := tree.both(before)) is not None:
+        if (test := tree.conjunction(before)) is not None:
             inner = [cast(Statement, tree.branch(test, inner, []))]
         statements.extend(_loop(X, columns, _loop(Y, rows, inner)))
     return statements
@@ -68,7 +68,7 @@ def inside(region: Rectangle, x: Expression, y: Expression, known: Rectangle) ->
     tests: list[Expression] = []
     for indices, coordinate, among in zip(region, (x, y), known, strict=True):
         tests.extend(_tests(indices, coordinate, among))
-    return tree.both(tests) or tree.name("true")
+    return tree.conjunction(tests) or tree.name("true")
 
 
 def _tests(indices: range, coordinate: Expression, among: range) -> Iterable[Expression]:

@@ -71,11 +71,20 @@ def choice(condition: Expression, yes: Expression, no: Expression) -> syntax.If:
     return syntax.If(NOWHERE, NOWHERE, branches, no)
 
 
-def both(conditions: Sequence[Expression], operator: str = "and") -> Expression | None:
-    """Join the conditions by `and` or `or`; return None if there are none."""
+def conjunction(conditions: Sequence[Expression]) -> Expression | None:
+    """Join the conditions by `and`; return None if there are none."""
+    return _chain("and", conditions)
+
+
+def disjunction(conditions: Sequence[Expression]) -> Expression | None:
+    """Join the conditions by `or`; return None if there are none."""
+    return _chain("or", conditions)
+
+
+def _chain(operator: str, operands: Sequence[Expression]) -> Expression | None:
     joined: Expression | None = None
-    for condition in conditions:
-        joined = condition if joined is None else binary(operator, joined, condition)
+    for operand in operands:
+        joined = operand if joined is None else binary(operator, joined, operand)
     return joined
 
 
@@ -185,7 +194,7 @@ def leave() -> syntax.Break:
     return syntax.Break(NOWHERE, NOWHERE, None, None)
 
 
-def give_back(value: Expression | None) -> syntax.Return:
+def return_of(value: Expression | None) -> syntax.Return:
     return syntax.Return(NOWHERE, NOWHERE, value)
 
 

@@ -111,7 +111,7 @@ class CslCode(Code):
                 self.file.routine(op, self)
             case csl.ReturnOp():
                 if op.ret_val is not None:
-                    self.emit(tree.give_back(self.value(op.ret_val)))
+                    self.emit(tree.return_of(self.value(op.ret_val)))
             case csl.CallOp():
                 self._called(op, tree.name(self.file.symbol(op, op.callee.string_value())), op.args)
             case csl.MemberCallOp():
