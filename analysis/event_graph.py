@@ -99,10 +99,10 @@ class Deadlock:
         parts: list[str] = []
         for position, need in enumerate(self.dependences):
             if need.needed is None:
-                parts.append(f"{need.waiting} waits for what nothing gives")
+                parts.append(f"{need.waiting} waits for an event that never happens")
                 continue
             after = self.dependences[(position + 1) % len(self.dependences)].waiting
-            link = "" if after == need.needed else f", which comes behind {after}"
+            link = "" if after == need.needed else f", which follows {after}"
             parts.append(f"{need.waiting} waits for {need.needed}{link}")
         return "; ".join(parts)
 
@@ -250,7 +250,7 @@ class EventGraph:
         Raises ValueError if the cores deadlock.
         """
         if self._blocked:
-            raise ValueError("cores that wait forever do not come to an end")
+            raise ValueError("the cores deadlock")
         found: dict[str, int] = {}
         for ring, uses in self._uses.items():
             numbers = self._rings[ring]

@@ -377,8 +377,8 @@ class Parser:
             if self.kinds[token + 1] != "{":
                 self.fail(
                     token,
-                    "outside functions 'comptime' begins a block '{ ... }'; the values of global variables are computed"
-                    " while compiling without it",
+                    "outside functions 'comptime' begins a block '{ ... }'; global variables are evaluated"
+                    " at compile time without it",
                 )
             self.position += 1
             body = self.block(None)
@@ -400,15 +400,15 @@ class Parser:
             if self.is_brace_missing:
                 # One more or less was reported already.
                 raise _Abandoned
-            self.fail(token, "this '}' closes nothing")
+            self.fail(token, "this '}' has no matching '{'")
         self.fail_malformed(token)
         if kind == NAME and self.kinds[token + 1] == NAME:
-            self.fail(token, f"{self.describe(token)} begins no declaration; {_HOW_TO_DECLARE}")
+            self.fail(token, f"{self.describe(token)} does not begin a declaration; {_HOW_TO_DECLARE}")
         if kind in _STATEMENT_STARTS or kind in (BUILTIN, NAME, "{"):
             self.is_adrift = True
             self.fail(
                 token,
-                f"{self.describe(token)} begins a statement, and statements stand in a function, a task,"
+                f"{self.describe(token)} begins a statement, and statements belong in a function, a task,"
                 " 'layout { }' or 'comptime { }'",
             )
         self.fail_expected("a declaration (const, var, param, fn, task, comptime or layout)")
@@ -660,7 +660,7 @@ class Parser:
             place = self.ends[token - 1]
             self.report(place, place, message, *notes)
         else:
-            self.report_token(token, f"{self.describe(token)} cannot stand inside a block; {message}", *notes)
+            self.report_token(token, f"{self.describe(token)} cannot be inside a block; {message}", *notes)
         self.is_brace_missing = True
         raise _LeftOpen
 
@@ -693,7 +693,7 @@ class Parser:
         kind = kinds[token]
         message = f"a ';' is missing after {of}"
         if kind in (")", "]"):
-            self.fail(token, f"this '{kind}' closes nothing; expected ';' after {of}")
+            self.fail(token, f"this '{kind}' has no matching opening bracket; expected ';' after {of}")
         self.report(place, place, message)
         if not (kind in ("}", END) or kind in _STATEMENT_STARTS or self.is_on_new_line(token)):
             raise _Abandoned
@@ -747,7 +747,7 @@ class Parser:
             node = self.while_statement(label)
         else:
             if kind == NAME:
-                self.fail(token, f"'{label}:' begins no statement; {_HOW_TO_DECLARE}")
+                self.fail(token, f"'{label}:' does not begin a statement; {_HOW_TO_DECLARE}")
             self.fail_expected(f"'{{', 'for' or 'while' after the label '{label}:'")
         node.start = self.starts[token]
         return node
@@ -757,7 +757,7 @@ class Parser:
         kinds = self.kinds
         first = self.position
         if kinds[first] == "else":
-            self.fail(first, "this 'else' belongs to no 'if'")
+            self.fail(first, "this 'else' has no matching 'if'")
         target = self.expression()
         kind = kinds[self.position]
         if kind in ASSIGNMENTS:
@@ -799,7 +799,7 @@ class Parser:
         if isinstance(value, Name) and kinds[self.position] in (NAME, BUILTIN):
             self.fail(
                 self.position - 1,
-                f"'{value.name}' begins no statement; {_HOW_TO_DECLARE}",
+                f"'{value.name}' does not begin a statement; {_HOW_TO_DECLARE}",
             )
         self.report(value.start, value.end, "this value is not used; a statement is an assignment, a call or a jump")
 
@@ -886,7 +886,7 @@ class Parser:
         self.position = first + 1 + is_inline
         iterable = self.parenthesized("after 'for'")
         if kinds[self.position] != "|":
-            self.fail_expected("'|element|' after what the 'for' goes over")
+            self.fail_expected("'|element|' after what the 'for' iterates over")
         self.position += 1
         element = self.declared_name("a loop's element")
         index = None

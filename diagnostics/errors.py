@@ -86,7 +86,7 @@ def _report(error: BaseException) -> str:
             return str(LoomError(one_line(error)))
         case MemoryError():
             return str(
-                LoomError("the computer has no memory left; use a smaller rectangle, fewer blocks or smaller buffers")
+                LoomError("the computer is out of memory; use a smaller rectangle, fewer blocks or smaller buffers")
             )
         case _:
             frames = traceback.extract_tb(error.__traceback__)

@@ -143,7 +143,7 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
 def text_of(source: str | Path) -> tuple[str, str]:
     """Return the text of a program, given itself or as a file, and what it is called; raises LoomError for neither."""
     if not isinstance(source, str | Path) or str(source) == "":
-        raise LoomError(f"{source!r} is no program; give a file, IR text or an xDSL module")
+        raise LoomError(f"{source!r} is not a program; give a file, IR text or an xDSL module")
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source, "<text>"
     return read_text(source), str(source)

@@ -195,7 +195,7 @@ def _module_documentation(dialect: Dialect) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Write all pages into the directory named, or into the checkout's."""
     if not arguments and not (DIRECTORY.parent.parent / "pyproject.toml").exists():
-        sys.exit("error: this is no checkout, so name the directory for the pages")
+        sys.exit("error: this is not a checkout, so name the directory for the pages")
     directory = Path(arguments[0]) if arguments else DIRECTORY
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():

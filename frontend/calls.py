@@ -145,7 +145,7 @@ def _check_generic(ev: Evaluator, function: Callable, arguments: list[Value], no
     if key in ev.pe.checked:
         return
     ev.pe.checked.add(key)
-    note = Note(ev.source, node.start, node.end, f"'{function.name}' is compiled for these types as a whole")
+    note = Note(ev.source, node.start, node.end, f"the whole body of '{function.name}' is compiled for these types")
     check(ev, lambda: emit_checked(ev, function, arguments), note)
 
 
@@ -173,7 +173,7 @@ def emit_checked(ev: Evaluator, function: Callable, arguments: list[Value]) -> N
 def fail_deep(ev: Evaluator, function: Callable, node: syntax.Node) -> NoReturn:
     """Raise CslError for calls that are nested too deeply."""
     deepest = ev.session.options.call_depth
-    question = f"does '{function.name}' call itself for ever? If not, allow more with --comptime-func-depth-limit=N"
+    question = f"does '{function.name}' call itself forever? If not, allow more with --comptime-func-depth-limit=N"
     ev.fail(node, f"calls are nested more than {deepest} deep; {question}")
 
 
@@ -338,9 +338,7 @@ def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.C
     loop.add(function, frame.arguments, is_first=True)
     frame.is_host = True
     if isinstance(frame.result_type, types.Descriptor):
-        ev.fail(
-            function.node, f"'{function.name}' calls itself and returns a DSD; let it return what the DSD is made of"
-        )
+        ev.fail(function.node, f"'{function.name}' calls itself and returns a DSD; return the DSD's properties instead")
     while True:
         try:
             return _emit_loop(ev, loop, frame, node)
@@ -468,7 +466,8 @@ def _call_outlined(
         if isinstance(value.type, types.Descriptor) and not first.data.like(value.data):
             ev.fail(
                 node,
-                f"calls of '{function.name}', which calls itself, take DSDs that differ in more than their numbers",
+                f"calls of '{function.name}', which calls itself, take DSDs that differ "
+                "in queue, color, options or number of dimensions",
             )
         operands += control.registers(ev, value, node)
     shape = recursion.result_of(type)
@@ -663,7 +662,9 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
     def one(choices: list[tuple[int, Callable]]) -> Value:
         if not choices:
             builder(
-                wse.AssertOp(builder.constant(types.BOOL, False), "a pointer to a function holds no function's address")
+                wse.AssertOp(
+                    builder.constant(types.BOOL, False), "a function pointer does not hold the address of a function"
+                )
             )
             return VOID if type.result is types.VOID else Value(type.result, control.zero(type.result))
         (number, function), *others = choices

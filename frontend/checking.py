@@ -67,7 +67,7 @@ def check_untaken(ev: Evaluator, condition: syntax.Node, run: Function[[], objec
     text = reason(ev, condition)
     if text is None:
         return
-    said = f"what this condition rules out is checked too, because it is not known at compile time: {text}"
+    said = f"the branch it rules out is checked too, because this condition is not known at compile time: {text}"
     check(ev, run, Note(ev.source, condition.start, condition.end, said))
 
 

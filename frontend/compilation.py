@@ -182,7 +182,7 @@ class _Compiler:
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
             session.warnings.append(
-                f"{self.path}: warning: no variable that is used is in the link section '{section}'"
+                f"{self.path}: warning: the link section '{section}' contains no variable that is used"
             )
         agree(pes)
         program = wse.ProgramOp(
@@ -210,7 +210,9 @@ class _Compiler:
         if len(blocks) != 1:
             at = blocks[1] if blocks else module.file
             message = (
-                "a program has one layout block" if blocks else "this file has no layout block; compile the layout file"
+                "a program has one layout block; remove this one"
+                if blocks
+                else "this file has no layout block; compile the layout file"
             )
             raise CslError([Diagnostic(module.file.source, at.start, min(at.end, at.start + 1), message)])
         self._infer_bindings(ev, module)
@@ -223,7 +225,7 @@ class _Compiler:
         if self.session.rectangle is None:
             ev.frames.append(Frame(module))
             ev.frame = ev.frames[-1]
-            ev.fail(blocks[0], "the layout sets no rectangle; call @set_rectangle first")
+            ev.fail(blocks[0], "the layout does not set a rectangle; call @set_rectangle first")
         ev.frame = Frame(module, comptime=True)
         return ev, module
 
@@ -251,7 +253,7 @@ class _Compiler:
                 ]
                 known = f"its params are: {', '.join(have)}" if have else "it has none"
                 flag = "--colors" if name in self.colors else "--params"
-                raise LoomError(f"{flag} names '{name}', which is no param of this file; {known}", str(self.path))
+                raise LoomError(f"{flag} names '{name}', which is not a param of this file; {known}", str(self.path))
 
     def _infer_bindings(self, ev: Evaluator, module: Module) -> None:
         """Params given on the command line take the type their declaration says."""

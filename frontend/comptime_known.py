@@ -71,7 +71,7 @@ def _of_call(ev: Evaluator, node: syntax.Call) -> str | None:
     if not isinstance(where.type, types.Function) or types.is_comptime_only(where.type.result):
         return None
     name = function.name
-    return f"the call of '{name}' is not evaluated then; write 'comptime {name}(...)', or declare it 'inline fn'"
+    return f"'{name}' is called at run time; write 'comptime {name}(...)', or declare it 'inline fn'"
 
 
 def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
@@ -96,7 +96,9 @@ def warn_of_call(
             odd = value.type
     if odd is not None:
         advice = f"write 'comptime {function.name}(...)'"
-        ev.warn(node, f"the SDK's compiler evaluates functions with a '{odd}' at compile time only; {advice}")
+        ev.warn(
+            node, f"the SDK's compiler evaluates functions that take or return a '{odd}' at compile time only; {advice}"
+        )
 
 
 def mark_parameter(local: Local, parameter: syntax.Parameter, function: syntax.Function) -> None:

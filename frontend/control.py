@@ -271,7 +271,7 @@ def _merged_leaves(
     one, other = leaves(merge.one), leaves(merge.other)
     is_descriptor = isinstance(merge.one.type, types.Descriptor)
     if len(one) != len(other) or (is_descriptor and not merge.one.data.like(merge.other.data)):
-        ev.fail(node, "the branches make descriptors that differ in what cannot change at run time")
+        ev.fail(node, "the branches make DSDs that differ in what cannot change at run time")
     pairs = zip(one, other, strict=True)
     return [_merged(ev, condition, a, b, first, second, outputs, node) for a, b in pairs]
 
@@ -390,7 +390,7 @@ class _Carried:
             value, shape = self.candidates[number].value, self.shapes[number]
             assert value is not None and shape is not None
             if isinstance(value.type, types.Descriptor) and not shape.data.like(value.data):
-                self.ev.fail(self.node, "a descriptor changes in this loop in what cannot change at run time")
+                self.ev.fail(self.node, "this loop changes a DSD in what cannot change at run time")
             now = leaves(value)[position]
             general = (number, position) in self.general
             if isinstance(leaf.data, Address) and not general and not _same_buffer(leaf.data, now.data):

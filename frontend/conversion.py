@@ -57,8 +57,8 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
             ev.session.widening_reported = True
             ev.warn(
                 node,
-                f"'{source}' becomes '{type}' by itself, as in SDK 2.10 but not in SDK 1.4; write @as({type}, ...) for "
-                "both, here and wherever else an integer becomes wider",
+                f"'{source}' is widened to '{type}' implicitly, as in SDK 2.10 but not in SDK 1.4; "
+                f"write @as({type}, ...) for both, here and wherever else an integer is widened",
             )
         return Value(type, extend(ev, value.data, source, type.bits))
     return None
@@ -75,7 +75,7 @@ def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node)
     if isinstance(source, types.Float) and source.bits < type.bits:
         return cast(ev, value, type, node)
     if source is types.COMPTIME_INT:
-        ev.mistyped(node, f"an integer does not become '{type}' by itself; write {show(value.data)}.0 or use @as")
+        ev.mistyped(node, f"an integer does not convert to '{type}' implicitly; write {show(value.data)}.0 or use @as")
     return None
 
 
@@ -85,7 +85,9 @@ def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Nod
         return value if isinstance(value.type, types.Struct) else None
     kinds = (types.COMPTIME_INT, types.COMPTIME_FLOAT)
     if type in kinds and isinstance(value.type, types.Int | types.Float) and not ev.frame.module.is_library:
-        ev.warn(node, f"the SDK's compiler does not make '{type}' of a '{value.type}' by itself; use @as({type}, ...)")
+        ev.warn(
+            node, f"the SDK's compiler does not convert '{value.type}' to '{type}' implicitly; use @as({type}, ...)"
+        )
     wide = types.Int if type is types.COMPTIME_INT else types.Float if type is types.COMPTIME_FLOAT else ()
     return Value(type, value.data) if isinstance(value.type, wide) and not is_ssa(value.data) else None
 
@@ -216,7 +218,7 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
             return b
         for value, type in ((right, a), (left, b)):
             if not is_ssa(value.data) and all(map(type.holds, extremes(value.data))):
-                rule = f"the SDK's compiler does not bring '{a}' and '{b}' together, whatever the numbers are"
+                rule = f"the SDK's compiler finds no common type of '{a}' and '{b}', whatever the numbers are"
                 ev.warn(node, f"{rule}; convert one of them with @as")
                 return type
     elif types.is_float(a) and types.is_float(b):
@@ -229,7 +231,7 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
         return None
     if types.is_numeric(a) and types.is_numeric(b):
         ev.mistyped(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
-    ev.mistyped(node, f"operands are of types '{a}' and '{b}', which do not go together")
+    ev.mistyped(node, f"operands are of types '{a}' and '{b}', which have no common type")
 
 
 def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
@@ -246,7 +248,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         if not is_ssa(number.data):
             for known in set(extremes(number.data)):
                 if known not in type.names:
-                    ev.fail(node, f"{known} is no member of '{type}'")
+                    ev.fail(node, f"{known} is not a member of '{type}'")
         return Value(type, number.data)
     numeric = types.is_numeric(type) or type is types.BOOL
     if not numeric or not (types.is_numeric(source) or source is types.BOOL):
@@ -257,7 +259,7 @@ def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
         ev.fail(node, f"@as converts between numbers, truth values and enums, not '{source}' to '{type}'")
     if is_ssa(value.data):
         if types.is_comptime_only(type):
-            ev.fail(node, f"'{type}' exists at compile time only, but the value is not known then")
+            ev.fail(node, f"'{type}' exists at compile time only, but the value is not known at compile time")
         return Value(type, _cast_at_run_time(ev, value, type, node))
     if isinstance(value.data, Column):
         together = cast_column(type, value.data, ev.lanes)
@@ -350,7 +352,7 @@ def bitcast_scalar(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -
     """Return the same bits as another type of the same width, where neither type is a struct or union."""
     if isinstance(type, types.Pointer):
         if not types.is_integer(value.type):
-            ev.fail(node, f"@bitcast makes pointers of integers, not of '{value.type}'")
+            ev.fail(node, f"@bitcast to a pointer takes an integer, not '{value.type}'")
         word = value if isinstance(value.type, types.Int) else ev.coerce(value, types.U16, node)
         return Value(type, Address(None, 0, 1, word.data))
     if types.is_comptime_only(value.type):
@@ -379,7 +381,9 @@ def check_width(ev: Evaluator, source: Type, target: Type, node: syntax.Node) ->
     have, want = _width(source), _width(target)
     for type, bits in ((source, have), (target, want)):
         if bits is None:
-            ev.fail(node, f"@bitcast takes numbers, pointers and what is packed; a '{type}' has no fixed order of bits")
+            ev.fail(
+                node, f"@bitcast takes numbers, pointers, packed structs and unions; a '{type}' has no fixed bit layout"
+            )
     if have != want:
         ev.fail(node, f"@bitcast keeps the width: '{source}' has {have} bits and '{target}' {want}")
 

@@ -72,7 +72,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
         return builder.value(dsd.CircbufOp(base, data.extent, wraparound=data.wraparound))
     if isinstance(data, CircularDescriptor):
         ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
-    ev.fail(node, "this is no DSD")
+    ev.fail(node, "this is not a DSD")
 
 
 def _option(ev: Evaluator, name: str, value: Any, node: syntax.Node) -> Attribute:

@@ -269,7 +269,7 @@ class Evaluator:
         """Return the value of an expression. `want` is the type it will be given, where that helps."""
         rule = EXPRESSIONS.get(type(node))
         if rule is None:
-            self.fail(node, "this is no value; write an expression")
+            self.fail(node, "this is not an expression; write one that has a value")
         return rule(self, node, want)
 
     def execute(self, node: syntax.Node) -> None:
@@ -282,7 +282,7 @@ class Evaluator:
             want = types.VOID if isinstance(node, syntax.Builtin) else None
             EXPRESSIONS[type(node)](self, node, want)
             if isinstance(node, _VALUES):
-                self.warn(node, "this value is not used; assign it to '_' to leave it out, or remove what computes it")
+                self.warn(node, "this value is not used; assign it to '_' to discard it, or remove the expression")
 
     def typed(self, node: syntax.Node, type: Type) -> Value:
         """Return the value of an expression, converted to a type it must have."""
@@ -387,7 +387,7 @@ class Evaluator:
             message = None
             if inner != self.session.fp16:
                 message = (
-                    f"what is of type '{inner}' must be known at compile time, as --fp16-format is "
+                    f"a value of type '{inner}' must be known at compile time, as --fp16-format is "
                     f"'{self.session.fp16}'; use @fp16(), or give --fp16-format={inner}"
                 )
             elif inner is types.CB16:
@@ -442,7 +442,7 @@ class Evaluator:
         if len(name) > 2 and name.startswith("<") and name.endswith(">"):
             return self._find_library(node, name, search)
         if not name or not name.isprintable():
-            self.fail(node, f"{name!r} names no file; write the path of a CSL file")
+            self.fail(node, f"{name!r} is not a file name; write the path of a CSL file")
         if Path(name).is_absolute():
             if is_file(Path(name)):
                 return Path(name)

@@ -157,7 +157,7 @@ def resolve(ev: Evaluator, found: Global, node: syntax.Node) -> None:
     declaration = found.node
     assert isinstance(declaration, syntax.Variable)
     if found.resolving:
-        ev.fail(node, f"'{declaration.name}' depends on its own value; break the circle")
+        ev.fail(node, f"'{declaration.name}' depends on its own value; break the cycle")
     found.resolving = True
     try:
         with ev.at_compile_time(), ev.framed(Frame(found.module, comptime=True)):
@@ -222,7 +222,7 @@ def _bound(ev: Evaluator, value: Value, type: Type, declaration: syntax.Variable
             if not 0 <= number < count:
                 ev.fail(
                     declaration,
-                    f"there is no color {number}, which '{declaration.name}' is given; use 0 to {count - 1}",
+                    f"color {number} of '{declaration.name}' does not exist; use 0 to {count - 1}",
                 )
         return Value(type, value.data)
     if types.is_float(type) and types.is_integer(source):
@@ -264,7 +264,7 @@ def _index(ev: Evaluator, node: syntax.Index) -> Place:
 
 def _warn_of_pointer(ev: Evaluator, node: syntax.Node, type: types.Pointer, part: str) -> None:
     """Warn of a part taken of a pointer to one value, which the manual only lets be dereferenced (Types)."""
-    ev.warn(node, f"the SDK's compiler does nothing but dereference a '{type}'; write '.*{part}'")
+    ev.warn(node, f"the SDK's compiler only dereferences a '{type}'; write '.*{part}'")
 
 
 def _as_address(data: Any) -> Address:
@@ -288,7 +288,7 @@ def _dereference(ev: Evaluator, node: syntax.Dereference) -> Place:
     if not isinstance(type, types.Pointer):
         ev.fail(node, f"'.*' needs a pointer, not a value of type '{type}'")
     if type.many:
-        ev.fail(node, f"'{type}' points to an unknown number of elements; name one of them with [index]")
+        ev.fail(node, f"'{type}' points to an unknown number of elements; select one with [index]")
     if isinstance(type.target, types.Function):
         return Temporary(Value(type.target, _function_at(value.data)))
     return _pointee(ev, value.data, type, node)
@@ -305,7 +305,7 @@ def _held(ev: Evaluator, where: HeldAddress, type: types.Pointer, node: syntax.N
     """Return the place a pointer of a type points to at compile time: the variable, or its bytes as another type."""
     held = where.place
     if held is None or where.offset != 0:
-        ev.fail(node, "this pointer leaves the variable it was made from, which exists at compile time only")
+        ev.fail(node, "this pointer points outside the variable it was derived from, which exists at compile time only")
     if type.many:
         same = isinstance(held.type, types.Array) and len(held.type.dims) == 1 and held.type.element == type.target
     else:
@@ -324,7 +324,7 @@ def _field(ev: Evaluator, node: syntax.Field) -> Place:
         found = module.globals.get(node.name)
         if found is None:
             advice = suggestion(node.name, module.globals)
-            ev.fail(node, f"module '{module.path.name}' declares no '{node.name}'{advice}")
+            ev.fail(node, f"module '{module.path.name}' does not declare '{node.name}'{advice}")
         return global_place(ev, found, node)
     return _member(ev, base, node.name, node)
 
@@ -460,7 +460,7 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         if symbol == "/" and 0.0 in extremes(right.data):
             ev.fail(node, "division by zero")
         if any(number != number for number in extremes(value.data)):
-            ev.fail(node, f"'{symbol}' of these numbers is no number")
+            ev.fail(node, f"'{symbol}' of these numbers is not a number")
     return value
 
 
@@ -469,7 +469,7 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if not types.is_integer(type) or not types.is_integer(right.type):
         ev.mistyped(node, f"'{symbol}' works on integers, not on '{type}' and '{right.type}'")
     if isinstance(right.type, types.Int) and right.type.signed:
-        ev.fail(node, f"the number of bits to shift by is unsigned, not '{right.type}'; convert it with @as")
+        ev.fail(node, f"the shift amount must be unsigned, not '{right.type}'; convert it with @as")
     if type is types.COMPTIME_INT and is_ssa(right.data):
         left = ev.coerce(left, right.type, node)
         type = left.type
@@ -494,7 +494,7 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         ev.code.at(ev.source, node.start)
         return Value(type, emit.binary(ev.code, symbol, type, value, amount))
     if not isinstance(right.data, Column) and right.data < 0:
-        ev.fail(node, f"a shift by {right.data} bits; the number of bits is at least 0")
+        ev.fail(node, f"a shift by {right.data} bits; the shift amount must be at least 0")
     if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > MAX_COMPTIME_BITS:
         ev.fail(node, f"an integer of more than {MAX_COMPTIME_BITS} bits; does this loop ever end?")
     result = Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
@@ -525,7 +525,7 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         ev.mistyped(node, f"'{symbol}' does not work on values of type '{type}'")
     if isinstance(type, types.Pointer | types.Array | types.Record):
         shown = f"the SDK's compiler does not compare values of type '{type}' (Syntax, Operators)"
-        ev.warn(node, f"{shown}; compare numbers that tell them apart")
+        ev.warn(node, f"{shown}; compare numbers that distinguish them")
     if isinstance(type, types.Pointer) and not isinstance(left.data, Callable):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
         return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
@@ -589,7 +589,7 @@ def _aggregate(ev: Evaluator, node: syntax.Aggregate, want: Type | None) -> Valu
         case types.Union():
             return _union(ev, node, type)
         case _:
-            ev.fail(node, f"a value of type '{type}' is not written with braces")
+            ev.fail(node, f"a value of type '{type}' cannot be written with braces")
 
 
 def _anonymous(ev: Evaluator, node: syntax.Aggregate, want: Type | None) -> Value:
@@ -629,7 +629,7 @@ def _named(ev: Evaluator, node: syntax.Aggregate, type: types.Struct) -> Value:
 
 def _union(ev: Evaluator, node: syntax.Aggregate, type: types.Union) -> Value:
     if len(node.members) != 1 or node.elements:
-        ev.fail(node, f"a value of '{type}' is given by one of its variants, {{ .name = value }}")
+        ev.fail(node, f"a value of '{type}' is written with one of its variants, {{ .name = value }}")
     (member,) = node.members
     position = type.index(member.name)
     if position is None:
@@ -664,11 +664,11 @@ def _array_type(ev: Evaluator, node: syntax.ArrayType, want: Type | None) -> Val
     for dimension in node.dimensions:
         extent = ev.integer(dimension, "the extent of an array")
         if extent < 0:
-            ev.fail(dimension, f"an array of {extent} elements; the extent is at least 0")
+            ev.fail(dimension, f"an array of {extent} elements; an extent must be at least 0")
         dims.append(extent)
     element = ev.type_of(node.element)
     if isinstance(element, types.Array):
-        ev.fail(node, "arrays have no arrays as elements; write the extents in one list, [rows, columns]T")
+        ev.fail(node, "an array cannot have arrays as elements; write the extents in one list, [rows, columns]T")
     array = types.Array(tuple(dims), element)
     if array.count > MAX_ARRAY_ELEMENTS:
         words = ev.session.target.memory_bytes // 2
@@ -701,9 +701,11 @@ def _struct_type(ev: Evaluator, node: syntax.StructType, want: Type | None) -> V
 def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Record, field: Type) -> None:
     """Raise CslError if a field's type has no bits, as what is packed, shared or a variant must have."""
     if type.layout == "packed" and types.bit_width(field) is None:
-        ev.fail(member, f"a '{field}' cannot be packed; use numbers, bool, enums, pointers and what is itself packed")
+        ev.fail(
+            member, f"a '{field}' cannot be packed; use numbers, bool, enums, pointers, and packed structs and unions"
+        )
     if type.layout == "extern" and not linkage.is_shareable(field):
-        ev.fail(member, f"a '{field}' is not known outside CSL, as 'extern' asks for; use numbers and extern types")
+        ev.fail(member, f"a '{field}' has no layout outside CSL, which 'extern' requires; use numbers and extern types")
     if isinstance(type, types.Union) and not _has_words(field):
         ev.fail(member, f"a '{field}' as a variant of a union is not supported; use numbers and structs of them")
 
@@ -719,11 +721,11 @@ def _has_words(type: Type) -> bool:
 
 def _check_union(ev: Evaluator, node: syntax.StructType, type: types.Union) -> None:
     if not type.types:
-        ev.fail(node, "a union has at least one variant")
+        ev.fail(node, "a union needs at least one variant")
     widths = [types.bit_width(field) for field in type.types]
     if type.layout == "packed" and len(set(widths)) > 1:
         shown = ", ".join(f"{name} {width}" for name, width in zip(type.names or (), widths, strict=True))
-        ev.fail(node, f"the variants of a packed union have the same number of bits, but here they have: {shown}")
+        ev.fail(node, f"the variants of a packed union must have the same number of bits, but have: {shown}")
 
 
 @expression(syntax.EnumType)
@@ -736,7 +738,7 @@ def _enum_type(ev: Evaluator, node: syntax.EnumType, want: Type | None) -> Value
         if member.value is not None:
             number = ev.integer(member.value, "the number of an enum's member")
             if number in given.values():
-                ev.fail(member, f"two members have the number {number}; numbers are unique")
+                ev.fail(member, f"two members have the number {number}; numbers must be unique")
             if not underlying.holds(number):
                 ev.fail(member, f"{number} does not fit in '{underlying}'")
             given[member.name] = number
@@ -757,7 +759,7 @@ def _enum_type(ev: Evaluator, node: syntax.EnumType, want: Type | None) -> Value
 
 @expression(syntax.AnyType)
 def _any_type(ev: Evaluator, node: syntax.AnyType, want: Type | None) -> Value:
-    ev.fail(node, "'anytype' is only the type of a parameter")
+    ev.fail(node, "'anytype' can only be the type of a parameter")
 
 
 # Control flow
@@ -810,7 +812,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     subject = ev.expr(node.subject)
     is_evaluated = subject.type is types.COMPTIME_INT and ev.builder is None
     if not isinstance(subject.type, types.Int | types.Enum) and not is_evaluated:
-        ev.fail(node.subject, f"a switch is over an integer of known width or an enum, not over '{subject.type}'")
+        ev.fail(node.subject, f"a switch takes an integer of known width or an enum, not '{subject.type}'")
     otherwise: syntax.SwitchBranch | None = None
     cases: list[tuple[syntax.SwitchBranch, list[Value]]] = []
     seen: set[Any] = set()
@@ -822,7 +824,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
         for value, at in zip(values, link.values, strict=True):
             key = ev.data(value, at, "a case")
             if isinstance(key, int | bytes) and key in seen:
-                ev.fail(at, "this case stands twice")
+                ev.fail(at, "this case occurs twice")
             if isinstance(key, int | bytes):
                 seen.add(key)
         cases.append((link, values))
@@ -879,7 +881,7 @@ def _comptime(ev: Evaluator, node: syntax.Comptime, want: Type | None) -> Value:
         with ev.at_compile_time():
             value = body(ev, node.operand, want)
     except (Break, Continue, Return) as jump:
-        ev.fail(jump.node, "this leads out of code for compile time, into code for run time; let it end there")
+        ev.fail(jump.node, "this jump leaves code evaluated at compile time; let it end inside")
     if not known(value):
         ev.fail(node.operand, "this is not known at compile time")
     warn_of_late(ev, node.operand, forced=True)
@@ -942,7 +944,7 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
     else:
         pointer, array = Value(types.Pointer(type, base.is_const), base.address(ev, node.base)), type
     if not isinstance(array, types.Array):
-        ev.fail(node.base, f"a tensor access walks an array, not a value of type '{type}'")
+        ev.fail(node.base, f"a tensor access needs an array, not a value of type '{type}'")
     if len(node.indices) != len(array.dims):
         ev.fail(
             node, f"'{array}' has {len(array.dims)} dimensions, but there are {len(node.indices)} indices (DSD-024)"

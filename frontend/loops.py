@@ -412,7 +412,7 @@ def _for_range_emitted(ev: Evaluator, node: syntax.For, element: Type, data: Ran
         body(ev, node.body)
 
     if not isinstance(element, types.Int):
-        ev.fail(node.iterable, f"a loop at run time counts in an integer type of known width, not in '{element}'")
+        ev.fail(node.iterable, f"a loop at run time needs an integer type of known width, not '{element}'")
     _emit_range(ev, node, element, data, inner)
 
 

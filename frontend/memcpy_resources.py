@@ -62,7 +62,6 @@ def _listed(what: str, numbers: tuple[int, ...]) -> str:
 
 
 def _fail(source: Source, node: syntax.Node, used: str, kept: str, kind: str) -> NoReturn:
-    message = (
-        f"{used} belongs to <memcpy/memcpy>, which this program imports and which keeps {kept}; choose another {kind}"
-    )
+    rule = f"{used} belongs to <memcpy/memcpy>, which this program imports and which reserves {kept}"
+    message = f"{rule}; choose another {kind}"
     raise CslError([Diagnostic(source, node.start, node.end, message)])

@@ -93,7 +93,7 @@ class Files:
             except CslError:
                 if not _is_like_csl(text, key):
                     # It may be anything, a secret too, so that nothing of it is shown.
-                    message = "is not a CSL file, of which declarations are expected; check the path"
+                    message = "is not a CSL file, which consists of declarations; check the path"
                     raise LoomError(message, str(path)) from None
                 raise
         return file

@@ -113,7 +113,7 @@ def _put_pointer(ev: Evaluator, words: list[Value], at: int, value: Value, node:
     elif at % 16 == 0:
         words[at // 16] = value
     else:
-        ev.fail(node, "this address is not known at compile time; let the pointer begin at a multiple of 16 bits")
+        ev.fail(node, "this address is not known at compile time; place the pointer at a multiple of 16 bits")
 
 
 def _bits_of(ev: Evaluator, value: Value, node: syntax.Node, packed: bool) -> Value:

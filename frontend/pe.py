@@ -239,7 +239,7 @@ class PeProgram:
     ) -> Address:
         """New memory for a value of a type."""
         if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
-            diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' has no place in memory")
+            diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' cannot be stored in memory")
             raise CslError([diagnostic])
         ev.check_format(type, node, source)
         symbol = self.unique(name)

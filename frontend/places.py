@@ -35,7 +35,7 @@ class Place:
         raise NotImplementedError
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
-        ev.fail(node, "this is no variable; nothing can be assigned to it")
+        ev.fail(node, "this is not a variable and cannot be assigned to")
 
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
         """Return the element at a linear index: a number, or an i16 at run time."""
@@ -89,7 +89,9 @@ class Temporary(Place):
     def _in_memory(self, ev: Evaluator, node: syntax.Node) -> Memory:
         assert ev.pe is not None
         if types.is_comptime_only(self.type):
-            ev.fail(node, f"elements of a '{self.type}' are known at compile time only; so must the index be")
+            ev.fail(
+                node, f"elements of a '{self.type}' exist at compile time only; the index must be known at compile time"
+            )
         if not known(self.value):
             place = Memory(ev.pe.spill(ev, self.type, node), self.type, const=False)
             place.store(ev, self.value, node)
@@ -141,7 +143,9 @@ class Held(Place):
             if holder.comptime and not known(value):
                 ev.fail(node, f"'{holder.name}' is comptime, but what is assigned to it is not known at compile time")
             if holder.comptime and ev.branches > holder.branches:
-                ev.fail(node, f"'{holder.name}' changes at compile time, but whether this is reached is not known then")
+                ev.fail(
+                    node, f"'{holder.name}' changes at compile time, but it is not known then whether this is reached"
+                )
         holder.value = self._replaced(holder.value, self.path, value, own=holder.owns)
         holder.owns = bool(self.path)
 
@@ -247,10 +251,10 @@ class Overlay(Place):
         whole = self.whole.type
         for type in (whole, self.type):
             if types.is_comptime_only(type) or isinstance(type, types.Descriptor):
-                ev.fail(node, f"a '{type}' is no bytes that a pointer of another type can reach")
+                ev.fail(node, f"a '{type}' has no bytes that a pointer of another type can access")
         size, end = types.size(whole), self.offset + types.size(self.type)
         if self.offset < 0 or end > size:
-            ev.fail(node, f"this reaches bytes {self.offset} to {end - 1} of a variable that has {size}")
+            ev.fail(node, f"this accesses bytes {self.offset} to {end - 1} of a variable of {size} bytes")
         value = self.whole.load(ev, node)
         if not isinstance(whole, types.Array) or end == self.offset:
             return None, value, self.offset
@@ -262,7 +266,10 @@ class Overlay(Place):
     def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
         element = self.type.element if isinstance(self.type, types.Array) else self.type
         if is_ssa(index):
-            ev.fail(node, "this points to a variable that exists at compile time only; so must the index be known")
+            ev.fail(
+                node,
+                "this points to a variable that exists at compile time only; the index must be known at compile time",
+            )
         return Overlay(self.whole, self.offset + index * types.size(element), element)
 
     def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
@@ -356,7 +363,7 @@ class Memory(Place):
         assert ev.pe is not None
         template = ev.pe.descriptor_at(self.where)
         if template is None:
-            message = "which descriptor this variable holds is not known; give it an initial value"
+            message = "it is not known which DSD this variable holds; give it an initial value"
             raise UnknownDescriptor(ev.error(node, message).diagnostics)
         parts: list[Any] = []
         for position, part in enumerate(template.parts()):
@@ -425,7 +432,7 @@ class Memory(Place):
         elif not template.like(data):
             ev.fail(
                 node,
-                "this descriptor differs from those this variable has held in what cannot change at run time "
+                "this DSD differs from those this variable has held in what cannot change at run time "
                 "(its queue, color, options or number of dimensions); use another variable",
             )
         for position, part in enumerate(data.parts()):
@@ -482,7 +489,7 @@ class Bits(Place):
         self.whole.store_words(ev, new, numbers.start, node)
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
-        ev.fail(node, "a field of what is packed has no address; copy it to a variable")
+        ev.fail(node, "a field of a packed struct or union has no address; copy it to a variable")
 
 
 class Part(Place):
@@ -525,7 +532,7 @@ class Part(Place):
         return Part(self, index)
 
     def address(self, ev: Evaluator, node: syntax.Node) -> Address:
-        ev.fail(node, "this is part of something packed or of a union, and has no address; copy it to a variable")
+        ev.fail(node, "this is part of a packed struct or of a union and has no address; copy it to a variable")
 
 
 def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an index") -> Any:

@@ -195,13 +195,13 @@ def _refusal(ev: Evaluator, row: Row, node: syntax.Builtin) -> str:
         case Where.ANYWHERE:
             return ""
         case Where.LAYOUT:
-            return "" if ev.in_layout else f"{name} belongs to the layout block"
+            return "" if ev.in_layout else f"{name} belongs in the layout block"
         case Where.GLOBAL:
             return "" if ev.initializes_global(node) else f"{name} initializes a global"
         case _ if ev.pe is None:
-            return f"{name} belongs to a PE's program, not to the layout"
+            return f"{name} belongs in a PE's program, not in the layout"
         case Where.COMPTIME if ev.builder is not None:
-            return f"{name} stands in a comptime block, not in code for run time"
+            return f"{name} belongs in a comptime block, not in code for run time"
         case Where.FUNCTION if ev.frame.function is None:
             return f"{name} is called in functions"
         case Where.RUN_TIME if ev.builder is None:

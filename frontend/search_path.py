@@ -30,7 +30,7 @@ class SearchPath:
         """Return the search path of this process; raises LoomError if one of `given` is not a directory."""
         for directory in given:
             if not os.path.isdir(directory):
-                raise LoomError("is not a directory, so modules cannot be looked for in it; correct it", str(directory))
+                raise LoomError("is not a directory and cannot be searched for modules; correct it", str(directory))
         named = [Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
         return cls(tuple(map(Path, given)), tuple(dict.fromkeys(named)))
 
@@ -41,7 +41,7 @@ class SearchPath:
     def warnings(self) -> list[str]:
         """Return what is wrong with the environment, which is seldom set for one program alone."""
         return [
-            f"{path}: warning: {VARIABLE} names this, which is not a directory; correct the variable"
+            f"{path}: warning: {VARIABLE} contains this, which is not a directory; correct the variable"
             for path in self.environment
             if not os.path.isdir(path)
         ]

@@ -17,7 +17,7 @@ def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Fun
         return kept
     declaration = function.node
     if any(frame.function is declaration and frame.signing for frame in ev.frames):
-        ev.fail(node, f"the type of '{declaration.name}' depends on itself; break the circle")
+        ev.fail(node, f"the type of '{declaration.name}' depends on itself; break the cycle")
     names = {parameter.name for parameter in declaration.parameters}
     with ev.at_compile_time(), ev.framed(Frame(function.module, declaration, comptime=True, signing=True)):
 

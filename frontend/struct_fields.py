@@ -15,7 +15,7 @@ class Fields:
 
     def __init__(self, ev: Evaluator, value: Value, node: syntax.Node, what: str) -> None:
         if not isinstance(value.type, types.Struct) or (value.type.names is None and value.type.types):
-            ev.fail(node, f"{what} is given by a struct, .{{ .name = value }}, not by '{value.type}'")
+            ev.fail(node, f"{what} must be a struct, .{{ .name = value }}, not '{value.type}'")
         self.ev, self.node, self.what = ev, node, what
         self.members = dict(zip(value.type.names or (), value.data, strict=True))
 
@@ -74,7 +74,7 @@ class Fields:
             self.ev.fail(self.node, f"field '.{name}' is a struct such as .{{ .high = true }}")
         chosen = [key for key, member in zip(value.type.names, value.data, strict=True) if member.data]
         if len(chosen) != 1:
-            self.ev.fail(self.node, f"exactly one choice of '.{name}' is true, not {len(chosen)}")
+            self.ev.fail(self.node, f"exactly one choice of '.{name}' must be true, not {len(chosen)}")
         return chosen[0]
 
     def end(self) -> None:
@@ -86,5 +86,5 @@ class Fields:
 def one_of(ev: Evaluator, kind: type[StrEnum], given: str, name: str, node: syntax.Node) -> str:
     known = [member.value for member in kind]
     if given not in known:
-        ev.fail(node, f"'{given}' is no '.{name}'; it is one of {', '.join(known)}")
+        ev.fail(node, f"'{given}' is not a '.{name}'; it is one of {', '.join(known)}")
     return given

@@ -15,7 +15,7 @@ def as_array(value: ArrayLike, what: str) -> NDArray[np.generic]:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise LoomError(f"{what} is no array: {error}") from error
+        raise LoomError(f"{what} is not an array: {error}") from error
     if array.dtype == object and array.size and all(isinstance(element, int) for element in array.flat):
         raise LoomError(f"{what} holds an integer of more than 64 bits")
     if array.dtype == object or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
@@ -30,7 +30,7 @@ def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]
         return array
     integral = dtype.kind in "iu"
     if array.dtype.kind == "c":
-        raise LoomError(f"{what} holds complex numbers, the program {dtype}")
+        raise LoomError(f"{what} holds complex numbers, but the program takes {dtype}")
     if not integral:
         with np.errstate(over="ignore"):
             rounded = array.astype(dtype)
@@ -39,7 +39,7 @@ def convert(value: ArrayLike, dtype: np.dtype, what: str) -> NDArray[np.generic]
             raise LoomError(f"{what} holds {array[overflown].flat[0]}, which is too large for {dtype}")
         return rounded
     if array.dtype.kind not in "iub":
-        raise LoomError(f"{what} holds {array.dtype}, the program {dtype}; convert it before")
+        raise LoomError(f"{what} holds {array.dtype}, but the program takes {dtype}; convert it first")
     limits = np.iinfo(dtype)
     if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
         low, high = int(array.min()), int(array.max())

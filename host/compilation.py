@@ -137,7 +137,7 @@ def compile(
     evaluation at compile time takes long.
     """
     if defines is not None and not isinstance(defines, Mapping):
-        raise LoomError(f"{defines!r} does not define parameters; give a mapping from their names to values")
+        raise LoomError(f"{defines!r} is not a mapping; give defines as a mapping from names of parameters to values")
     ctx = context()
     warnings: tuple[str, ...] = ()
     if _is_csl(source):
@@ -162,10 +162,12 @@ def compile(
             raise LoomError(
                 "the program has kernels in pto; run it with `loom pto run` or loomir.pto.run", location_of(kernel)
             )
-        raise LoomError("the module holds no program; it needs one wse.program or flow.fabric", location_of(module))
+        raise LoomError("the module contains no program; it needs one wse.program or flow.fabric", location_of(module))
     if len(programs) + len(fabrics) > 1:
         second = (programs + fabrics)[1]
-        raise LoomError("the module holds several programs; keep one wse.program or flow.fabric", location_of(second))
+        raise LoomError(
+            "the module contains several programs; keep one wse.program or flow.fabric", location_of(second)
+        )
     if fabrics and (target is not None or rectangle is not None or defines):
         message = "the program is lowered already, so target, rectangle and parameters are fixed"
         raise LoomError(f"{message}; start from its wse.program", location_of(fabrics[0]))
@@ -207,7 +209,7 @@ def _compile_csl(
     if defines:
         raise LoomError("the params of a CSL layout are given as params, not as defines", str(path))
     if params is not None and not isinstance(params, Mapping):
-        raise LoomError(f"{params!r} does not give params; give a mapping from their names to values", str(path))
+        raise LoomError(f"{params!r} is not a mapping; give params as a mapping from names to values", str(path))
     values: dict[str, Any] = {
         name: cast("np.generic[Any]", value).item() if isinstance(value, np.generic) else value
         for name, value in (params or {}).items()
@@ -216,7 +218,7 @@ def _compile_csl(
         raise LoomError(f"import_paths is one path, {str(import_paths)!r}; give a list of directories")
     for name, value in values.items():
         if not isinstance(name, str) or not isinstance(value, bool | int | float):
-            raise LoomError(f"param {name!r} is given {value!r}; give a number or a truth value", str(path))
+            raise LoomError(f"param {name!r} is {value!r}; give a number, true or false", str(path))
     if progress is not None:
         progress("CSL")
     arch = targets.get(target or "wse2").name
@@ -250,7 +252,7 @@ def _override(
     if rectangle is not None:
         width, height = _sides(rectangle)
         if width < 1 or height < 1:
-            raise LoomError(f"rectangle {width}x{height} holds no PE; both sides must be at least 1")
+            raise LoomError(f"rectangle {width}x{height} contains no PE; both sides must be at least 1")
         _check_rectangle(program, width, height)
         program.width, program.height = IntegerAttr(width, i64), IntegerAttr(height, i64)
     params = [op for op in program.walk() if isinstance(op, wse.ParamOp)] if defines else []
@@ -264,7 +266,7 @@ def _override(
             width, height = program.rectangle
             if array.shape not in ((), (height, width)):
                 shape = list(array.shape)
-                message = f"parameter '{name}' is given shape {shape}, needs one value or [{height}, {width}]"
+                message = f"parameter '{name}' has shape {shape}; give one value or [{height}, {width}]"
                 raise LoomError(message, location_of(param))
             element = param.type
             assert isinstance(element, IntegerType | Float16Type | Float32Type)
@@ -283,7 +285,7 @@ def _sides(rectangle: object) -> tuple[int, int]:
                 return index(width), index(height)
         case _:
             pass
-    raise LoomError(f"{rectangle!r} is no rectangle; give (width, height) as whole numbers of PEs")
+    raise LoomError(f"{rectangle!r} is not a rectangle; give (width, height) as whole numbers of PEs")
 
 
 def _check_rectangle(program: wse.ProgramOp | flow.FabricOp, width: int, height: int) -> None:
@@ -318,7 +320,7 @@ def _symbols(fabric: flow.FabricOp) -> dict[str, ExportedSymbol]:
                 continue
             op = defined.get(export.symbol.root_reference.data)
             if op is None:
-                message = f"@{export.symbol.root_reference.data} is exported but is no buffer or function here"
+                message = f"@{export.symbol.root_reference.data} is exported but is not a buffer or function here"
                 raise LoomError(message, location_of(export))
             symbol = _symbol(export, op)
             if symbols.setdefault(symbol.name, symbol) != symbol:

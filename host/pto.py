@@ -97,7 +97,7 @@ class Program:
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
         if blocks < 1:
-            raise LoomError(f"a launch has at least one block, not {blocks}")
+            raise LoomError(f"a launch needs at least one block, not {blocks}")
         lanes = None if lanes is None else whole_number(lanes, "the number of vector cores")
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
@@ -249,12 +249,12 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
         given = arguments.get(name)
         if parameter.pointed is None:
             if given is None:
-                raise LoomError(f"argument '{name}' is a number that is not given; give it")
+                raise LoomError(f"argument '{name}' is a number without a value; pass one")
             if isinstance(given, np.ndarray) and given.ndim > 0:
                 raise LoomError(f"argument '{name}' is a number, not an array of shape {list(given.shape)}")
             value = given.item() if isinstance(given, np.generic | np.ndarray) else given
             if not isinstance(value, int | float):
-                raise LoomError(f"argument '{name}' is a number, and {value!r} is none; give an int or a float")
+                raise LoomError(f"argument '{name}' is a number, and {value!r} is not; pass an int or a float")
             bound[name] = Bound(value)
             continue
         dtype = element_dtype(parameter.pointed)
@@ -263,18 +263,18 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
             size = program.sizes.get(name)
             if size is None:
                 raise LoomError(
-                    f"argument '{name}' points to {parameter.pointed}, and the text does not say to how many; give an "
-                    "array"
+                    f"argument '{name}' points to {parameter.pointed}, and the program does not say to how many; pass "
+                    "an array"
                 )
             try:
                 array = np.zeros(-(-size // dtype.itemsize), dtype)
             except (MemoryError, ValueError) as error:
-                message = f"argument '{name}' has {size} bytes by the text, for which there is no memory; give an array"
+                message = f"argument '{name}' needs {size} bytes, which cannot be allocated; pass an array"
                 raise LoomError(message) from error
         else:
             array = np.asarray(given)
             if array.ndim == 0:
-                raise LoomError(f"argument '{name}' is a pointer to {parameter.pointed}; give an array")
+                raise LoomError(f"argument '{name}' is a pointer to {parameter.pointed}; pass an array")
             if array.dtype.itemsize != dtype.itemsize:
                 raise LoomError(
                     f"argument '{name}' points to {parameter.pointed}, and an array of {array.dtype} has elements of "
@@ -282,13 +282,13 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                 )
             if not _holds(array.dtype, dtype):
                 raise LoomError(
-                    f"argument '{name}' points to {parameter.pointed}, and the bits of an array of {array.dtype} mean "
-                    f"something else; convert it, or give bits as they are with .view(np.uint{8 * dtype.itemsize})"
+                    f"argument '{name}' points to {parameter.pointed}, and the bits of an array of {array.dtype} have "
+                    f"another format; convert it, or pass raw bits with .view(np.uint{8 * dtype.itemsize})"
                 )
             needed = program.sizes.get(name)
             if needed is not None and array.nbytes < needed:
                 raise LoomError(
-                    f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; give a larger array"
+                    f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; pass a larger array"
                 )
         address = memory.extend(array.nbytes, name)
         memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)

@@ -147,7 +147,7 @@ def _steps(limit: int | None) -> int | None:
     try:
         steps = index(limit)
     except TypeError:
-        raise LoomError(f"{limit!r} is no step limit; give a whole number of at least 1, or none") from None
+        raise LoomError(f"{limit!r} is not a step limit; give a whole number of at least 1, or none") from None
     if steps < 1:
         raise LoomError(f"a step limit of {steps} lets nothing run; give at least 1, or none")
     return steps

@@ -50,5 +50,5 @@ class ImportXdslCslPass(ModulePass):
 def _param(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon:
-        raise LoomError(f"'{text}' gives no param a value; write name:value")
+        raise LoomError(f"'{text}' does not name a param and its value; write name:value")
     return name, value

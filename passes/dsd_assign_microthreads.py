@@ -141,13 +141,14 @@ def _check_sharing(
             if position[second] >= position[first] and concurrency.certainly_overlap(first, second):
                 if first is second:
                     message = (
-                        f"{described(first)} is started again while it may still run, on the same microthread "
-                        f"{number}; start it again from a task that its end activates"
+                        f"{described(first)} is issued again while it may still run, on the same microthread "
+                        f"{number}; issue it again from a task that its completion activates"
                     )
                 else:
                     message = (
                         f"{described(first)} and {described(second)} run at the same time on the same microthread "
-                        f"{number}; start the second from a task that the end of the first activates, or give it "
+                        f"{number}; issue the second from a task that the completion of the first activates, or give "
+                        "it "
                         "another microthread"
                     )
                 raise LoomError(message, location_of(second))

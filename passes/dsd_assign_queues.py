@@ -189,13 +189,13 @@ class _Assignment:
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
         if first is second:
             message = (
-                f"{described(first)} is started again while it may still run, on the same {what}; start it again "
-                "from a task that its end activates"
+                f"{described(first)} is issued again while it may still run, on the same {what}; issue it again from a "
+                "task that its completion activates"
             )
         else:
             message = (
-                f"{described(first)} and {described(second)} run at the same time on the same {what}; start the "
-                "second from a task that the end of the first activates, or give it another queue"
+                f"{described(first)} and {described(second)} run at the same time on the same {what}; issue the second "
+                "from a task that the completion of the first activates, or give it another queue"
             )
         return LoomError(message, location_of(second))
 
@@ -295,7 +295,8 @@ class _Assignment:
         listed = ", ".join(f"@{name}{self._use(name)}" for name in names)
         message = (
             f"{self._target.name} has {count} {noun}, too few for the queues in use at the same time: {listed}; "
-            "let the operations of two of them wait for each other, or give queues that never meet the same id"
+            "run the operations of two of them one after the other, or give queues that are never in use together the "
+            "same id"
         )
         return LoomError(message, location_of(self._queues[names[-1]]))
 

@@ -54,7 +54,7 @@ class DsrAllocatePass(ModulePass):
             _allocate(pe)
         for inner in walk(op):
             if isinstance(inner, dsd.DescriptorOperation):
-                raise LoomError(f"{described(inner)} is left on descriptors; it stands outside any program", None)
+                raise LoomError(f"{described(inner)} still works on descriptors; it is outside any program", None)
         verify_dominance(op)
 
 
@@ -77,7 +77,7 @@ def _allocate(pe: wse.PeOp) -> None:
         needing = cast(dsd.DsdOperation, error.operation)
         holding = ", ".join(described(cast(dsd.DsdOperation, op)) for op in error.live)
         message = f"{target.name} has {sizes[error.file]} {error.file} registers, too few for {described(needing)}" + (
-            f" while these hold theirs: {holding}; let one of them end first" if holding else ""
+            f" while these hold theirs: {holding}; let one of them complete first" if holding else ""
         )
         raise LoomError(message, location_of(needing)) from None
     _write(operations, plan)

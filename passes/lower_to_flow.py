@@ -152,7 +152,7 @@ class _ProgramLowering:
             raise _refuse(
                 next(op for op in colors if op.sym_name.data in switched and wanted[op.sym_name.data] is None),
                 f"a color gets no id: {len(switched)} colors of the program have switches, and {self.target.name} has "
-                f"{len(self.target.switch_colors)} that can; let parts of the program that are far apart share one",
+                f"{len(self.target.switch_colors)} ids for them; let parts of the program that are far apart share one",
             )
         numbers = number(wanted, range(self.target.routable_colors), avoid)
         for op in colors:
@@ -170,7 +170,7 @@ class _ProgramLowering:
             if not any(all(region.resolve(*self.program.rectangle)) for region in pe.placement):
                 raise _refuse(
                     pe,
-                    f"wse.pe @{pe.sym_name.data} on {region_list_text(pe.placement)} stands on no PE of the rectangle, "
+                    f"wse.pe @{pe.sym_name.data} on {region_list_text(pe.placement)} covers no PE of the rectangle, "
                     f"which has {indices_text(*self.program.rectangle)}; correct its region or enlarge the rectangle",
                 )
         places = [(pe, region.resolve(*self.program.rectangle)) for pe in self.program.pes for region in pe.placement]
@@ -180,7 +180,7 @@ class _ProgramLowering:
             x, y = found[2]
             raise _refuse(
                 second,
-                f"wse.pe @{second.sym_name.data} stands on PE ({x}, {y}), where @{first.sym_name.data} stands already; "
+                f"wse.pe @{second.sym_name.data} is placed on PE ({x}, {y}), where @{first.sym_name.data} is already; "
                 "place one program on each PE",
             )
 
@@ -382,8 +382,8 @@ class _PeLowering:
                 raise _refuse(
                     op,
                     f"local task @{op.sym_name.data} gets no id: @{self.pe.sym_name.data} has {len(local)} local "
-                    f"tasks, and {available} ids are free on {self.target.name}; join tasks that never wait for each "
-                    "other",
+                    f"tasks, and {available} ids are free on {self.target.name}; merge tasks that "
+                    "never wait for each other",
                 )
         return numbers
 
@@ -474,7 +474,7 @@ class _Registers:
                 file, number = self._register(load)
                 raise _refuse(
                     op,
-                    f"{op.name} takes a descriptor from {file} register {number}, which may hold another one by then; "
+                    f"{op.name} reads a descriptor from {file} register {number}, which may hold another one by then; "
                     "load it again before the operation or into another register",
                 )
 
@@ -638,7 +638,8 @@ class _BodyLowering:
         assert user is not None
         raise _refuse(
             user,
-            f"{user.name} passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it "
+            f"{user.name} passes on an array, which cannot be lowered to flow; name the buffer with wse.get_buffer "
+            "where it "
             "is loaded, stored or described, or pass its address on (wse.address_of, wse.view)",
         )
 
@@ -729,7 +730,7 @@ class _BodyLowering:
             return scf.IfOp(chosen, types, taken, other)
 
         if not cases:
-            raise _refuse(op, "scf.index_switch has no case; use what its default does instead")
+            raise _refuse(op, "scf.index_switch has no case; use the body of its default instead")
         new = chain(0)
         self.registers.holders = before
         self.registers.forget_loads_in(op)
@@ -936,7 +937,7 @@ class _BodyLowering:
             case None:
                 raise _refuse(
                     op,
-                    f"{op.name} has an index, but where an operand was made is not known here; make the descriptor "
+                    f"{op.name} has an index, but the descriptor of an operand is not known here; make the descriptor "
                     "next to the operation",
                 )
             case _:
@@ -984,7 +985,7 @@ def _circular_walk(op: dsd.CircbufOp) -> tuple[list[int], list[int]]:
     if rest:
         raise _refuse(
             op,
-            f"dsd.circbuf ends in the middle of its buffer: extent {op.extent} is no multiple of wraparound "
+            f"dsd.circbuf ends in the middle of its buffer: extent {op.extent} is not a multiple of wraparound "
             f"{op.wraparound}, which flow cannot express yet",
         )
     return [1, 1 - op.wraparound], [rounds, op.wraparound]

@@ -144,14 +144,14 @@ def _set_numbers(program: Program, pipes: Sequence[_Pipe]) -> None:
         found = smallest_slot_counts(program.cores, rings, [pipe.names(program) for pipe in members], _periods(program))
     except NoSafeSlotCount as error:
         reason = (
-            f"up to {MAX_SLOTS}, slots are used again before they are free"
+            f"with up to {MAX_SLOTS} slots, a slot is reused before it is free"
             if error.deadlock is None
             else str(error.deadlock)
         )
         raise refusal(
             members[0].ends[0],
-            f"opens a pipe that no number of slots keeps from a deadlock or from overwriting: {reason}; take entries "
-            "out, and free them, in the order in which they come",
+            f"opens a pipe that deadlocks or overwrites with any number of slots: {reason}; pop and free entries in "
+            "the order in which they are pushed",
         ) from None
     for pipe, slots in zip(members, found, strict=True):
         for end in pipe.ends:
@@ -215,7 +215,7 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
             own = " (the pipe's)" if row.slots == first.depth else ""
             sys.stderr.write(f"{prefix}: {row}{own}\n")
         period = longest_period(program, pipe.names(program))
-        found = "no sync period is safe" if period is None else f"the longest sync period that is safe is {period}"
+        found = "no sync period is safe" if period is None else f"the longest safe sync period is {period}"
         sys.stderr.write(f"{prefix}: with slot_num = {first.depth}, {found}\n")
 
 
@@ -227,9 +227,9 @@ def _undecided(pipe: _Pipe) -> str:
         name = f"@{kernel.function.sym_name.data}"
         for paths in kernel.schedules:
             if not all(path.complete for path in paths):
-                return f"{name} does too much to be followed to its end"
+                return f"the schedule of {name} is too long"
             if not all(path.exact for path in paths):
-                return f"how often {name} goes round a loop depends on values"
+                return f"a trip count in {name} depends on values"
             if len(paths) > 1:
-                return f"which branch {name} takes depends on values"
-    return "what its kernels do besides does not follow from constants"
+                return f"a branch in {name} depends on values"
+    return "another pipe of its kernels depends on values"

@@ -209,7 +209,7 @@ class _Lowering:
             case TPopSignalFromAivOp():
                 make, operands, types = TPopSignalOp.build, [pipe.pipe], [i1]
             case _:
-                raise refusal(op, "has no form on pipes that are values")
+                raise refusal(op, "has no counterpart on internal pipes")
         new.append(
             make(operands=operands, result_types=types, properties={"split": op.split}, attributes=op.attributes)
         )

@@ -70,7 +70,7 @@ def _place(function: FuncOp, chip: Chip) -> None:
         elif isinstance(op, AllocTileOp) and op.addr is None:
             size = tile_bytes(op.result.type)
             if size is None:
-                raise refusal(op, f"cannot be placed, as the size of {op.result.type.element_type} is not known")
+                raise refusal(op, f"cannot be placed, as the size of {op.result.type.element_type} is unknown")
             tiles.setdefault(op.result.type.location, {})[op] = size
     occupied = placed_tiles(function)
     program: list[Step[AllocTileOp]] | None = None
@@ -116,7 +116,7 @@ def _too_small(space: AddressSpace, memory: Memory, sizes: Mapping[AllocTileOp, 
     named = ", ".join(_name(tile, sizes[tile]) for tile in by_size[:NAMED_TILES])
     more = f", and {len(by_size) - NAMED_TILES} more" if len(by_size) > NAMED_TILES else ""
     others = sum(size for _, size in memory.occupied) + sum(memory.behind)
-    besides = f" beside {others} bytes that are taken" if others else ""
+    besides = f" beside {others} bytes in use" if others else ""
     return refusal(
         by_size[0],
         f"does not fit: {space.value} overflow, requires {8 * (sum(sizes.values()) + others)} bits while "

@@ -26,17 +26,17 @@ def report_overwrite(
     elif channel.seed:
         code = "seeded-credits"
         cause = (
-            f"beside {channel.depth} that need no credit, pushes find {channel.seed} from the start, so the "
+            f"the producer starts with {channel.seed} credits beside the {channel.depth} pushes that need none, so the "
             f"first {channel.depth + channel.seed * channel.period} pushes never wait for the consumer"
         )
-        remedy = "let the consumer keep up by itself, for example by an answer on a channel back, or use more slots"
+        remedy = "synchronize with the consumer in another way, for example by a channel back, or use more slots"
     else:
         code = "early-credit"
         cause = (
-            "a release gives a credit by the number of entries waited for, not by the number released, so releases "
-            "that come late give credits too early"
+            "a release returns credits by the number of entries waited for, not released, so late releases return "
+            "credits too early"
         )
-        remedy = "release each entry before the next is waited for, or use no more slots than 2"
+        remedy = "release each entry before waiting for the next, or use at most 2 slots"
     if severity == "error":
         text = (
             f"entry {number} of channel @{channel.name} overwrites slot {slot}, which holds entry {old}, {how} "
@@ -62,8 +62,8 @@ def report_imbalance(channel: Channel) -> None:
             add(
                 "error", "unbalanced-pipe", channel.name, channel.where,
                 f"channel @{channel.name} ends with {by_lane(group.committed)} entries pushed and "
-                f"{by_lane(group.waited)} popped ({rows}): {left} {'is' if left == 1 else 'are'} never taken; pop "
-                "as often as is pushed",
+                f"{by_lane(group.waited)} popped ({rows}): {left} {'is' if left == 1 else 'are'} never popped; "
+                "pop as often as you push",
             )  # fmt: skip
         for lane in range(channel.lanes):
             released = group.released[lane if channel.many_consume else 0]
@@ -72,9 +72,9 @@ def report_imbalance(channel: Channel) -> None:
             if group.issued[lane] < due and not channel.seed:
                 add(
                     "error", "lost-credit", f"{channel.name} {lane}", channel.where,
-                    f"channel @{channel.name} ends with {group.issued[lane]} credits given for {taken} entries taken "
-                    f"and {released} released, {channel.period} to a credit, where {due} belong: free every entry "
-                    "once, before the next is popped (H3)",
+                    f"channel @{channel.name} ends with {group.issued[lane]} credits returned for {taken} entries "
+                    f"popped and {released} freed; {due} are due, one for every {channel.period}: free every "
+                    "entry once, before the next pop (H3)",
                 )  # fmt: skip
             elif channel.drained and group.credits[lane]:
                 left = group.credits[lane]
@@ -82,7 +82,7 @@ def report_imbalance(channel: Channel) -> None:
                 remedy = "free each entry once"
                 if channel.seed and group.issued[lane] <= due:
                     # A chip that begins with credits leaves some although each entry is freed once.
-                    remedy = "have its flags cleared between launches (H2)"
+                    remedy = "clear its flags between launches (H2)"
                 add(
                     "warning" if channel.seed else "error", "leftover-credits", f"{channel.name} {lane}", channel.where,
                     f"channel @{channel.name}{whose} ends with {left} credit{'s' if left != 1 else ''} more than it "

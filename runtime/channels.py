@@ -57,9 +57,11 @@ class Channel:
         self.many_consume = consumer.shape[1] > 1
         for cls, many in ((producer, self.many_produce), (consumer, self.many_consume)):
             if many and cls.shape[1] < lanes:
-                raise LoomError(f"channel @{name} has {lanes} lanes, but units @{cls.name} only {cls.shape[1]}", where)
+                raise LoomError(
+                    f"channel @{name} has {lanes} lanes, but units @{cls.name} have only {cls.shape[1]}", where
+                )
         if lanes > 1 and not (self.many_produce or self.many_consume):
-            raise LoomError(f"channel @{name} has {lanes} lanes, but one unit stands on both sides", where)
+            raise LoomError(f"channel @{name} has {lanes} lanes, but one unit on each side", where)
         self.leaves_out = any(
             many and cls.shape[1] > lanes
             for cls, many in ((producer, self.many_produce), (consumer, self.many_consume))
@@ -262,7 +264,7 @@ class Channel:
             elif group.waited[consumer] > old:
                 report_overwrite(self, "error", group, lane, number, where, "while its consumer still uses it")
             else:
-                report_overwrite(self, "error", group, lane, number, where, "before its consumer has had it")
+                report_overwrite(self, "error", group, lane, number, where, "before its consumer has read it")
 
     def commit(self, warp: Warp, where: str | None) -> Rows | None:
         """Complete the producer's entry and return its rows; None if the units have to part."""
@@ -306,8 +308,8 @@ class Channel:
         if not self.complete(group, lanes, number):
             self.machine.findings.add(
                 "error", "stale-entry", self.name, where,
-                f"entry {number} of channel @{self.name} is taken before it is complete: an earlier launch has left "
-                "its signal behind; push and pop equally often in every launch",
+                f"entry {number} of channel @{self.name} is popped before it is complete: a signal is left from an "
+                "earlier launch; push and pop equally often in every launch",
             )  # fmt: skip
         for member in members:
             waited[member] = number + 1
@@ -340,8 +342,8 @@ class Channel:
             if released[member] > waited:
                 self.machine.findings.add(
                     "error", "freed-twice", self.name, where,
-                    f"channel @{self.name} has {released[member]} releases for {waited} entries taken; free each entry "
-                    "once, and on a5 not a tile popped from global memory: the pop has done so (H6)",
+                    f"channel @{self.name} has {released[member]} frees for {waited} pops; free each entry once, and "
+                    "on a5 do not free a tile popped from global memory: the pop frees it (H6)",
                 )  # fmt: skip
         if waited % self.period:
             return
@@ -353,9 +355,9 @@ class Channel:
             if group.issued[lane] > due:
                 self.machine.findings.add(
                     "error", "early-credit", f"{self.name} {lane}", where,
-                    f"channel @{self.name} has given {group.issued[lane]} credits for {waited} entries taken, "
-                    f"{self.period} to a credit: a release counts by the entries waited for, so releases that come "
-                    "together give one credit each (H3, H6); release each entry before the next is waited for",
+                    f"channel @{self.name} has returned {group.issued[lane]} credits for {waited} pops, one for every "
+                    f"{self.period}: a free counts the entries popped, not freed, so frees that come together return "
+                    "one credit each (H3, H6); free each entry before the next pop",
                 )  # fmt: skip
 
     def still_to_come(self, group: Rows, lane: int, pushes: int) -> int:
@@ -447,7 +449,7 @@ class Channel:
         credits = f"{state}, a credit for every {self.period} freed"
         if lost := self._lost(group):
             credits += (
-                f", of which {lost} {'was' if lost == 1 else 'were'} never given: frees came behind later pops (H3)"
+                f", of which {lost} {'was' if lost == 1 else 'were'} never returned: frees came after later pops (H3)"
             )
         match waiter.action:
             case "wait":
@@ -487,7 +489,7 @@ class Channel:
     def remedy(self, *, held: bool) -> str:
         """Return what to do about units that wait for each other's entries or credits."""
         if any(self._lost(group) for group in self.groups):
-            return "free each entry before the next is popped: a free that comes later may give no credit"
+            return "free each entry before the next pop: a later free may return no credit"
         return "let one of them push before it pops, or give the channel more slots"
 
     def explanation(self, wait: Wait) -> str | None:

@@ -139,7 +139,7 @@ class Functions:
         name = op.callee.root_reference.data
         callee = self._functions.get(name)
         if callee is None:
-            raise LoomError(f"@{name} is no function of {self._owner}", location_of(op))
+            raise LoomError(f"@{name} is not a function of {self._owner}", location_of(op))
         return callee
 
     def _measure(self, op: flow.CallOp) -> None:
@@ -794,7 +794,7 @@ def recursion(op: flow.CallOp) -> Callable[[Warp], LoomError]:
     def failed(warp: Warp) -> LoomError:
         return LoomError(
             f"function @{name} is called again before it has returned, on {warp.cls.describe(warp.units)}; recursion "
-            "that is not a tail call is not run yet, write a loop instead", where,
+            "other than tail calls is not supported yet; write a loop instead", where,
         )  # fmt: skip
 
     return failed
@@ -877,7 +877,7 @@ def leaving(
                 )
                 if beyond:
                     raise LoomError(f"{text}, and outside {cls.memory_in_words}; check the loop bounds", where)
-                machine.warn(where, f"{text}: what is accessed is in the memory beside it; check the loop bounds")
+                machine.warn(where, f"{text}: the access is to the memory next to it; check the loop bounds")
                 return
 
     return leave

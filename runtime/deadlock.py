@@ -189,11 +189,11 @@ def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
     stuck = sum(wait.units.count for wait in waits)
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
     when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
-    lines = [f"{when}: nothing can happen any more, and {remain}", *_by_unit(waits)]
+    lines = [f"{when}: nothing can proceed, and {remain}", *_by_unit(waits)]
     path = find_cycle(waits)
     if path:
         names = [machine.unit_name(*place) for place, _ in path]
-        lines.append(f"  they wait for each other in a circle: {' -> '.join([*names, names[0]])}")
+        lines.append(f"  circular wait: {' -> '.join([*names, names[0]])}")
         held = any(wait.held for _, wait in path)
         lines.append(f"  {next(wait.awaited.remedy(held=held) for _, wait in path if wait.awaited is not None)}")
     else:

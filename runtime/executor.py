@@ -199,7 +199,7 @@ class Executor:
         self.machine.warn(
             application.where,
             f"{application.text} reaches element {(word - buffer.address) // width} of @{buffer.name}, which has "
-            f"{(buffer.end - buffer.address) // width}, on {place}, and goes on in the memory beside it; check its "
+            f"{(buffer.end - buffer.address) // width}, on {place}, and continues in the memory next to it; check its "
             "offset, stride and extent",
         )
 
@@ -328,7 +328,7 @@ class Executor:
         if stream.lanes > 1:
             if payload.shape[1] % 2 and not last:
                 raise LoomError(
-                    f"{application.text} sends two values a wavelet of what it receives in odd numbers, which is not "
+                    f"{application.text} sends two values per wavelet but receives an odd number, which is not "
                     "simulated yet; receive with the same simd_mode",
                     application.where,
                 )
@@ -409,8 +409,8 @@ class Executor:
             place, number = queue.cls.describe_first(units, queue.swallowed[units.index], queue.colors[units.index])
             self.machine.warn(
                 application.where,
-                f"{application.text} sends color {self.machine.color_label(number)}, which ends at {place} itself; the "
-                "wavelets are lost, so add a route with @set_color_config or do not send there",
+                f"{application.text} sends color {self.machine.color_label(number)}, whose route ends at {place} "
+                "itself; the wavelets are lost: add a route with @set_color_config or do not send there",
             )
         if queue.lost is None or queue.covers.get(units):
             return
@@ -418,7 +418,7 @@ class Executor:
         if some(wrong):
             place, _ = queue.cls.describe_first(units, wrong, wrong)
             raise LoomError(
-                f"{application.text} on {place} sends where no route leads to a queue: {queue.cls.loss(queue, units)}",
+                f"{application.text} on {place} sends wavelets that reach no queue: {queue.cls.loss(queue, units)}",
                 application.where,
             )
         if len(queue.covers) < 4096:
@@ -816,7 +816,7 @@ class Executor:
             place, _ = cls.describe_first(units, np.ones(units.shape, np.bool_), 0)
             raise LoomError(
                 f"{application.text} finds FIFO @{side.fifo} {side.lacks} on {place}, which its {side.lacks}_action "
-                "makes a fault (DSD-135); choose another action, or see to it that this does not happen",
+                "makes a fault (DSD-135); choose another action, or prevent it",
                 application.where,
             )
         for stream in (transfer.destination, *transfer.sources):
@@ -1021,7 +1021,7 @@ def _lanes(transfer: Transfer) -> int:
     if len(lanes) > 1:
         application = transfer.application
         raise LoomError(
-            f"{application.text} takes two values a wavelet from one queue and one from another, which is not "
+            f"{application.text} takes two values per wavelet from one queue and one from another, which is not "
             "simulated yet; use the same simd_mode",
             application.where,
         )

@@ -145,8 +145,7 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
             doubled = len(np.unique(((sy * width + sx) * height + y) * (5 * width) + x * 5 + port)) < len(y)
         if doubled or hops > 4 * width * height:
             raise LoomError(
-                f"the route of color {color.label} runs in a circle through PE ({int(x[0])}, {int(y[0])}); "
-                "end it at a ramp",
+                f"the route of color {color.label} loops through PE ({int(x[0])}, {int(y[0])}); end it at a ramp",
                 color.where,
             )
     joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [np.zeros(0, np.int64)] * 5

@@ -133,7 +133,7 @@ def whole_shape(exported: Exported) -> tuple[int, ...]:
     """Return the shape of a symbol on one PE. Raises LoomError if its extent is open."""
     if any(extent < 0 for extent in exported.shape):
         raise LoomError(
-            f"'{exported.name}' points to an array whose length is not known; copy a region with a count of elements"
+            f"'{exported.name}' points to an array of unknown length; copy a region with a count of elements"
         )
     return exported.shape
 

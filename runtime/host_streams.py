@@ -66,7 +66,7 @@ class HostInput:
                 sent.append((queue, Message(units, part, times[units.index], 1, 0, False, owned=True)))
         if unserved.any():
             y, x = np.argwhere(unserved)[0].tolist()
-            reason = "has no input queue for it" if self.connected[y, x] else "is not connected with the host by it"
+            reason = "has no input queue for it" if self.connected[y, x] else "the color does not connect with the host"
             raise LoomError(
                 f"the host sends {count} wavelets of color {self.color} to PE ({x}, {y}), which {reason}; send to the "
                 "PEs that read the color"
@@ -123,10 +123,10 @@ class HostOutput:
             place = (area.columns[x], area.rows[y])
             others = int((lacking > 0).sum()) - 1
             more = f", and {others} other PEs have sent too few" if others else ""
-            reason = "" if self.connected[place[1], place[0]] else ", which is not connected with the host by it"
+            reason = "" if self.connected[place[1], place[0]] else ", which the color does not connect with the host"
             raise MissingWavelets(
                 f"the host waits for {count} wavelets of color {self.color} from PE {place}{reason}; "
-                f"{count - int(lacking[y, x])} have come{more}",
+                f"{count - int(lacking[y, x])} have arrived{more}",
                 lacking,
             )
         result = np.zeros((*self.connected.shape, count), np.uint32)

@@ -119,7 +119,7 @@ class Loader:
         for symbol in (op.producer, op.consumer):
             cls = classes.get(symbol.root_reference.data)
             if cls is None:
-                raise LoomError(f"{symbol} is no class of units", location_of(op))
+                raise LoomError(f"{symbol} is not a class of units", location_of(op))
             ends.append(cls)
         producer, consumer = ends
         if producer.shape[0] != consumer.shape[0] or not all(isinstance(cls.units, Rectangle) for cls in ends):
@@ -159,7 +159,7 @@ class Loader:
     def _color(self, op: Operation, name: str) -> Color:
         color = self.machine.colors.get(name)
         if color is None:
-            raise LoomError(f"@{name} is no color of the fabric", location_of(op))
+            raise LoomError(f"@{name} is not a color of the fabric", location_of(op))
         return color
 
     def _load_class(self, cls: UnitClass) -> None:
@@ -207,7 +207,7 @@ class Loader:
     def _load_buffer(self, cls: UnitClass, op: flow.BufferOp) -> None:
         kind = kind_of(op.type.element_type)
         if kind is None or kind not in cls.memory.typed:
-            raise LoomError(f"buffer @{op.sym_name.data} holds {op.type.element_type}, which memory does not",
+            raise LoomError(f"buffer @{op.sym_name.data} has elements of {op.type.element_type}, not a memory type",
                             location_of(op))  # fmt: skip
         shape = tuple(op.type.get_shape())
         elements = int(np.prod(shape, dtype=np.int64))
@@ -241,13 +241,13 @@ class Loader:
         for symbol in (op.activate_push, op.activate_pop):
             task = None if symbol is None else cls.tasks.get(symbol.root_reference.data)
             if symbol is not None and task is None:
-                raise LoomError(f"{symbol} is no task of {cls.name}", location_of(op))
+                raise LoomError(f"{symbol} is not a task of {cls.name}", location_of(op))
             if task is not None:
                 task.expect_completions(activate=True)
             tasks.append(task)
         name, buffer = op.sym_name.data, cls.buffers.get(op.buffer.root_reference.data)
         if buffer is None:
-            raise LoomError(f"{op.buffer} is no buffer of {cls.name}", location_of(op))
+            raise LoomError(f"{op.buffer} is not a buffer of {cls.name}", location_of(op))
         actions = ["test_or_suspend" if action is None else action.data for action in (op.empty_action, op.full_action)]
         cls.fifos[name] = empty_fifo(cls, name, buffer, (actions[0], actions[1]), (tasks[0], tasks[1]))
 
@@ -292,7 +292,7 @@ class Loader:
         if op.queue is not None:
             queue = cls.inputs.get(op.queue.root_reference.data)
             if queue is None:
-                raise LoomError(f"{op.queue} is no input queue of {cls.name}", location_of(op))
+                raise LoomError(f"{op.queue} is not an input queue of {cls.name}", location_of(op))
         blockable = op.blocked is not None or name in changed or (queue is not None and queue.name in changed)
         active = np.full(cls.shape, NEVER, np.int64)
         if op.active is not None:
@@ -349,7 +349,7 @@ class Loader:
             cls.tasks[f"launch {visible}"] = task
             exported.launchers.append((cls, task))
         else:
-            raise LoomError(f"@{name} is exported but is no buffer and no function", location_of(op))
+            raise LoomError(f"@{name} is exported but is neither a buffer nor a function", location_of(op))
 
     def _connect(self) -> None:
         """Trace every color and attach the result to the output queues."""

@@ -28,8 +28,8 @@ def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int
     if not any(receive >> port & 1 for port in come):
         wanted = " or ".join(PORTS[port] for port in sorted(come))
         return (
-            f"{route} takes wavelets from {_ports(receive)}, not from {wanted}, where these come from; let it take "
-            f"them from {wanted}"
+            f"{route} takes wavelets from {_ports(receive)}, not from {wanted}, where these come from; add "
+            f"{wanted} to its rx"
         )
     if transmit >> RAMP & 1:
         return f"{route} sends them down the ramp, {_unread(machine, color, at)}"
@@ -37,7 +37,9 @@ def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int
         y, x = row + STEP[port][0], column + STEP[port][1]
         if not (0 <= y < machine.height and 0 <= x < machine.width):
             return f"{route} sends them to the {PORTS[port]}, off the grid; end it there, at the ramp"
-    return f"{route} leads back to {_ports(transmit)} and not to the ramp; let it send them to the ramp, or farther on"
+    return (
+        f"{route} leads back to {_ports(transmit)} and not to the ramp; add the ramp or a port that leads on to its tx"
+    )
 
 
 def _arriving(color: Color, at: tuple[int, int]) -> Iterator[int]:
@@ -58,7 +60,7 @@ def _unread(machine: Machine, color: Color, at: tuple[int, int]) -> str:
     name = f"color {color.label}"
     cls = next((cls for cls in machine.classes if cls.placement.on_grid(np.ones(cls.shape, np.bool_))[at]), None)
     if cls is None:
-        return f"where there is no program; give the PE code that reads {name}"
+        return f"where there is no program; set code there that reads {name}"
     unit = tuple(cls.placement.local(np.array([at]))[0].tolist())
     numbers = {queue.label: int(queue.colors[unit]) for queue in cls.inputs.values()}
     read = {queue: machine.color_label(number) for queue, number in numbers.items() if number >= 0}

@@ -181,7 +181,7 @@ class Machine:
         exported = self.symbol(name, "buffer")
         element = np.dtype(exported.dtype if dtype is None else dtype)
         if element.itemsize not in (1, 2, 4):
-            raise LoomError(f"'{name}' gives elements of 8, 16 or 32 bits, not {element}")
+            raise LoomError(f"'{name}' is read as elements of 8, 16 or 32 bits, not {element}")
         parts = all_parts_of(self, exported, (x, y, w, h))
         result = np.zeros((h, w, count), element)
         read(parts, name, _unsigned(result))
@@ -278,7 +278,7 @@ class Machine:
         stream = streams.get(color)
         if stream is None:
             known = ", ".join(f"@{name}" for name in streams) or "none"
-            raise LoomError(f"color @{color} is no stream {way}; the streams {way} are: {known}")
+            raise LoomError(f"color @{color} is not a stream {way}; the streams {way} are: {known}")
         return stream
 
     def _area(self, x: int, y: int, w: int, h: int) -> Rectangle:
@@ -376,7 +376,7 @@ def _argument(name: str, kind: str, value: Any) -> Any:
         if number != value:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise LoomError(f"argument {value!r} of '{name}' is no {kind}") from None
+        raise LoomError(f"argument {value!r} of '{name}' is not of type {kind}") from None
     if not integers.fits(number, bits_of_kind(kind)):
         raise LoomError(f"argument {number} of '{name}' does not fit {kind}")
     return normalize(kind, number)

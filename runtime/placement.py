@@ -42,7 +42,7 @@ class Placement:
         regions = [(columns, rows) for columns, rows in regions if columns and rows]
         if not regions:
             raise LoomError(
-                f"units @{name} stand on no PE of the grid, which has {indices_text(width, height)}; correct their "
+                f"units @{name} contain no PE of the grid, which has {indices_text(width, height)}; correct their "
                 "region or remove them", where,
             )  # fmt: skip
         whole: UnitSet

@@ -225,7 +225,7 @@ class Body:
         for argument in block.args:
             kind = kind_of(argument.type)
             if kind is None:
-                raise LoomError(f"argument of type {argument.type} in {self.code.name} is no scalar")
+                raise LoomError(f"argument of type {argument.type} in {self.code.name} is not a scalar")
             self.code.arguments.append(self.define(argument))
             self.code.argument_kinds.append(kind)
         self.block(block, top=True)
@@ -688,7 +688,7 @@ class Body:
             return
         values = self.cls.params.get(op.param.root_reference.data)
         if values is None:
-            raise LoomError(f"{op.param} is no parameter of {self.cls.name}", location_of(op))
+            raise LoomError(f"{op.param} is not a parameter of {self.cls.name}", location_of(op))
         if type(values) is not np.ndarray:
             self.define_known(op.result, values)
             return
@@ -709,7 +709,7 @@ class Body:
         name = op.buffer.root_reference.data
         buffer = self.cls.buffers.get(name)
         if buffer is None:
-            raise LoomError(f"@{name} is no buffer of {self.cls.name}", location_of(op))
+            raise LoomError(f"@{name} is not a buffer of {self.cls.name}", location_of(op))
         return buffer
 
     def place(self, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tuple[str, Callable[[Warp], Any]]:
@@ -884,7 +884,7 @@ class Body:
         """Return the task of a name, or the one that wavelets of the input queue of that name start, if any."""
         task, queue = self.cls.tasks.get(name), self.cls.inputs.get(name)
         if task is None and queue is None:
-            raise LoomError(f"@{name} is no task of {self.cls.name}, and no input queue", location_of(op))
+            raise LoomError(f"@{name} is neither a task nor an input queue of {self.cls.name}", location_of(op))
         return queue.task if task is None and queue is not None else task
 
     def task_control(self, op: Operation, name: str, change: Callable[[Task], Callable[..., None]]) -> None:
@@ -905,7 +905,7 @@ class Body:
         name = op.symbol.root_reference.data
         task = self.target_task(op, name)
         if task is None or task.kind != "local":
-            raise LoomError(f"{op.symbol} is activated but is no local task; only local tasks can be",
+            raise LoomError(f"{op.symbol} is activated but is not a local task; only local tasks can be activated",
                             location_of(op))  # fmt: skip
         self.task_control(op, name, lambda task: task.activate)
 
@@ -997,7 +997,7 @@ class Body:
         name = op.queue.root_reference.data
         queue: InputQueue | OutputQueue | None = self.cls.inputs.get(name) or self.cls.outputs.get(name)
         if queue is None:
-            raise LoomError(f"@{name} is no queue of {self.cls.name}", location_of(op))
+            raise LoomError(f"@{name} is not a queue of {self.cls.name}", location_of(op))
         kind = kind_of(op.result.type.element_type) or "i32"
         control, advance = op.control is not None, op.advance_switch is not None
         lanes = 1 if op.packed is None else 2
@@ -1019,7 +1019,7 @@ class Body:
     def fifo_stream(self, op: flow.FifoStreamOp) -> None:
         fifo = self.cls.fifos.get(op.fifo.root_reference.data)
         if fifo is None:
-            raise LoomError(f"{op.fifo} is no FIFO of {self.cls.name}", location_of(op))
+            raise LoomError(f"{op.fifo} is not a FIFO of {self.cls.name}", location_of(op))
         self.define_known(op.result, FifoStream(fifo, kind_of(op.result.type.element_type) or "i32"))
 
     def update(
@@ -1286,8 +1286,8 @@ class Body:
                     held = Held(register, held.stream.plainly_in(register.name), held.save_address, held.settings)
             elif wants_fifo:
                 raise LoomError(
-                    f"{register.name} of {warp.cls.describe(warp.units)} holds no FIFO, which an operation takes from "
-                    "it; give the FIFO this register (DSR-015)", where,
+                    f"{register.name} of {warp.cls.describe(warp.units)} does not hold a FIFO, as an operation "
+                    "expects; give the FIFO this register (DSR-015)", where,
                 )  # fmt: skip
             warp.slots[result] = held
             return None

@@ -345,7 +345,7 @@ class InputQueue:
         if self.unrouted is not None and some(self.unrouted[wait.units.index]):
             return f"no route leads to {queue}; add one from a PE that sends"
         if next(iter(self.pairs(wait)), None) is None:
-            return f"no PE sends what would reach {queue}; let one send there, or mend the route on its way"
+            return f"no PE sends wavelets that reach {queue}; let one send there, or correct the route"
         return f"the PEs that send to {queue} have finished; they sent too little, or the receiver expects too much"
 
 

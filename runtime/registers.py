@@ -82,7 +82,7 @@ class Register:
         if missing:
             raise LoomError(
                 f"nothing has been loaded into {self.name} of {self.cls.describe(missing[0])}, which an operation "
-                "uses; load a descriptor into it before",
+                "uses; load a descriptor into it first",
                 where,
             )
         return found[0][1] if len(found) == 1 else Held.merge(units, found)

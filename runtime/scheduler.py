@@ -287,7 +287,7 @@ class Scheduler:
                     bound = ", ".join(f"{known} (@{other.name})" for known, other in cls.control_tasks.items())
                     raise LoomError(
                         f"a control wavelet with id {id} arrives on color {self.machine.color_label(number)}, input "
-                        f"queue {queue.label}, at {where}, where no control task has that id; those there are: "
+                        f"queue {queue.label}, at {where}, where no control task has that id; the control tasks are: "
                         f"{bound or 'none'}"
                     )
                 self._start_with(cls, task, part, select(units, part, raw), select(units, part, begin))

@@ -53,15 +53,15 @@ class SlotRings:
             if self.rows[other] == row:
                 self.findings.add(
                     "error", "aliasing-rings", channel.name, where,
-                    f"the slots of channels @{channel.name} and @{self.channels[other].name} lie over one another, "
+                    f"the slots of channels @{channel.name} and @{self.channels[other].name} overlap, "
                     f"{place}, so that entries of one overwrite those of the other (H7); give each its own memory",
                 )  # fmt: skip
             else:
                 self.findings.add(
                     "error", "shared-slots", channel.name, where,
-                    f"blocks {self.rows[other]} and {row} have the slots of channel @{channel.name} at one place, "
+                    f"blocks {self.rows[other]} and {row} have the slots of channel @{channel.name} at the same place, "
                     f"{place}, so that they overwrite each other's entries; move the pointer of each block to slots of "
-                    "its own, by get_block_idx",
+                    "its own, with get_block_idx",
                 )  # fmt: skip
             break
         self.starts.append(start)

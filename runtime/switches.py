@@ -396,7 +396,7 @@ class SwitchedColor:
         if run.hops > self._most_hops:
             x, y = int(units.cells()[1].ravel()[0]), int(units.cells()[0].ravel()[0])
             raise LoomError(
-                f"wavelets of color {self.color.label} run in a circle through PE ({x}, {y}); end it at a ramp",
+                f"wavelets of color {self.color.label} loop through PE ({x}, {y}); end it at a ramp",
                 self.color.where,
             )
         self.free[index] = run.first + ((run.count - 1) * run.rate + 1)
@@ -459,7 +459,7 @@ class SwitchedColor:
         rows, columns = units.cells()
         x, y = int(columns[mask][0]), int(rows[mask][0])
         raise LoomError(
-            f"a control wavelet of color {self.color.label} tells the router of PE ({x}, {y}) to tear the color down, "
+            f"a control wavelet of color {self.color.label} has a teardown command for the router of PE ({x}, {y}), "
             "which is not simulated yet; use another command",
             self.color.where,
         )

@@ -47,14 +47,14 @@ def _space(body: Body, symbol: Any, op: Operation) -> Space:
     name = symbol.root_reference.data
     space = body.cls.spaces.get(name) or body.machine.spaces.get(name)
     if space is None:
-        raise LoomError(f"@{name} is no memory of units @{body.cls.name}", location_of(op))
+        raise LoomError(f"@{name} is not a memory of units @{body.cls.name}", location_of(op))
     return space
 
 
 def _channel(body: Body, symbol: Any, op: Operation) -> Channel:
     channel = body.machine.channels.get(symbol.root_reference.data)
     if channel is None:
-        raise LoomError(f"{symbol} is no channel", location_of(op))
+        raise LoomError(f"{symbol} is not a channel", location_of(op))
     return channel
 
 
@@ -62,7 +62,7 @@ def _dtype(type: Attribute, op: Operation) -> np.dtype[Any]:
     assert isinstance(type, flow.TileType)
     dtype = element_dtype(type.element_type)
     if dtype is None:
-        raise LoomError(f"tiles of {type.element_type} cannot be computed with", location_of(op))
+        raise LoomError(f"tiles of {type.element_type} are not supported in computations", location_of(op))
     return dtype
 
 
@@ -72,7 +72,7 @@ def tile(body: Body, op: flow.TileOp) -> None:
     if op.owner is not None:
         owner = next((cls for cls in body.machine.classes if cls.name == op.owner.units), None)
         if owner is None or op.space.root_reference.data not in owner.spaces:
-            raise LoomError(f"{op.space} is no memory of units @{op.owner.units}", location_of(op))
+            raise LoomError(f"{op.space} is not a memory of units @{op.owner.units}", location_of(op))
         space = owner.spaces[op.space.root_reference.data]
         owner_lane = body.use(op.owner.lane)
     else:
@@ -309,7 +309,7 @@ class _Apply:
             " x ".join(map(str, each.shape[first:])) for each in (out, *operands) if type(each) is np.ndarray
         )
         return LoomError(
-            f"the shapes of {self.name} do not belong together: {into} from {', '.join(out_of)}; "
+            f"the shapes of {self.name} do not match: {into} from {', '.join(out_of)}; "
             "correct the valid shapes of the tiles",
             self.where,
         )
@@ -355,9 +355,9 @@ def _reject_outsiders(warp: Warp, channel: Channel, where: str | None) -> None:
     name = channel.machine.unit_name(*warp.cls.grid_position(row, lane))
     channel.machine.findings.add(
         "error", "second-core", channel.name, where,
-        f"{name} writes to a slot of channel @{channel.name} and takes no part in its entries, which are not split: "
-        "what it writes may lie over other entries, and on a5 it begins a row too far (H9); let the first vector core "
-        "alone take the slot and write to it",
+        f"{name} writes to a slot of channel @{channel.name} but takes no part in its entries, which are not split: "
+        "it may overwrite other entries, and on a5 it starts one row too far (H9); let only the first vector core take "
+        "the slot and write to it",
     )  # fmt: skip
 
 
@@ -374,7 +374,7 @@ def _check_member(
             add(
                 "error", "store-after-push", channel.name, where,
                 f"entry {number} of channel @{channel.name} is {'written' if writes else 'read'} after it has been "
-                "pushed: its consumer may have it already; do so before the push",
+                "pushed: its consumer may have read it already; use it before the push",
             )  # fmt: skip
     elif role == "read":
         if group.released[member] > number:
@@ -400,12 +400,12 @@ def _check_copy(channel: Channel, group: Rows, member: int, tile: Tile, number: 
         reason = (
             f"there are {count} local slots (H4); have at most {count} tiles in use, or more local slots"
             if alike
-            else "copies lie as far apart as their own tile is large (H5); pop tiles of one size, or one at a time"
+            else "the slot stride equals the size of each popped tile (H5); pop tiles of one size, or one at a time"
         )
         channel.machine.findings.add(
             "error", "local-aliasing" if alike else "mixed-tile-sizes", channel.name, where,
-            f"the tile popped as number {number} from channel @{channel.name} is used after number {later.number} has "
-            f"been popped over it: {reason}",
+            f"tile {number} popped from channel @{channel.name} is used after the pop of tile {later.number} has "
+            f"overwritten it: {reason}",
         )  # fmt: skip
         return
 
@@ -580,7 +580,7 @@ def _belongs(body: Body, op: Operation, channel: Channel, *, producing: bool) ->
     cls = channel.producer if producing else channel.consumer
     if body.cls is not cls:
         raise LoomError(
-            f"{op.name} of channel @{channel.name} stands in units @{body.cls.name}, but its "
+            f"{op.name} of channel @{channel.name} is in units @{body.cls.name}, but its "
             f"{'producer' if producing else 'consumer'} is @{cls.name}",
             location_of(op),
         )

@@ -184,8 +184,8 @@ class Walk:
         first, last, name = next((array for array in reversed(space.arrays) if array[0] <= low), (0, space.size, ""))
         if name and end > last:
             raise LoomError(
-                f"a tile of {shape} elements at byte {low - first} of '{name}' ends {end - last} bytes behind it, "
-                f"where it has {last - first}; check the shape of the tile, or give a larger array",
+                f"a tile of {shape} elements at byte {low - first} of '{name}' ends {end - last} bytes beyond the "
+                f"array, which has {last - first}; check the shape of the tile, or give a larger array",
                 where,
             )
         if low < 0 or end > space.size:
@@ -232,7 +232,7 @@ class Tile:
         """Merge the tiles of the parts of a set, which are walks over one memory, into one."""
         first = parts[0][1]
         if any(part.walk.space is not first.walk.space for _, part in parts):
-            raise LoomError("a tile lies in different memories on different units; use one memory")
+            raise LoomError("a tile is in different memories on different units; use one memory")
         columns = zip(*((*part.walk.numbers(), part.number) for _, part in parts), strict=True)
         sets = [units for units, _ in parts]
         *numbers, number = (_combine(units, sets, column) for column in columns)

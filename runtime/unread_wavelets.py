@@ -54,9 +54,7 @@ def unread(machine: Machine) -> list[Unread]:
                     label = machine.color_label(int(output.colors[row, column]))
                     y, x = output.unread_at[number]
                     sender = cls.grid_position(row, column)
-                    state = (
-                        f"{_have(count)} come from PE {sender} to PE {(x, y)}, which has no input queue for the color"
-                    )
+                    state = f"{_were(count)} sent by PE {sender} to PE {(x, y)}, which has no input queue for the color"
                     found.append(Unread(plain(label), (x, y), count, None, sender, label, state))
     for color in machine.switched.values():
         found += _at_routers(color)
@@ -95,8 +93,8 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _waiting(machine: Machine, queue: InputQueue) -> list[Unread]:
@@ -118,7 +116,7 @@ def _sent_to_host(stream: HostOutput) -> list[Unread]:
     found: list[Unread] = []
     for y, x in np.argwhere(counts).tolist():
         count = int(counts[y, x])
-        state = f"{_have(count)} come from PE {(x, y)} to the host, which has not received {_them(count)}"
+        state = f"{_were(count)} sent by PE {(x, y)} to the host, which has not received {_them(count)}"
         found.append(Unread(plain(stream.color), (x, y), count, None, (x, y), stream.color, state))
     return found
 
@@ -140,13 +138,13 @@ def _at_routers(color: SwitchedColor) -> list[Unread]:
         position = int(color.position[row, column])
         add(
             row, column, count,
-            f"{'waits' if count == 1 else 'wait'} at the router of PE ({column}, {row}), coming from {PORTS[port]}: "
+            f"{'waits' if count == 1 else 'wait'} at the router of PE ({column}, {row}), from {PORTS[port]}: "
             f"its switch is at position {position}, where it takes the color from {taken}",
         )  # fmt: skip
     for row, column in np.argwhere(color.unread).tolist():
         count = int(color.unread[row, column])
-        add(row, column, count, f"{_have(count)} come to PE ({column}, {row}), which has no input queue for the color")
+        add(row, column, count, f"arrived at PE ({column}, {row}), which has no input queue for the color")
     for port, row, column in np.argwhere(color.left_grid).tolist():
         count = int(color.left_grid[port, row, column])
-        add(row, column, count, f"{_have(count)} left the grid to the {PORTS[port]} of PE ({column}, {row})")
+        add(row, column, count, f"left the grid to the {PORTS[port]} of PE ({column}, {row})")
     return found

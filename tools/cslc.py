@@ -43,7 +43,7 @@ program.flow.mlir, what runs; and program.wse.mlir, the same as compiled from CS
 environment:
   CSL_IMPORT_PATH=DIR:DIR...   more directories, searched after those of --import-path
   LOOM_STEP_LIMIT=N            end with an error after N statements and iterations at compile time
-                               from one PE that is given its code to the next (default: 5000000)
+                               without progress to another PE (default: 5000000)
   LOOM_NOTICE_AFTER=S          seconds until a notice says which loop takes long (default: 10; 0: never)"""
 
 
@@ -113,7 +113,7 @@ def parser() -> Parser:
         "--fp16-format",
         default="f16",
         metavar="FORMAT",
-        help="type of 16-bit floats at run time, which @fp16() stands for: f16, bf16 or cb16 (default: f16)",
+        help="type of 16-bit floats at run time, the one that @fp16() names: f16, bf16 or cb16 (default: f16)",
     )
     found.add_argument(
         "--width-west-buf",
@@ -157,9 +157,9 @@ def parser() -> Parser:
     )
     found.add_argument("--out-routes", action="store_true", help="print a table of colors and their routes")
     found.add_argument("--warnings-as-errors", action="store_true", help="write nothing if there are warnings")
-    found.add_argument("--max-parallelism", type=_count, metavar="N", help="changes nothing here")
-    found.add_argument("-g0", action="store_true", help="changes nothing here")
-    found.add_argument("--verbose", action="store_true", help="say on stderr what is being done")
+    found.add_argument("--max-parallelism", type=_count, metavar="N", help="accepted and ignored")
+    found.add_argument("-g0", action="store_true", help="accepted and ignored")
+    found.add_argument("--verbose", action="store_true", help="print progress on stderr")
     return found
 
 
@@ -193,11 +193,11 @@ def _compile(argv: Sequence[str]) -> None:
 
     placement = _placement(arguments)
     if not arguments.file.is_file():
-        missing = "is no file" if arguments.file.exists() else "does not exist"
+        missing = "is not a file" if arguments.file.exists() else "does not exist"
         raise LoomError(f"{missing}; name the CSL file with the layout block", str(arguments.file))
     for directory in arguments.import_path:
         if not directory.is_dir():
-            raise LoomError("is no directory; correct --import-path", str(directory))
+            raise LoomError("is not a directory; correct --import-path", str(directory))
     for flag, why in IGNORED.items():
         if getattr(arguments, flag):
             log(f"ignored {why}")
@@ -233,7 +233,7 @@ def _compile(argv: Sequence[str]) -> None:
             print(warning, file=sys.stderr)
         if warnings and arguments.warnings_as_errors:
             what = "the warning is an error" if len(warnings) == 1 else f"the {len(warnings)} warnings are errors"
-            raise LoomError(f"{what} by --warnings-as-errors; mend what it is about, or leave out the flag")
+            raise LoomError(f"{what} by --warnings-as-errors; fix the cause, or leave out the flag")
         if arguments.out_routes:
             from .routes import table  # loads dialects, which only this flag needs here
 
@@ -252,7 +252,7 @@ def _compile(argv: Sequence[str]) -> None:
 def _placement(arguments: argparse.Namespace) -> FabricPlacement:
     for flag in ("channels", "width_west_buf", "width_east_buf"):
         if not arguments.memcpy and getattr(arguments, flag):
-            raise LoomError(f"--{flag.replace('_', '-')} belongs to memcpy; add --memcpy")
+            raise LoomError(f"--{flag.replace('_', '-')} needs --memcpy; add that flag")
     channels = 1 if arguments.channels is None else arguments.channels
     if not 1 <= channels <= MAX_CHANNELS:
         raise LoomError(f"--channels={channels} is out of range; give 1 to {MAX_CHANNELS}")
@@ -324,7 +324,7 @@ def _colors(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, value in _entries(text, "ID").items():
         if not re.fullmatch(r"[0-9]{1,3}", value):
-            raise argparse.ArgumentTypeError(f"'{value}' of '{name}' is no color; give its number")
+            raise argparse.ArgumentTypeError(f"'{value}' of '{name}' is not a color id; give a number")
         found[name] = int(value)
     return found
 
@@ -337,4 +337,4 @@ def _value(name: str, text: str) -> Value:
             return convert()
         except ValueError:
             continue
-    raise argparse.ArgumentTypeError(f"'{text}' of '{name}' is no value; give a number, true or false")
+    raise argparse.ArgumentTypeError(f"'{text}' of '{name}' is not a value; give a number, true or false")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, str] = {
     "cslc": "compile CSL, with the SDK compiler's flags",
-    "pto": "check or run kernels of cube and vector cores that hand tiles through pipes",
+    "pto": "check or run kernels of cube and vector cores that pass tiles through pipes",
     "python": "run a host script written for the SDK",
     "sdk": "run shell scripts written for the SDK, or a suite of them",
 }
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="loom",
         description="Compiles and runs programs for dataflow machines without the machine.",
-        epilog="loom COMMAND --help tells more about each.",
+        epilog="loom COMMAND --help describes each command.",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         "--trace appear. Cycles are estimates.",
     )
     run.set_defaults(command=_run)
-    run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text: wse or flow or between")
+    run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text at any level from wse to flow")
     run.add_argument(
         "--arch", metavar="NAME", help="wse2 or wse3, instead of the program's; for a CSL layout wse2 if not given"
     )
@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="DIR",
-        help="a directory in which modules of a CSL layout are looked for too, before those of CSL_IMPORT_PATH",
+        help="also search this directory for modules of a CSL layout, before those of CSL_IMPORT_PATH",
     )
     run.add_argument(
         "--set",
@@ -125,8 +125,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SYMBOL=FILE.npy",
         help="write an exported buffer after the run: [height, width, *shape]",
     )
-    run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
-    run.add_argument("--trace", metavar="FILE", help="write what the PEs did and when, one JSON object a line")
+    run.add_argument("--stats", metavar="FILE.json", help="write the statistics of the run")
+    run.add_argument("--trace", metavar="FILE", help="write a trace of the run, one JSON object per line")
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     return parser
 
@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
 def _rectangle(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is no rectangle; write width x height, for example 8x4")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a rectangle; write width x height, for example 8x4")
     return int(match[1]), int(match[2])
 
 
@@ -146,7 +146,7 @@ def read_array(path: str) -> NDArray[Any]:
     try:
         with open(path, "rb") as stream:
             if stream.read(6) != b"\x93NUMPY":
-                raise LoomError("is no .npy file; write it with numpy.save", path)
+                raise LoomError("is not a .npy file; write it with numpy.save", path)
             stream.seek(0)
             # The header is looked at first: reading believes it, and asks for as much memory as it says.
             version = npy.read_magic(stream)

@@ -39,7 +39,7 @@ class Outputs:
             special = os.path.exists(path) and not os.path.isfile(path)
             if not follow and (os.path.islink(path) or special):
                 what = "a link" if os.path.islink(path) else "not a file"
-                raise LoomError(f"is in the way: it is {what}; remove it, or name another output", str(path))
+                raise LoomError(f"exists and is {what}; remove it, or name another output", str(path))
             # A pipe reached through /dev/stdout has no path of its own; a symbolic link keeps pointing at the result.
             final = Path(path) if special or not follow else Path(os.path.realpath(path))
             with suppress(FileNotFoundError):

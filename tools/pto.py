@@ -42,13 +42,13 @@ def parser() -> Parser:
     found = Parser(
         prog="loom pto",
         description="Checks or runs kernels in the text of PTOAS, without the chip.",
-        epilog="loom pto COMMAND --help tells more about each.",
+        epilog="Run loom pto COMMAND --help for the flags of each.",
         allow_abbrev=False,
     )
     commands = found.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
         "check",
-        help="say what is wrong with a program without running it",
+        help="report what is wrong with a program without running it",
         description="Prints what is wrong with a program and what may go wrong, one finding a line: where, why, and "
         "what to do. Ends with status 1 if there is an error, 0 if there are only warnings.",
         allow_abbrev=False,
@@ -62,9 +62,7 @@ def parser() -> Parser:
         "every chip it is written for",
     )
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
-    check.add_argument(
-        "--slots", action="store_true", help="also print what other numbers of slots would cost and gain"
-    )
+    check.add_argument("--slots", action="store_true", help="also print the cost and effect of other numbers of slots")
     run = commands.add_parser(
         "run",
         help="run a program",
@@ -100,7 +98,7 @@ def parser() -> Parser:
     run.add_argument(
         "--compare",
         action="store_true",
-        help="run with the other pipes too, ideal and of both chips, and say what differs",
+        help="also run with the other behaviors of pipes, and report what differs",
     )
     run.add_argument(
         "--order",
@@ -204,7 +202,7 @@ def _compared(runs: Mapping[Behavior, Result | LoomError], arch: Behavior) -> in
             if other != arch:
                 for finding in result.findings if isinstance(result, Deadlock) else ():
                     print(finding)
-                print(f"it does not run on {other}: {result}")
+                print(f"the program fails on {other}: {result}")
         elif other != arch:
             for finding in result.findings:
                 print(finding)

@@ -97,7 +97,7 @@ def _check(arguments: Sequence[str]) -> None:
     elif first.startswith("-"):
         raise LoomError(f"unrecognized argument {first}; {USAGE}")
     elif not os.path.isfile(first):
-        missing = "is no file" if os.path.exists(first) else "does not exist"
+        missing = "is not a file" if os.path.exists(first) else "does not exist"
         raise LoomError(f"{missing}; name a Python script", first)
 
 
@@ -188,7 +188,7 @@ def _report(error: BaseException, message: str) -> None:
     own = [frame for frame in traceback.extract_tb(_own(error.__traceback__)) if not _ours(frame.filename)]
     if own:
         line = f": {own[-1].line}" if own[-1].line else ""
-        print(f"{own[-1].filename}:{own[-1].lineno}: note: asked for here{line}", file=sys.stderr)
+        print(f"{own[-1].filename}:{own[-1].lineno}: note: called from here{line}", file=sys.stderr)
     if os.environ.get("LOOM_TRACEBACK"):
         traceback.print_exception(error, file=sys.stderr)
 

@@ -52,7 +52,7 @@ def parser() -> Parser:
         allow_abbrev=False,
     )
     found.add_argument("script", nargs="?", type=Path, metavar="SCRIPT.sh", help="the script to run")
-    found.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARG", help="what is passed on to the script")
+    found.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARG", help="arguments of the script")
     found.add_argument("--suite", type=Path, metavar="DIR", help="run every commands_*.sh below DIR")
     found.add_argument(
         "--arch", choices=("wse2", "wse3"), help="with --suite: only scripts for this architecture, by their names"
@@ -94,11 +94,11 @@ def _run(argv: Sequence[str]) -> int:
         )
     for flag in ("arch", "only", "json"):
         if getattr(arguments, flag) is not None:
-            raise LoomError(f"--{flag} belongs to --suite; give that, or leave it out")
+            raise LoomError(f"--{flag} needs --suite; add that, or leave it out")
     if arguments.script is None:
         raise LoomError("no script is named; give one, or --suite DIR")
     if not arguments.script.is_file():
-        missing = "is no file" if arguments.script.exists() else "does not exist"
+        missing = "is not a file" if arguments.script.exists() else "does not exist"
         raise LoomError(f"{missing}; name a shell script", str(arguments.script))
     sys.stdout.flush()
     with sdk_on_path(always=True):

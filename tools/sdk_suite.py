@@ -60,13 +60,13 @@ def run_suite(
 def find_scripts(directory: Path, arch: str | None, only: str | None) -> list[Path]:
     """Return every commands_*.sh below a directory, of one architecture if asked; LoomError if there is none."""
     if not directory.is_dir():
-        missing = "is no directory" if directory.exists() else "does not exist"
+        missing = "is not a directory" if directory.exists() else "does not exist"
         raise LoomError(f"{missing}; give a directory with commands_*.sh below it", str(directory))
     pattern = f"commands_{arch}*.sh" if arch is not None else "commands_*.sh"
     found = sorted(path for path in directory.rglob(pattern) if only is None or only in str(path))
     if not found:
         extra = f" whose path contains '{only}'" if only is not None else ""
-        raise LoomError(f"holds no {pattern}{extra}; give a directory of programs", str(directory))
+        raise LoomError(f"contains no {pattern}{extra}; give a directory of programs", str(directory))
     return found
 
 
@@ -163,7 +163,7 @@ def run_one(
         seconds = round(time.perf_counter() - start, 3)
     if status is None:
         return Result(program, name.name, False, seconds, f"takes longer than {time_limit:g} s")
-    error = first_error(output) or f"ends with status {status}" if status else ""
+    error = first_error(output) or f"exits with status {status}" if status else ""
     return Result(program, name.name, status == 0, seconds, error.replace(f"{copy.parent}{os.sep}", ""))
 
 

@@ -126,4 +126,4 @@ def lane_problem(tile: TileBufType, split: int, direction: int) -> str | None:
             problem = f"{columns} columns; a tile split by columns has a multiple of {LANE_ALIGNMENT}"
     elif split == pipe_protocol.LEFT_RIGHT and columns > 0 and columns * size % LANE_ALIGNMENT:
         problem = f"columns of {columns * size} bytes; a lane of a tile has a multiple of {LANE_ALIGNMENT}"
-    return None if problem is None else f"a5 cannot share this tile among its vector cores: it has {problem}"
+    return None if problem is None else f"a5 cannot split this tile between its vector cores: it has {problem}"

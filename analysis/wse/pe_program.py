@@ -100,7 +100,9 @@ def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
     elif isinstance(op, scf.WhileOp):
         yield cast(scf.ConditionOp, op.before_region.block.last_op).args[index]
     else:
-        message = "a descriptor comes in as an argument, so its queue is not known; make it where it is used"
+        message = (
+            "a descriptor is passed as an argument, so its queue is not known; make the descriptor where it is used"
+        )
         raise LoomError(message, None if op is None else location_of(op))
 
 

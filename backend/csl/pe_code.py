@@ -53,7 +53,7 @@ class PeCode(Code):
     def place_of(self, user: Operation, value: SSAValue) -> Place:
         if value not in self._places:
             message = (
-                f"{user.name} takes an array that is no buffer or view, which cannot be written in CSL; name a buffer"
+                f"{user.name} takes an array that is not a buffer or view, which CSL cannot express; name a buffer"
             )
             raise refuse(user, message)
         return self._places[value]
@@ -245,9 +245,7 @@ class PeCode(Code):
                 or len(list(op.value.uses)) != 1
                 or self.constant_or_none(added.rhs) != 1
             ):
-                message = (
-                    "is written in another way than by adding 1, which CSL cannot say; add 1 to let the host go on"
-                )
+                message = "is changed other than by adding 1, which CSL cannot express; add 1 to let the host go on"
                 raise refuse(op, f"the counter @{self._counter} of the command stream {message}")
             self.emit(self.program.unblock_command_stream())
             return

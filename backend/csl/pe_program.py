@@ -270,7 +270,7 @@ class PeProgram:
             if not self._is_split(buffer):
                 raise refuse(
                     op,
-                    f"@{symbol} is an array that holds addresses, which CSL can only say where each element is used by "
+                    f"@{symbol} is an array of addresses, which CSL can express only where each element is used by "
                     "itself; hold them in variables of their own",
                 )
             self.split.setdefault(symbol, [])
@@ -337,7 +337,9 @@ class PeProgram:
             return None
         op = initial[-1]
         if op.target is None:
-            raise refuse(op, f"@{buffer.sym_name.data} holds an address, and a parameter is none; use address_of")
+            raise refuse(
+                op, f"@{buffer.sym_name.data} holds an address, and a parameter is not an address; use address_of"
+            )
         target = self.member(op, op.target.string_value())
         assert isinstance(target, wse.BufferOp), "verified: it is a buffer"
         if self.element_of(target) != pointee:
@@ -375,7 +377,7 @@ class PeProgram:
         if symbol in self._exports:
             raise refuse(
                 initial,
-                f"@{symbol} is exported and points into the middle of an array, which CSL cannot say in an initial "
+                f"@{symbol} is exported and points into the middle of an array, which CSL cannot express in an initial "
                 "value; store the address at run time",
             )
         return tree.pointer_type(type)
@@ -462,10 +464,10 @@ class PeProgram:
     def _export_pointer(self, buffer: wse.BufferOp, export: wse.ExportOp, pointee: str) -> None:
         """Export a pointer variable, through which the host copies."""
         if export.points_to is None:
-            message = "holds an address and is exported itself, which CSL cannot say; export it with points_to"
+            message = "holds an address and is exported itself, which CSL cannot express; export it with points_to"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}")
         if export.read_only is not None and self._is_changed(buffer):
-            message = "is a variable that holds an address, exported read_only, which CSL cannot say"
+            message = "is a variable that holds an address, exported read_only, which CSL cannot express"
             raise refuse(export, f"buffer @{buffer.sym_name.data} {message}; export it without read_only")
         shown = export.exported_name
         type = tree.many_pointer_type(tree.name(pointee))

@@ -138,7 +138,7 @@ def _kept_queues(way: type[wse.QueueOp], target: Target) -> tuple[int, ...]:
 
 
 def _kept(what: str, number: int | None) -> str:
-    return f"{what} {number}, which the memcpy library of the printed program keeps for itself; choose another"
+    return f"{what} {number}, which the memcpy library of the printed program reserves; choose another"
 
 
 def _number_colors(program: wse.ProgramOp, target: Target) -> dict[str, int]:

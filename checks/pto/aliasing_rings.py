@@ -33,6 +33,6 @@ def _aliasing(ring: Ring, rings: Sequence[Ring]) -> Iterator[Hazard]:
                 yield Hazard(
                     "aliasing-rings",
                     uses[0].op,
-                    "slots that are tensors lie at the same addresses for both directions of a pipe, so that this "
-                    "overwrites what comes the other way; open a pipe for each direction",
+                    "slots that are tensors have the same addresses in both directions of a pipe, so this overwrites "
+                    "the entries of the other direction; open a pipe for each direction",
                 )

@@ -40,7 +40,7 @@ def _hazard(program: Program, deadlock: Deadlock) -> Hazard:
             at_least=1,
         )
     except NoSafeSlotCount:
-        remedy = "no number of slots helps: take entries out, and free them, in the order in which they come"
+        remedy = "no number of slots helps: pop and free entries in the order in which they are pushed"
     else:
         better = [
             f"slot_num = {count} for {' and '.join(pipe)}"
@@ -51,5 +51,5 @@ def _hazard(program: Program, deadlock: Deadlock) -> Hazard:
     return Hazard(
         "deadlock",
         operations[min(first.position, len(operations) - 1)],
-        f"the kernels wait for each other forever: {deadlock}; {remedy}",
+        f"the kernels deadlock: {deadlock}; {remedy}",
     )

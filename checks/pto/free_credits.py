@@ -29,15 +29,16 @@ def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
         pops, frees = counts["pop"], counts["free"]
         if pops != frees:
             balance = (
-                f"{counted(pops, 'entry', 'entries')} out and gets {counted(frees, 'slot', 'slots')} back"
+                f"{counted(pops, 'entry is', 'entries are')} popped from {uses[0].name}, but "
+                f"{counted(frees, 'is', 'are')} freed"
                 if path.exact
-                else f"{'more' if pops > frees else 'fewer'} entries out than it gets slots back"
+                else f"{'more' if pops > frees else 'fewer'} entries of {uses[0].name} are popped than freed"
             )
             last = next(use for use in reversed(uses) if use.action == ("pop" if pops > frees else "free"))
             yield Hazard(
                 "unbalanced-pipe",
                 last.op,
-                f"{last.name} gives {balance}; free each entry once",
+                f"{balance}; free each entry once",
                 "warning" if harmless else "error",
             )
         elif not harmless:
@@ -59,7 +60,7 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
             yield Hazard(
                 "unbalanced-pipe",
                 use.op,
-                f"{use.name} gets a slot back before an entry is taken out of it; take the entry out first",
+                f"an entry of {use.name} is freed before it is popped; pop it first",
             )
             return
         returned += popped % period == 0
@@ -67,9 +68,9 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
             yield Hazard(
                 "early-credit",
                 use.op,
-                f"on {behavior} a free tells of {period} free slots whenever a multiple of {period} entries have been "
-                f"taken out: {popped} have here, but only {freed} are freed, so that the producer may overwrite an "
-                "entry in use; free each entry before the next is taken out",
+                f"on {behavior} a free returns a credit for {period} slots whenever a multiple of {period} entries "
+                f"have been popped: {popped} have here, but only {freed} are freed, so the producer may overwrite an "
+                "entry in use; free each entry before the next pop",
             )
             return
     depth = uses[0].pipe.depth
@@ -78,7 +79,7 @@ def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterat
         yield Hazard(
             "lost-credit",
             uses[-1].op,
-            f"on {behavior} a free tells of {period} free slots only if a multiple of {period} entries have been "
-            f"taken out: of {popped // period} times here {returned} are told, so that the producer waits forever; "
-            "free each entry before the next is taken out",
+            f"on {behavior} a free returns a credit for {period} slots only if a multiple of {period} entries have "
+            f"been popped: of {popped // period} credits {returned} are returned here, so the producer waits forever; "
+            "free each entry before the next pop",
         )

@@ -28,8 +28,8 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "freed-twice",
                 use.op,
-                "on a5 taking a tile out of global memory gives its slot back, and this gives it back again, so that "
-                "the producer counts one slot too many; leave it out for a5",
+                "on a5 popping a tile from global memory frees its slot, and this frees it again, so the producer "
+                "counts one slot too many; leave the free out for a5",
                 "warning",
             )
         tile = use.entry.type if use.entry is not None and use.action == "pop" else None
@@ -41,8 +41,8 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "mixed-tile-sizes",
                 use.op,
-                f"on a5 the consumer's slots lie as far apart as the tile is large that is taken out, {tile.bytes} "
-                f"bytes here and {before.bytes} elsewhere, so that tiles in use overlap; take out tiles of one size",
+                f"on a5 the consumer's slot stride equals the size of the popped tile, {tile.bytes} bytes here and "
+                f"{before.bytes} elsewhere, so tiles in use overlap; pop tiles of one size",
                 "warning",
             )
 

@@ -53,7 +53,7 @@ def _merged(paths: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazar
         if all(path.exact for path in paths) and times[key] == len(paths):
             yield hazard
         else:
-            depends = "" if unknown is None else f"; whether it does depends on {_asked(unknown)}"
+            depends = "" if unknown is None else f"; it depends on {_asked(unknown)}"
             yield replace(hazard, severity="warning", message=hazard.message + depends)
 
 
@@ -64,4 +64,4 @@ def _asked(op: Operation) -> str:
     place = location_of(op)
     line = "" if place is None else f" in line {place.rsplit(':', 2)[-2]}"
     what = "branch" if isinstance(op, scf.IfOp) else "loop"
-    return f"the {what}{line}" + (f", and this on {' and '.join(f'%{name}' for name in names)}" if names else "")
+    return f"the {what}{line}" + (f", which depends on {' and '.join(f'%{name}' for name in names)}" if names else "")

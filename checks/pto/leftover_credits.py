@@ -42,9 +42,9 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
                 "leftover-credits",
                 opened,
                 f"{counted(pushed, 'entry', 'entries')} through {ring.label} leave{'s' if pushed == 1 else ''} "
-                f"{counted(left, 'credit', 'credits')} more than it begins with, so that the next launch does not "
+                f"{counted(left, 'credit', 'credits')} more than it begins with, so the next launch does not "
                 f"wait for its consumer as it should: pushes wait {counted(waits, 'time', 'times')} here, but a free "
-                f"gives a credit at every {period} entries, and at the end a5 takes back {initial} (H2); have its "
-                "flags cleared between launches",
+                f"returns a credit at every {period} entries, and at the end a5 takes back {initial} (H2); clear "
+                "its flags between launches",
                 "warning",
             )

@@ -49,8 +49,8 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
             yield Hazard(
                 "seeded-credits",
                 ring.pipe,
-                f"{_seeds(depth, behavior, name)}, so that push {push} may reuse slot {slot} before it is read; have "
-                "the consumer answer, or use as many slots as there are pushes",
+                f"{_seeds(depth, behavior, name)}, so push {push} may reuse slot {slot} before it is read; have the "
+                "consumer answer, or use as many slots as there are pushes",
                 "warning",
             )
         elif pipe_protocol.unsafe_push(depth) is not None:
@@ -61,7 +61,7 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
                 "early-overwrite",
                 next(use.op for use in pushes if use.action in ("alloc", "push")),
                 f"push {push} into {name} may reuse slot {slot} before entry {push - depth} is freed; free entries in "
-                "the order in which they come, each before the next is taken out",
+                "order, each before the next pop",
                 severity,
             )
 
@@ -72,7 +72,7 @@ def seeded_credits(component: Component, name: str) -> Hazard:
     return Hazard(
         "seeded-credits",
         pipe,
-        f"{_seeds(pipe.depth, behavior, name)}, so that a push may reuse a slot before it is read; have the consumer "
+        f"{_seeds(pipe.depth, behavior, name)}, so a push may reuse a slot before it is read; have the consumer "
         "answer, or use as many slots as there are pushes",
         "warning",
     )

@@ -32,6 +32,6 @@ def _hazard(imbalance: Imbalance) -> Hazard:
     return Hazard(
         "unbalanced-pipe",
         next((use.op for use in reversed(uses) if use.action == action), uses[-1].op),
-        f"{counted(pops, 'entry is', 'entries are')} taken out{place}{takes}, but "
-        f"{counted(pushes, 'is', 'are')} put into {ring.label}{puts}, so that {wait}; make both agree",
+        f"{counted(pops, 'entry is', 'entries are')} popped{place}{takes}, but "
+        f"{counted(pushes, 'is', 'are')} pushed into {ring.label}{puts}, so {wait}; make both agree",
     )

@@ -35,11 +35,11 @@ def _reserved_sizes(pipe: OpenPipeOp, chip: Architecture | None) -> Iterator[Haz
             continue
         size, needed = number(reserved.size), slots * pipe.entry_bytes
         if size != needed:
-            consequence = "slots overlap what lies behind it" if size < needed else "the rest is never used"
+            consequence = "slots overlap the memory behind it" if size < needed else "the rest is never used"
             yield Hazard(
                 "reserved-size",
                 pipe,
                 f"'{reserved.key}' reserves {size} bytes for {counted(slots, 'slot', 'slots')} of "
-                f"{pipe.entry_bytes}, so that {consequence}; reserve {needed}",
+                f"{pipe.entry_bytes}, so {consequence}; reserve {needed}",
                 "error" if size < needed else "warning",
             )

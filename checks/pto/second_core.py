@@ -44,15 +44,15 @@ def _second_core(kernel: Kernel) -> Iterator[Hazard]:
     seconds = [paths for paths in kernel.schedules if paths[0].core is KernelKind.VECTOR][-1:]
     reached = {step.use.op for paths in seconds for path in paths for step in path.steps if step.use is not None}
     whole = [use for use in kernel.uses if use.split == pipe_protocol.NO_SPLIT and use.op in reached]
-    remedy = "in an scf.if for the first core, which pto.get_subblock_idx tells"
+    remedy = "in an scf.if on pto.get_subblock_idx, for the first core"
     for use in whole:
         if use.action == "alloc":
             yield Hazard(
                 "second-core",
                 use.op,
-                "the second vector core takes this slot too, but the first alone takes part in entries that are not "
-                "split; on a5 what it stores begins a row too far and lies over the first's (H9); take the slot, store "
-                f"and push {remedy}",
+                "the second vector core allocates this slot too, but only the first takes part in entries that are "
+                "not split; on a5 its stores begin a row too far and overlap the first core's (H9); allocate the slot, "
+                f"store and push {remedy}",
             )
     popped = {use.entry for use in whole if use.action == "pop" and use.entry is not None}
     for store in _stores_of(kernel.function, {tile for tile in popped if isinstance(tile.type, TileBufType)}):
@@ -60,8 +60,8 @@ def _second_core(kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "second-core",
                 store,
-                "both vector cores store this to one place, but it comes from a pipe whose entries are not split, and "
-                f"of those the second core gets zeros; store {remedy}",
+                "both vector cores store this to one place, but it comes from a pipe whose entries are not split, of "
+                f"which the second core gets zeros; store {remedy}",
                 "warning",
             )
 

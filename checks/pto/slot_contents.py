@@ -50,7 +50,7 @@ def _contents(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "slot-not-pushed",
                 slot.use.op,
-                "the slot is never handed over, so that the consumer waits for it forever; push it",
+                "the slot is never pushed, so the consumer waits for it forever; push it",
             )
 
 
@@ -60,14 +60,14 @@ def _access(step: Step, slot: Slot, released: set[Slot], written: set[Slot]) -> 
             yield Hazard(
                 "use-after-free",
                 step.op,
-                "the slot of this entry has been given back, and the producer may have overwritten it; free it later",
+                "the slot of this entry has been freed, and the producer may have overwritten it; free it later",
             )
     elif step.access != "read":
         if slot in released and step.access == "write":
             yield Hazard(
                 "store-after-push",
                 step.op,
-                "the slot has been handed over to the consumer, who may be reading it; store before the push",
+                "the slot has been pushed, and the consumer may be reading it; store before the push",
             )
         written.add(slot)
 
@@ -77,17 +77,17 @@ def _push(use: PipeUse, slot: Slot | None, released: set[Slot], written: set[Slo
         yield Hazard(
             "not-a-slot",
             use.op,
-            "the tensor is no slot of the pipe, and what it holds is not handed over; push what talloc gives",
+            "the tensor is not a slot of the pipe, and its contents are not pushed; push the result of talloc",
         )
     elif slot in released:
         yield Hazard(
             "not-a-slot",
             use.op,
-            "the slot has been handed over already, and the next one is, unwritten, in its place; push each slot once",
+            "the slot has already been pushed, and the next one is pushed unwritten in its place; push each slot once",
         )
     elif slot not in written:
         yield Hazard(
             "unwritten-slot",
             use.op,
-            "nothing is stored into the slot before it is handed over; store a tile into it first",
+            "nothing is stored into the slot before it is pushed; store a tile into it first",
         )

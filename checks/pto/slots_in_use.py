@@ -32,7 +32,7 @@ def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
                 yield Hazard(
                     "local-aliasing",
                     use.op,
-                    f"{outstanding} tiles are in use, but the consumer's buffer has {local} slots, so that this "
+                    f"{outstanding} tiles are in use, but the consumer's buffer has {local} slots, so this "
                     "one overwrites the oldest; free tiles earlier or raise local_slot_num",
                 )
                 break
@@ -40,7 +40,7 @@ def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
                 yield Hazard(
                     "slots-held",
                     use.op,
-                    f"{use.name} has {pipe.depth} slots, and the consumer holds all of them when it asks for another "
+                    f"{use.name} has {pipe.depth} slots, and the consumer holds all of them when it pops another "
                     "entry, for which the producer then has no slot; free entries earlier or raise slot_num",
                 )
                 break

@@ -31,7 +31,7 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "unequal-lanes",
                 use.op,
-                f"only some vector cores come here, but {why}; move the operation out of the scf.if",
+                f"only some vector cores execute this, but {why}; move the operation out of the scf.if",
             )
 
 

@@ -108,7 +108,7 @@ def _counts(outcomes: SymbolicExecution, *, certain: bool) -> Iterator[Hazard]:
                 yield Hazard(
                     "unbalanced-pipe",
                     last["pop"],
-                    f"{ring.label} gives {pushed} entries out and gets {popped} slots back{by[1]}"
+                    f"{pushed} entries are popped from {ring.label}, but {popped} are freed{by[1]}"
                     f"{_unless(difference)}; free each entry once",
                     "error" if certain else "warning",
                 )
@@ -116,7 +116,7 @@ def _counts(outcomes: SymbolicExecution, *, certain: bool) -> Iterator[Hazard]:
             yield Hazard(
                 "unbalanced-pipe",
                 last["pop"],
-                f"{popped} entries are taken out in @{kernel.function.sym_name.data}{by[1]}, but {pushed} are put into "
+                f"{popped} entries are popped in @{kernel.function.sym_name.data}{by[1]}, but {pushed} are pushed into "
                 f"{ring.label}{by[0]}{_unless(difference)}; make both agree",
                 "error" if certain else "warning",
             )
@@ -132,13 +132,15 @@ def _rarely_equal(difference: Polynomial) -> bool:
 def _unless(difference: Polynomial) -> str:
     """Describe for which values a difference is 0."""
     if not difference.symbols:
-        return ", so that entries are left" if difference.value({}) > 0 else ", so that one side waits forever"
+        return ", so entries are left" if difference.value({}) > 0 else ", so one side waits forever"
     if len(difference.symbols) > 1:
-        return f", which is not the same unless {difference} is 0"
+        return f"; these counts are equal only if {difference} is 0"
     (name,) = difference.symbols
     equal_at = [str(value) for value in range(_MAX_SAMPLES) if difference.value({name: value}) == 0]
     return (
-        f", which is not the same unless {name} is {' or '.join(equal_at)}" if equal_at else ", which is never the same"
+        f"; these counts are equal only if {name} is {' or '.join(equal_at)}"
+        if equal_at
+        else "; these counts are never equal"
     )
 
 
@@ -187,12 +189,12 @@ def _for_sample_values(outcomes: SymbolicExecution, verdict: Verdict) -> Iterato
             yield hazard
             continue
         if certain and times[key] == len(considered):
-            case = f"whenever {symbols[0]} is at least {least}" if least is not None else "always"
+            case = f"whenever {symbols[0]} is at least {least}" if least is not None else "in every run"
         else:
             given = " and ".join(f"{name} is {value}" for name, value in zip(symbols, values, strict=True))
             case = f"if {given}, for example"
         severity: Severity = "error" if certain and hazard.severity == "error" else "warning"
-        yield replace(hazard, severity=severity, message=f"{hazard.message}; this is so {case}")
+        yield replace(hazard, severity=severity, message=f"{hazard.message}; this happens {case}")
 
 
 def _errors(hazards: Iterable[Hazard]) -> bool:
@@ -213,8 +215,8 @@ def _leftover_entries(program: Program) -> Iterator[Hazard]:
             yield Hazard(
                 "unbalanced-pipe",
                 next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
-                f"{counted(popped, 'entry is', 'entries are')} taken out, but {counted(pushed, 'is', 'are')} put into "
-                f"{ring.label}, so that entries are left in it; make both agree",
+                f"{counted(popped, 'entry is', 'entries are')} popped, but {counted(pushed, 'is', 'are')} pushed into "
+                f"{ring.label}, so entries are left in it; make both agree",
             )
 
 
@@ -227,7 +229,7 @@ def _undecided(outcomes: SymbolicExecution, verdict: Verdict) -> Iterator[Hazard
         yield Hazard(
             "undecided",
             op,
-            f"whether both ends of {rings} agree depends on {name}, which is not known before the program runs, so "
-            "that only some cases were looked at; run it",
+            f"the agreement of both ends of {rings} depends on {name}, which is known only at run time, so only some "
+            "cases were checked; run the program",
             "warning",
         )

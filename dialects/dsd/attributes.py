@@ -216,7 +216,7 @@ class AsyncAttr(ParametrizedAttribute):
                     found[key] = PriorityAttr(parser.parse_str_enum(Priority))
                 case _:
                     parser.raise_error(
-                        f"'{key}' is no setting of an asynchronous operation; use activate, unblock, "
+                        f"'{key}' is not a setting of an asynchronous operation; use activate, unblock, "
                         "on_control, ut or priority",
                         position,
                     )

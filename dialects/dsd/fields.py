@@ -115,7 +115,7 @@ def verify_field(
 def verify_range(name: str, value: int, allowed: range) -> None:
     """Raise VerifyException unless the number is in range."""
     if value not in allowed:
-        raise VerifyException(f"{name} {value} is out of range; it lies from {allowed.start} to {allowed.stop - 1}")
+        raise VerifyException(f"{name} {value} is out of range; choose one from {allowed.start} to {allowed.stop - 1}")
 
 
 def constant_value(value: Integer) -> int | None:

@@ -56,7 +56,8 @@ class FifoOp(SymbolUser):
         given = self.result.type.element_type
         if (held in (f32, i32)) != (given in (f32, i32)):
             raise VerifyException(
-                f"FIFO @{fifo.sym_name.data} holds {held}, and {given} has another width; use a type of its width"
+                f"FIFO @{fifo.sym_name.data} holds {held}, and {given} has a different width; use a type "
+                "of the same width"
             )
 
 

@@ -526,7 +526,7 @@ class CircbufOp(MemoryDescriptorOp):
             raise VerifyException(f"wraparound is missing, and {self.base_type} has no size to take; give it")
         if sized and self.wraparound > element_count(self.base_type):
             raise VerifyException(
-                f"wraparound {self.wraparound} lies beyond the {element_count(self.base_type)} elements of "
+                f"wraparound {self.wraparound} is larger than the {element_count(self.base_type)} elements of "
                 f"{self.base_type}; choose a smaller one"
             )
         verify_range("wraparound", self.wraparound, EXTENTS[1:])

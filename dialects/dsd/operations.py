@@ -372,14 +372,16 @@ class DescriptorOperation(DsdOperation, ABC):
         super().verify_()
         row = self.definition
         if self.is_async and not self.fabric_operands:
-            raise VerifyException(f"{row.name} is async but moves no wavelets; only operations on the fabric can be")
+            raise VerifyException(
+                f"{row.name} is async but moves no wavelets; only operations with a fabric operand can be"
+            )
         fifos = [n for n, source in enumerate(self.sources) if isinstance(source.type, FifoType)]
         if len(row.sources) > 1 and fifos:
             if len(fifos) > 1:
                 raise VerifyException(f"{row.name} reads two FIFOs; at most one source can be a FIFO")
             if fifos == [0]:
                 raise VerifyException(
-                    f"the first source of {row.name} is a FIFO; exchange the sources or copy it first"
+                    f"the first source of {row.name} is a FIFO; swap the sources or copy the FIFO first"
                 )
 
     def verify_symbols(self, scope: Scope) -> None:
@@ -387,7 +389,8 @@ class DescriptorOperation(DsdOperation, ABC):
         for operand in self.table_operands:
             if isinstance(operand.type, FifoType) and not isinstance(operand.owner, FifoOp):
                 raise VerifyException(
-                    f"which FIFO {self.definition.name} works on must be known; name it with dsd.fifo (DSD-122)"
+                    f"which FIFO {self.definition.name} works on must be known at compile time; name it with "
+                    "dsd.fifo (DSD-122)"
                 )
 
 

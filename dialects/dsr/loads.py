@@ -135,9 +135,11 @@ class GetDsrOp(_GetRegisterOp):
 
     def verify_(self) -> None:
         if not self.register.is_allocated:
-            raise VerifyException("dsr.get_dsr names no register that anything could have loaded; give its number")
+            raise VerifyException(
+                "dsr.get_dsr has no register number, so nothing can have loaded the register; give its number"
+            )
         if self.fifo is not None and isinstance(self.register, Src0Type):
-            raise VerifyException("a src0 register holds no FIFO; use a dest or src1 (DSR-011)")
+            raise VerifyException("a src0 register cannot hold a FIFO; use a dest or src1 (DSR-011)")
 
 
 @irdl_op_definition
@@ -310,9 +312,9 @@ class LoadOp(SymbolUser):
                 f"{type.element_type}; use that element type"
             )
         if isinstance(type, FabinType) and file == "dest":
-            raise VerifyException("a fabin is a source and does not go into a dest; load it into a src0 or src1")
+            raise VerifyException("a fabin is a source and cannot be loaded into a dest; load it into a src0 or src1")
         if isinstance(type, FaboutType) and file != "dest":
-            raise VerifyException(f"a fabout is a destination and does not go into a {file}; load it into a dest")
+            raise VerifyException(f"a fabout is a destination and cannot be loaded into a {file}; load it into a dest")
         self._verify_extensions(type)
         self._verify_settings(type)
 
@@ -321,7 +323,7 @@ class LoadOp(SymbolUser):
         if needs_xdsr(type):
             if self.xdsr is None:
                 extra = " and stride registers" if isinstance(type, Mem4dType) else ""
-                raise VerifyException(f"a {kind} does not fit a register alone; give dsr.load an xdsr{extra} for it")
+                raise VerifyException(f"a {kind} needs more than a descriptor register; give dsr.load an xdsr{extra}")
         elif self.xdsr is not None:
             raise VerifyException(f"a {kind} needs no xdsr; only a mem4d, circbuf or FIFO does, so remove it")
         if not isinstance(type, Mem4dType):
@@ -342,7 +344,7 @@ class LoadOp(SymbolUser):
         }
         given = [name for name, value in settings.items() if value is not None]
         if len(given) > 1:
-            raise VerifyException(f"{' and '.join(given)} do not go together; keep one of them")
+            raise VerifyException(f"{' and '.join(given)} cannot be combined; keep one of them")
         if self.asynchronous is not None:
             if not isinstance(type, FabricDescriptorType):
                 raise VerifyException("async is for fabric descriptors; remove it from a load of memory")
@@ -354,7 +356,9 @@ class LoadOp(SymbolUser):
         for value in (self.result, *self.operands[1:]):
             cast(RegisterType, value.type).verify_index(scope.target)
         if isinstance(self.descriptor.type, FifoType) and not isinstance(self.descriptor.owner, FifoOp):
-            raise VerifyException("which FIFO is loaded must be known; name it with dsd.fifo (DSD-122)")
+            raise VerifyException(
+                "the FIFO that is loaded must be known at compile time; name it with dsd.fifo (DSD-122)"
+            )
         taken = [self.register] if not isinstance(self.register, Src0Type) else []
         self._verify_not_of_fifo([*taken, *(cast(RegisterType, value.type) for value in self.operands[1:])], scope)
         if self.asynchronous is not None:

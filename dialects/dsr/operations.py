@@ -104,7 +104,7 @@ class RegisterOperation(DsdOperation, ABC):
             return
         if not self.fabric_operands:
             raise VerifyException(
-                f"{self.definition.name} is async but moves no wavelets; only operations on the fabric can be"
+                f"{self.definition.name} is async but moves no wavelets; only operations with a fabric operand can be"
             )
         loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
         if not loaded:

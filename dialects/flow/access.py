@@ -122,7 +122,7 @@ def address_of(array: Array) -> list[SSAValue]:
 def verify_array(name: str, op: _ArrayUser) -> None:
     """Raise VerifyException unless a buffer or an address is named, and not both."""
     if (op.buffer is None) == (op.address is None):
-        raise VerifyException(f"{name} names a buffer or an address, and only one of them; correct it")
+        raise VerifyException(f"{name} takes either a buffer or an address; give exactly one")
 
 
 @irdl_op_definition

@@ -120,7 +120,7 @@ class AsynchronousOp(SymbolUser, ABC):
                 "only an asynchronous operation has a completion task or a priority (DSD-196); give it a microthread"
             )
         if self.priority is not None and self.priority.data not in PRIORITIES:
-            raise VerifyException(f"'{self.priority.data}' is no priority; use {', '.join(PRIORITIES)}")
+            raise VerifyException(f"'{self.priority.data}' is not a priority; use {', '.join(PRIORITIES)}")
 
     def verify_symbols(self, scope: Scope) -> None:
         if self.activate is not None:

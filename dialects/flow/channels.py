@@ -102,8 +102,8 @@ class ChannelOp(SymbolDefinition, SymbolUser):
     def verify_symbols(self, scope: Scope) -> None:
         if scope.target.name not in CHIPS:
             raise VerifyException(
-                f"channel @{self.sym_name.data} joins units of {scope.target.name}, which have clocks, and its entries "
-                f"no times; use queues and FIFOs there, or a target of {' or '.join(CHIPS)}"
+                f"channel @{self.sym_name.data} joins units of {scope.target.name}, which have clocks, but its "
+                f"entries have no times; use queues and FIFOs there, or a target of {' or '.join(CHIPS)}"
             )
         for symbol in (self.producer, self.consumer):
             scope.get(UnitsOp, symbol)

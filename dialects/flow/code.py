@@ -65,10 +65,6 @@ class FuncOp(FuncOperation):
             regions=[body],
         )
 
-    @property
-    def symbol_kind(self) -> str:
-        return "function"
-
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data

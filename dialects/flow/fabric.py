@@ -186,7 +186,7 @@ class RouteOp(SymbolUser):
         receive, transmit = ([port.data for port in ports] for ports in (self.receive, self.transmit))
         for port in (*receive, *transmit):
             if port not in DIRECTIONS:
-                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(DIRECTIONS)}")
+                raise VerifyException(f"'{port}' is not a router port; the ports are {', '.join(DIRECTIONS)}")
         if self.switch is None:
             verify_ports(receive, transmit)
         else:

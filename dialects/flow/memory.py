@@ -176,7 +176,7 @@ class InitializeOp(SymbolUser):
 
     def verify_(self) -> None:
         if (self.number is None) == (self.param is None):
-            raise VerifyException("flow.initialize takes a number or a parameter, and only one of them; correct it")
+            raise VerifyException("flow.initialize takes either a number or a parameter; give exactly one")
 
     def verify_symbols(self, scope: Scope) -> None:
         buffer = scope.get(BufferOp, self.buffer)
@@ -188,7 +188,8 @@ class InitializeOp(SymbolUser):
             param = scope.get(ParamOp, self.param)
             if param.type != type:
                 raise VerifyException(
-                    f"param @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; make both "
+                    f"parameter @{param.sym_name.data} has type {param.type}, but buffer @{name} holds {type}; "
+                    "make both "
                     "agree"
                 )
         elif type not in (i8, i16, i32):
@@ -205,7 +206,7 @@ class InitializeOp(SymbolUser):
 class ParamOp(SymbolDefinition, SymbolUser):
     """A read-only scalar of every unit: one value for all, or one per unit of the grid, row-major [y][x]."""
 
-    NOUN: ClassVar = "a param"
+    NOUN: ClassVar = "a parameter"
 
     name = "flow.param"
     values = prop_def(DenseIntOrFPElementsAttr)
@@ -217,19 +218,23 @@ class ParamOp(SymbolDefinition, SymbolUser):
     assembly_format = "$sym_name `=` $values attr-dict"
 
     @property
+    def symbol_kind(self) -> str:
+        return "parameter"
+
+    @property
     def type(self) -> Attribute:
         """Type of the parameter as one unit sees it."""
         return self.values.get_element_type()
 
     def verify_(self) -> None:
-        verify_scalar_type(self.type, f"param @{self.sym_name.data}")
+        verify_scalar_type(self.type, f"parameter @{self.sym_name.data}")
 
     def verify_symbols(self, scope: Scope) -> None:
         shape = list(self.values.get_shape())
         width, height = scope.grid
         if shape and shape != [height, width]:
             raise VerifyException(
-                f"param @{self.sym_name.data} has values of shape {shape}; give one value, or one for each PE, "
+                f"parameter @{self.sym_name.data} has values of shape {shape}; give one value, or one for each PE, "
                 f"[{height}, {width}]"
             )
 

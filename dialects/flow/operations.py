@@ -66,7 +66,9 @@ class InitialOp(IRDLOperation):
     def verify_(self) -> None:
         for op in self.body.block.ops:
             if not isinstance(op, LoadRegisterOp) and not op.has_trait(Pure):
-                raise VerifyException(f"{op.name} does something, which flow.initial does not; put it into a flow.func")
+                raise VerifyException(
+                    f"{op.name} has side effects, which flow.initial does not allow; put it into a flow.func"
+                )
 
 
 REGISTER_FILES = ("dest", "src0", "src1")
@@ -190,7 +192,7 @@ class RegisterOp(SymbolUser):
         position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, StreamType):
-            parser.raise_error("flow.register gives a value of type !flow.stream", position)
+            parser.raise_error("flow.register makes a value of type !flow.stream", position)
         op = cls(file, number, type.element_type, fifo=fifo)
         op.attributes.update(attributes)
         return op
@@ -205,7 +207,8 @@ class RegisterOp(SymbolUser):
         for use in self.result.uses:
             if not isinstance(use.operation, ApplyOp):
                 raise VerifyException(
-                    f"{use.operation.name} uses what a register holds, which only flow.apply can; give it the stream"
+                    f"{use.operation.name} uses the content of a register, which only flow.apply can; pass "
+                    "it the stream"
                 )
 
     def verify_symbols(self, scope: Scope) -> None:
@@ -291,7 +294,7 @@ class ApplyOp(AsynchronousOp):
 
     def verify_(self) -> None:
         if self.operation.data not in OPERATIONS:
-            raise VerifyException(f"'{self.operation.data}' is no operation of the DSD table; correct the name")
+            raise VerifyException(f"'{self.operation.data}' is not an operation of the DSD table; correct the name")
         entry = self.entry
         if len(self.sources) != len(entry.sources):
             raise VerifyException(

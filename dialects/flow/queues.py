@@ -153,5 +153,5 @@ def input_queue_named(symbol: SymbolRefAttr, scope: Scope) -> QueueOp:
     noun = "an input queue"
     found = scope.find(symbol)
     if not isinstance(found, QueueOp) or not found.is_input:
-        raise VerifyException(f"{described(found)} stands where {noun} is needed; name {noun}")
+        raise VerifyException(f"{described(found)} is used where {noun} is needed; name {noun}")
     return found

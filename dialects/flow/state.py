@@ -52,7 +52,7 @@ class _AxisOp(IRDLOperation):
             raise VerifyException(f"the grid has no axis '{self.axis.data}'; use x or y")
         if self.result.type not in (i16, i32, i64, IndexType()):
             raise VerifyException(
-                f"{self.name} gives a whole number, not {self.result.type}; use i16, i32, i64 or index"
+                f"{self.name} has a whole number as its result, not {self.result.type}; use i16, i32, i64 or index"
             )
 
 
@@ -87,7 +87,7 @@ class GetParamOp(SymbolUser):
         param = scope.get(ParamOp, self.param)
         if param.type != self.result.type:
             raise VerifyException(
-                f"param @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
+                f"parameter @{param.sym_name.data} has type {param.type}, not {self.result.type}; use its type"
             )
 
 

@@ -267,12 +267,12 @@ class QueueStreamOp(SymbolUser):
         queue = scope.get(QueueOp, self.queue)
         if self.control is not None and queue.is_input:
             raise VerifyException(
-                f"{described(queue)} receives control wavelets and data alike; only a stream of an output queue is "
-                "control"
+                f"{described(queue)} receives both control wavelets and data; only a stream of an output queue "
+                "can be control"
             )
         if self.advance_switch is not None and queue.is_input:
             raise VerifyException(
-                f"{described(queue)} sends nothing; only a stream of an output queue moves a switch on"
+                f"{described(queue)} sends nothing; only a stream of an output queue can advance a switch"
             )
 
 
@@ -295,8 +295,8 @@ class FifoStreamOp(SymbolUser):
         held = scope.get(BufferOp, fifo.buffer).element_type
         if element_words(held) != element_words(self.result.type.element_type):
             raise VerifyException(
-                f"{described(fifo)} holds {held}, and {self.result.type.element_type} has another width; use a type "
-                "of its width"
+                f"{described(fifo)} holds {held}, and {self.result.type.element_type} has a different width; use "
+                "a type of the same width"
             )
 
 

@@ -333,7 +333,7 @@ def _verify_space_of(owner: UnitsOp, symbol: SymbolRefAttr) -> None:
     for member in owner.body.block.ops:
         if isinstance(member, SpaceOp) and member.sym_name.data == symbol.string_value():
             return
-    raise VerifyException(f"{symbol} is no space of {described(owner)}; name one of its spaces")
+    raise VerifyException(f"{symbol} is not a space of {described(owner)}; name one of its spaces")
 
 
 def _parse_fields(parser: Parser) -> list[int | SSAValue]:

@@ -122,7 +122,7 @@ def _verify_places(fabric: FabricOp) -> None:
             regions = [region.resolve(*fabric.grid) for region in op.regions_attr]
             if not any(columns and rows for columns, rows in regions):
                 raise VerifyException(
-                    f"units @{op.sym_name.data} on {region_list_text(op.regions_attr)} stand on no PE of the grid, "
+                    f"units @{op.sym_name.data} on {region_list_text(op.regions_attr)} cover no PE of the grid, "
                     f"which has {indices_text(*fabric.grid)}; correct their region or remove them"
                 )
             places += [(op, region) for region in regions]
@@ -131,7 +131,7 @@ def _verify_places(fabric: FabricOp) -> None:
         (first, _), (op, _) = places[found[0]], places[found[1]]
         x, y = found[2]
         raise VerifyException(
-            f"units @{op.sym_name.data} stand on PE ({x}, {y}), where @{first.sym_name.data} stand already; "
+            f"units @{op.sym_name.data} are placed on PE ({x}, {y}), where @{first.sym_name.data} are already; "
             "place one class of units on each PE"
         )
 

@@ -28,6 +28,10 @@ class FuncOperation(SymbolDefinition, ABC):
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove())
 
+    @property
+    def symbol_kind(self) -> str:
+        return "function"
+
     def verify_(self) -> None:
         verify_body(self.sym_name.data, self.body, self.function_type)
 

@@ -146,7 +146,9 @@ class FifoOperation(SymbolDefinition, SymbolUser, ABC):
     def verify_symbols(self, scope: Scope) -> None:
         name, buffer = self.sym_name.data, scope.get(BufferOperation, self.buffer)
         if buffer.type.get_num_dims() == 0 or buffer.element_count == 0:
-            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer.sym_name.data}, which is no array; name one")
+            raise VerifyException(
+                f"FIFO @{name} uses buffer @{buffer.sym_name.data}, which is not an array; name an array"
+            )
         for task in (self.activate_push, self.activate_pop):
             if task is not None:
                 verify_activated(task, scope, hint=self.HINT)

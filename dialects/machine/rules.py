@@ -41,7 +41,7 @@ def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool 
     """
     for ports, way in ((receive, "from"), (transmit, "to")):
         if not ports and not (ends and way == "to"):
-            raise VerifyException(f"the route leads {way} no port; name at least one")
+            raise VerifyException(f"the route has no port in '{way}'; name at least one")
         if len(set(ports)) != len(ports):
             raise VerifyException(f"the route names a port twice in '{way}'; name it once")
     for port in receive:
@@ -58,7 +58,7 @@ def verify_stream_way(way: str) -> None:
 def verify_unblocked_queue(name: str, *, is_input: bool, unblocked: bool) -> None:
     """Raise VerifyException if an output queue is `unblocked`."""
     if unblocked and not is_input:
-        raise VerifyException(f"output queue @{name} is unblocked, but starts no tasks; remove the word")
+        raise VerifyException(f"output queue @{name} is unblocked, but starts no tasks; remove 'unblocked'")
 
 
 def verify_fifos(fifos: Sequence[tuple[str, str]], name: str, target: Target) -> None:
@@ -66,7 +66,7 @@ def verify_fifos(fifos: Sequence[tuple[str, str]], name: str, target: Target) ->
     number = [fifo for fifo, _ in fifos].index(name)
     for other, buffer in fifos[:number]:
         if buffer == fifos[number][1]:
-            raise VerifyException(f"FIFO @{name} lies on buffer @{buffer}, as @{other} does; give it one of its own")
+            raise VerifyException(f"FIFO @{name} uses buffer @{buffer}, as @{other} does; give it a buffer of its own")
     if number >= target.fifos:
         raise VerifyException(f"FIFO @{name} is one too many: {target.name} has {target.fifos}; use fewer (DSD-121)")
 
@@ -100,7 +100,7 @@ def verify_task_id(task: str, number: int, target: Target, *, control: bool) -> 
     """Raise VerifyException if `target` does not offer the id to a control task, or else to a local one."""
     allowed = target.control_task_ids if control else target.local_task_ids
     if not control and number in target.reserved_local_task_ids:
-        raise VerifyException(f"{task} has id {number}, which {target.name} keeps for the system; choose another")
+        raise VerifyException(f"{task} has id {number}, which {target.name} reserves for the system; choose another")
     if number not in allowed:
         raise VerifyException(
             f"{task} has id {number}, which {target.name} does not offer; choose one from {allowed[0]} to {allowed[-1]}"
@@ -121,7 +121,7 @@ def verify_return(op: Operation) -> None:
     expected = type.outputs.data if isinstance(type, FunctionType) else ()
     if tuple(operand.type for operand in op.operands) != tuple(expected):
         raise VerifyException(
-            f"{op.name} does not return what its function or task promises "
+            f"{op.name} does not return what its function or task declares "
             f"({', '.join(map(str, expected)) or 'nothing'}); make both agree"
         )
 
@@ -148,7 +148,7 @@ def verify_exported_buffer(
 def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> None:
     """Raise VerifyException if function `name` is exported with `words` that only buffers have."""
     if any(word is not None for word in words):
-        raise VerifyException(f"function @{name} is not unsigned, read_only nor a pointer; remove the word")
+        raise VerifyException(f"function @{name} cannot be unsigned, read_only or a pointer; remove the keyword")
 
 
 def positions_attribute(positions: Sequence[int]) -> ArrayAttr[IntegerAttr] | None:
@@ -165,7 +165,10 @@ def verify_unsigned_arguments(name: str, type: FunctionType, positions: Sequence
                 f"function @{name} has no argument {position} to be unsigned; it takes {len(inputs)}, counted from 0"
             )
         if inputs[position] not in (i8, i16, i32, i64):
-            raise VerifyException(f"argument {position} of function @{name} is {inputs[position]}, which has no sign")
+            raise VerifyException(
+                f"argument {position} of function @{name} is {inputs[position]}, which has no sign; remove it from "
+                "unsigned_arguments"
+            )
 
 
 def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefType[Attribute]) -> None:

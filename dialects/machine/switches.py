@@ -189,12 +189,12 @@ def verify_switch(receive: Sequence[str], transmit: Sequence[str], switch: Switc
             f"the switch has {len(switch.positions)} positions besides the route; a router has {MAX_POSITIONS}"
         )
     if switch.pop_mode.data not in POP_MODES:
-        raise VerifyException(f"'{switch.pop_mode.data}' is no pop mode; the modes are {', '.join(POP_MODES)}")
+        raise VerifyException(f"'{switch.pop_mode.data}' is not a pop mode; the modes are {', '.join(POP_MODES)}")
     for attribute in switch.positions:
         position = attribute.position
         for port in (*(position.receive or ()), *(position.transmit or ())):
             if port not in PORTS:
-                raise VerifyException(f"'{port}' is no router port; the ports are {', '.join(PORTS)}")
+                raise VerifyException(f"'{port}' is not a router port; the ports are {', '.join(PORTS)}")
         if position.receive is not None and len(position.receive) != 1:
             raise VerifyException(
                 f"a switch position takes the color from {len(position.receive)} ports; name exactly one"
@@ -210,8 +210,7 @@ def verify_switch(receive: Sequence[str], transmit: Sequence[str], switch: Switc
     if not 0 <= current < len(every) or every[current] is None:
         valid = [str(number) for number, setting in enumerate(every) if setting is not None]
         raise VerifyException(
-            f"the switch stands at position {current} at the start, which the route does not have; "
-            f"choose one of {', '.join(valid)}"
+            f"the switch starts at position {current}, which the route does not have; choose one of {', '.join(valid)}"
         )
 
 

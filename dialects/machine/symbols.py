@@ -69,7 +69,7 @@ class Scope:
         """Return the operation of `kind` that defines `symbol`; raises VerifyException if another or none does."""
         found = self.find(symbol)
         if not isinstance(found, kind):
-            raise VerifyException(f"{described(found)} stands where {kind.NOUN} is needed; name {kind.NOUN}")
+            raise VerifyException(f"{described(found)} is used where {kind.NOUN} is needed; name {kind.NOUN}")
         return found
 
 

@@ -42,7 +42,7 @@ def parse_choice(parser: AttrParser, choices: type[_ChoiceT]) -> _ChoiceT:
     if found is None:
         known = ", ".join(choice.value for choice in choices)
         written = "" if name is None else f", not '{name}'"
-        parser.raise_error(f"one of {known} is expected{written}", position, parser.pos)
+        parser.raise_error(f"expected one of {known}{written}", position, parser.pos)
     return found
 
 

@@ -340,7 +340,7 @@ class OpenPipeOp(FrontendOperation):
                 fail(
                     self,
                     f"expects '{name}' to be reserved with location = #pto.address_space<{space.value}>, where its "
-                    f"consumer takes tiles, not {reserved.space.value}",
+                    f"consumer pops tiles, not {reserved.space.value}",
                 )
 
     def _verify_epilogue(self, config: AccPushEpilogueAttr) -> None:
@@ -961,8 +961,8 @@ class SignalOp(PipeUseOp):
         if pipe.consumer_buffer(self.DIRECTION) is None:
             fail(
                 self,
-                f"expects 'id' = {self.pipe_id} to reference initialize_pipe with 'v2c_consumer_buf'; one whose slots "
-                "are tensors has no place for signals",
+                f"expects 'id' = {self.pipe_id} to reference initialize_pipe with 'v2c_consumer_buf'; a pipe "
+                "whose slots are tensors has no room for signals",
             )
         verify_signal(self, self.entry_value.type, self.split_axis, pipe.entry_bytes)
 

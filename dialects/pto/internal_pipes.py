@@ -126,9 +126,9 @@ def verify_entry_fits(op: Operation, tile: TileBufType, slot_bytes: int) -> None
 def verify_signal(op: Operation, signal: Attribute, split: int, slot_bytes: int) -> None:
     """Reject a control signal that is not an i1, that is split, or that is larger than a slot (PTO-021)."""
     if signal != i1:
-        fail(op, f"expects a signal of type i1, not {signal}; compare a number with what makes it true")
+        fail(op, f"expects a signal of type i1, not {signal}; use a comparison")
     if split != pipe_protocol.NO_SPLIT:
-        fail(op, f"expects 'split' to be 0, as a signal cannot be shared; it is {split}")
+        fail(op, f"expects 'split' to be 0, as a signal cannot be split; it is {split}")
     if slot_bytes < pipe_protocol.SIGNAL_BYTES:
         fail(
             op,
@@ -210,7 +210,7 @@ class InitializePipeOp(IRDLOperation):
         position, most = parser.pos, len(definition.operands)
         addresses = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_typed_operand(parser))
         if not 1 <= len(addresses) <= most:
-            parser.raise_error(f"1 to {most} addresses are expected, not {len(addresses)}", position, parser.pos)
+            parser.raise_error(f"expected 1 to {most} addresses, not {len(addresses)}", position, parser.pos)
         properties, attributes = parse_attribute_list(parser, cls)
         parser.parse_punctuation("->")
         return cls.build(
@@ -418,7 +418,7 @@ def _parse_bound(parser: Parser, *, lone_pipe: bool = False) -> list[SSAValue]:
         parser.parse_punctuation(":")
         values = parse_types_of(parser, operands)
     if len(values) != 2 and not (lone_pipe and len(values) == 1):
-        parser.raise_error("an entry and a pipe are expected", position, parser.pos)
+        parser.raise_error("expected an entry and a pipe", position, parser.pos)
     return values
 
 
@@ -602,7 +602,7 @@ class SignalThroughPipeOp(BoundPipeOp):
                 "to the cube core",
             )
         if isinstance(maker, InitializeL2G2LPipeOp) and maker.local_addr is None:
-            fail(self, "expects a pipe with 'local_addr'; one whose slots are tensors has no place for signals")
+            fail(self, "expects a pipe with 'local_addr'; a pipe whose slots are tensors has no room for signals")
         verify_signal(self, self.signal_value.type, self.split_axis, maker.entry_bytes)
 
 

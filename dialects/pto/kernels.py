@@ -119,7 +119,7 @@ def architecture_of(op: Operation) -> Architecture | None:
         if name is not None:
             chip = _CHIPS.get(name.data.lower()) if isinstance(name, StringAttr) else None
             if chip is None:
-                raise LoomError(f"pto.target_arch = {name} is no chip; use a2, a3, a2a3 or a5", location_of(parent))
+                raise LoomError(f"pto.target_arch = {name} is not a chip; use a2, a3, a2a3 or a5", location_of(parent))
             return chip
         if isinstance(device, StringAttr):
             return "a5" if device.data.startswith(_A5_DEVICES) else "a2a3"
@@ -311,7 +311,7 @@ class SyncAllOp(IRDLOperation):
         parser.parse_punctuation("=")
         properties = {"mode": mode, "core_type": parser.parse_attribute()}
         if len(operands) > 2:
-            parser.raise_error("a workspace and a number of cores are all syncall takes", position, parser.pos)
+            parser.raise_error("syncall takes at most a workspace and a number of cores", position, parser.pos)
         workspace, used = [*operands, None, None][:2]
         op = cls.build(operands=[workspace, used], properties=properties)
         op.attributes.update(parser.parse_optional_attr_dict())
@@ -365,7 +365,7 @@ def parse_pointer_type(parser: Parser) -> PtrType:
     if pointer is None:
         return PtrType.new(PtrType.parse_parameters(parser))
     if not isinstance(pointer, PtrType):
-        parser.raise_error(f"{pointer} is no pointer; use !pto.ptr<...>", position, parser.pos)
+        parser.raise_error(f"{pointer} is not a pointer; use !pto.ptr<...>", position, parser.pos)
     return pointer
 
 

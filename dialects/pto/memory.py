@@ -288,7 +288,7 @@ class PartitionViewOp(IRDLOperation):
             extents = [DYNAMIC if (size := constant_value(value)) is None else size for value in sizes]
             result = PartitionTensorViewType.get(extents, view.element_type)
         else:
-            parser.raise_error("a part is taken of a !pto.tensor_view<...>", position, parser.pos)
+            parser.raise_error("expected a !pto.tensor_view<...>", position, parser.pos)
         return cls.build(
             operands=[source, _indices(parser, offsets), sizes], result_types=[result], attributes=attributes
         )
@@ -414,7 +414,7 @@ class SubViewOp(IRDLOperation):
             position = parser.pos
             given = _parse_operand_list(parser)
             if len(given) != 2:
-                parser.raise_error("valid takes rows and columns: valid [%m, %n]", position, parser.pos)
+                parser.raise_error("expected rows and columns: valid [%m, %n]", position, parser.pos)
             valid = [*_indices(parser, given)]
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
@@ -426,7 +426,7 @@ class SubViewOp(IRDLOperation):
         elif isinstance(type, TileBufType) and len(sizes) == 2:
             result = _part_of_tile(type, [size.value.data for size in sizes], valid)
         else:
-            parser.raise_error("a part is taken of a !pto.tile_buf<...>, with two sizes", position, parser.pos)
+            parser.raise_error("expected a !pto.tile_buf<...>, with two sizes", position, parser.pos)
         return cls.build(
             operands=[source, _indices(parser, offsets), *valid],
             result_types=[result],
@@ -470,7 +470,7 @@ class SubViewOp(IRDLOperation):
                 fail(self, f"expects sizes greater than 0; it takes {size} {name}")
             first = constant_value(offset)
             if first is not None and (first < 0 or first + size > whole):
-                fail(self, f"expects its {size} {name} from {first} on to lie within the {whole} of the source")
+                fail(self, f"expects its {size} {name} from {first} on to be within the {whole} of the source")
 
 
 def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAValue | None]) -> TileBufType:

@@ -368,7 +368,7 @@ class TMovOp(TileOperation):
                 elif operand.type == i64 and scale is None:
                     scale = operand
                 else:
-                    parser.raise_error("a tile of factors or an i64 is expected", position, parser.pos)
+                    parser.raise_error("expected a tile of scales or an i64", position, parser.pos)
         destination = parse_outs(parser)
         properties, attributes = parse_attribute_list(parser, cls)
         return cls.build(operands=[source, destination, factors, scale], properties=properties, attributes=attributes)
@@ -415,7 +415,7 @@ class TExtractOp(TileOperation):
             if parser.parse_optional_keyword("fp") is not None:
                 factors = parse_typed_operand(parser)
         if len(operands) not in (3, 4):
-            parser.raise_error("a tile, a row and a column are expected, and perhaps an i64", position, parser.pos)
+            parser.raise_error("expected a tile, a row, a column and optionally an i64", position, parser.pos)
         source, row, column, scale = [*operands, None][:4]
         destination = parse_outs(parser)
         properties, attributes = parse_attribute_list(parser, cls)
@@ -464,7 +464,7 @@ class TCvtOp(TileOperation):
             parser.parse_punctuation(":")
             values = parse_types_of(parser, operands)
         if len(values) > 2:
-            parser.raise_error("a tile is expected, and perhaps one for intermediate results", position, parser.pos)
+            parser.raise_error("expected a tile and optionally one for intermediate results", position, parser.pos)
         if (saturation := attributes.pop("satmode", None)) is not None:
             if "sat_mode" in properties:
                 parser.raise_error("cannot specify both satmode and sat_mode", position, parser.pos)
@@ -511,7 +511,7 @@ class TPrintOp(IRDLOperation):
         position = parser.pos
         operands = parse_ins(parser)
         if len(operands) > 2:
-            parser.raise_error("a tile is expected, and perhaps memory to print it by", position, parser.pos)
+            parser.raise_error("expected a tile and optionally scratch memory", position, parser.pos)
         properties, attributes = parse_attribute_list(parser, cls)
         source, scratch = [*operands, None][:2]
         return cls.build(operands=[source, scratch], properties=properties, attributes=attributes)
@@ -525,7 +525,7 @@ class TPrintOp(IRDLOperation):
         if not _is_memory(printed):
             fail(self, f"expects a tile or a part of a tensor, not {printed}")
         if isinstance(printed, TileBufType) and self.tmp is None and printed.location is not AddressSpace.VEC:
-            fail(self, "expects printable tile_buf without tmp to be in vec address space; name memory to print it by")
+            fail(self, "expects printable tile_buf without tmp to be in vec address space; name scratch memory")
 
 
 OPERATIONS: list[type[Operation]] = [

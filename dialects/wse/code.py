@@ -85,7 +85,9 @@ class InitialOp(IRDLOperation):
     def verify_(self) -> None:
         for op in self.body.block.ops:
             if op.name != "dsr.load" and not op.has_trait(Pure):
-                raise VerifyException(f"{op.name} does something, which wse.initial does not; put it into a wse.func")
+                raise VerifyException(
+                    f"{op.name} has side effects, which wse.initial does not allow; put it into a wse.func"
+                )
 
 
 @irdl_op_definition
@@ -246,7 +248,7 @@ class TaskOp(TaskOperation):
             raise VerifyException(
                 f"{self.task_kind} task @{name} "
                 + ("needs the input queue that starts it" if self.queue is None else "has a queue")
-                + "; data tasks have one, no others"
+                + "; only data tasks have one"
             )
         verify_task(self.task_kind, name, self.body.block.arg_types, active=self.active is not None)
         if self.id is not None and self.task_kind is TaskKind.DATA:

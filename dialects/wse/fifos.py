@@ -65,23 +65,23 @@ class FifoOp(FifoOperation):
         minimum = target.fifo_alignment
         if buffer.alignment is not None and buffer.alignment.value.data < minimum:
             raise VerifyException(
-                f"FIFO @{name} lies on buffer @{buffer.sym_name.data} with alignment {buffer.alignment.value.data}, "
-                f"but {target.name} needs {minimum} bytes for a FIFO; align the buffer so, or leave the alignment out"
+                f"FIFO @{name} uses buffer @{buffer.sym_name.data} with alignment {buffer.alignment.value.data}, "
+                f"but {target.name} needs {minimum} bytes for a FIFO; use that alignment, or none"
             )
         self._verify_registers([op for op in scope.own.values() if isinstance(op, FifoOp)], target)
         if self.priority is not None and target.operation_priority:
             raise VerifyException(
-                f"FIFO @{name} has a priority, which on {target.name} an operation has; give it there (DSD-229)"
+                f"FIFO @{name} has a priority, but on {target.name} operations have priorities; set it there (DSD-229)"
             )
         if self.simd is not None and not target.operation_priority:
             raise VerifyException(
-                f"FIFO @{name} has a SIMD mode, which {target.name} does not know; remove it (DSD-244)"
+                f"FIFO @{name} has a SIMD mode, which {target.name} does not support; remove it (DSD-244)"
             )
 
     def _verify_registers(self, fifos: Sequence[FifoOp], target: Target) -> None:
         name = self.sym_name.data
         if (self.register is None) != (self.xdsr is None):
-            raise VerifyException(f"FIFO @{name} has a register or an xdsr alone; give both or none (DSR-073)")
+            raise VerifyException(f"FIFO @{name} has only one of register and xdsr; give both or none (DSR-073)")
         sizes = (("register", min(target.dsr_dest, target.dsr_src1)), ("xdsr", target.xdsrs))
         for kind, size in sizes:
             given = self.properties.get(kind)
@@ -91,7 +91,8 @@ class FifoOp(FifoOperation):
             number = given.value.data
             if not 0 <= number < size:
                 raise VerifyException(
-                    f"FIFO @{name} has {kind} {number}, which {target.name} lacks; choose one from 0 to {size - 1}"
+                    f"FIFO @{name} has {kind} {number}, which {target.name} does not have; choose one from "
+                    f"0 to {size - 1}"
                 )
             for other in fifos[: fifos.index(self)]:
                 if other.properties.get(kind) == given:

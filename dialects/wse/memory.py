@@ -155,6 +155,10 @@ class ParamOp(SymbolDefinition, SymbolUser):
         )
 
     @property
+    def symbol_kind(self) -> str:
+        return "parameter"
+
+    @property
     def type(self) -> Attribute:
         """Type of the parameter as one PE sees it."""
         return self.value.get_element_type()
@@ -288,7 +292,7 @@ class InitializeOp(SymbolUser):
     def verify_(self) -> None:
         if (self.target is None) == (self.param is None):
             raise VerifyException(
-                "wse.initialize takes the address of a buffer or a parameter, and only one of them; correct it"
+                "wse.initialize takes either the address of a buffer or a parameter; give exactly one"
             )
         if self.target is None and self.offset is not None:
             raise VerifyException("only an address has an offset; remove it")

@@ -100,7 +100,7 @@ class ProgramOp(SymbolDefinition):
     def verify_(self) -> None:
         width, height = self.rectangle
         if width < 1 or height < 1:
-            raise VerifyException(f"rectangle {width} x {height} holds no PE; both sides must be at least 1")
+            raise VerifyException(f"rectangle {width} x {height} contains no PE; both sides must be at least 1")
         if self.target.data not in TARGETS:
             raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(TARGETS))}")
         verify_members(self)
@@ -142,6 +142,10 @@ class PeOp(SymbolDefinition):
             regions=[Region(Block()) if body is None else body],
             attributes=attributes or {},
         )
+
+    @property
+    def symbol_kind(self) -> str:
+        return "PE program"
 
     @property
     def program(self) -> ProgramOp:

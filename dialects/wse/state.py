@@ -125,7 +125,7 @@ class ViewOp(IRDLOperation):
         verify_memory_type(type.get_element_type(), "memory")
         if type.get_num_dims() > 1 or type.has_static_shape() != (type.get_num_dims() == 0):
             raise VerifyException(
-                f"a view of type {type} is neither a row of open extent nor a single element; use "
+                f"a view of type {type} is neither a one-dimensional array of open extent nor a single element; use "
                 f"memref<?x{type.get_element_type()}> or memref<{type.get_element_type()}>"
             )
 

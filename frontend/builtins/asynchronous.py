@@ -30,7 +30,7 @@ def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncA
             ev.fail(node, "'.activate', '.unblock' and '.on_control' need '.async = true' (DSD-196)")
         return None
     if activate is not None and unblock is not None:
-        ev.fail(node, "an operation ends with '.activate' or '.unblock', not with both")
+        ev.fail(node, "an operation takes '.activate' or '.unblock', not both")
     return dsd.AsyncAttr.get(
         activate=symbol_of_completion(ev, activate, node),
         unblock=symbol_of_completion(ev, unblock, node),
@@ -46,7 +46,7 @@ def _on_control(ev: Evaluator, value: Value, node: syntax.Node) -> dsd.OnControl
     activate, unblock = fields.take("activate"), fields.take("unblock")
     fields.end()
     if (activate is not None) + (unblock is not None) + bool(terminate) > 1:
-        ev.fail(node, "'.on_control' says one of '.terminate', '.activate' and '.unblock', not several")
+        ev.fail(node, "'.on_control' takes one of '.terminate', '.activate' and '.unblock', not several")
     if activate is not None:
         return dsd.OnControlAttr.get(dsd.ControlAction.ACTIVATE, symbol_of_completion(ev, activate, node))
     if unblock is not None:

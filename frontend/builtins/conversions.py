@@ -143,7 +143,7 @@ def _range(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     element = ev.type_of(arguments[0])
     if not types.is_integer(element):
-        ev.fail(arguments[0], f"a range counts in an integer type, not in '{element}'")
+        ev.fail(arguments[0], f"a range needs an integer type, not '{element}'")
 
     def number(node: syntax.Expression, type: Type) -> Value:
         value = ev.expr(node, type)

@@ -114,7 +114,7 @@ def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescr
     buffer = base.type.target if isinstance(base.type, types.Pointer) and not base.type.many else None
     if not isinstance(buffer, types.Array):
         if wraparound is None:
-            ev.fail(node, f"a circbuf_dsd over a '{base.type}' needs '.wraparound'; only an array gives its own")
+            ev.fail(node, f"a circbuf_dsd over a '{base.type}' needs '.wraparound'; only an array implies it")
     elif wraparound is not None and wraparound > buffer.count:
         ev.fail(node, f"'.wraparound' is {wraparound}, but the buffer has {buffer.count} elements")
     return CircularDescriptor(where, extent, wraparound, unit)

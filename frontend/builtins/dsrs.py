@@ -23,7 +23,7 @@ from .asynchronous import asynchronous
 TABLE = Table("DSRs, XDSRs and stride registers")
 
 
-_ONLY_OF_PES = "registers belong to a PE's program, not to the layout"
+_ONLY_OF_PES = "registers belong in a PE's program, not in the layout"
 
 FILES: dict[str, type[dsr.DescriptorRegisterType]] = {
     "dsr_dest": dsr.DestType,
@@ -47,7 +47,7 @@ def _get_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if isinstance(value.type, types.Register):
         plain = FIFO_FILES.get(type.name)
         if plain is None:
-            ev.fail(node, f"a '{type}' is made from its number; only a register of a FIFO from another one (DSR-023)")
+            ev.fail(node, f"a '{type}' takes a register number; only a FIFO register takes another DSR (DSR-023)")
         if value.type.name != plain:
             ev.fail(number, f"a '{type}' is a '{plain}', not a '{value.type}' (DSR-025)")
         return Value(type, value.data)
@@ -108,7 +108,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     if not isinstance(register.type, types.Register) or register.type.name not in FILES:
         noun = f"a value of type '{register.type}'"
         if register.type in (types.DSR_FIFO_DEST, types.DSR_FIFO_SRC1):
-            noun += " (DSR-045): it holds its FIFO from the start on"
+            noun += " (DSR-045): it always holds its FIFO"
         ev.fail(arguments[0], f"@{node.name} loads a DSR, not {noun}")
     number = int(ev.data(register, arguments[0], "a DSR"))
     xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
@@ -179,7 +179,7 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
         return None, []
     xdsr = ev.expr(arguments[0])
     if xdsr.type is not types.XDSR:
-        ev.fail(arguments[0], f"this is an XDSR, made by @get_xdsr, not a value of type '{xdsr.type}'")
+        ev.fail(arguments[0], f"this must be an XDSR, made by @get_xdsr, not a value of type '{xdsr.type}'")
     number = int(ev.data(xdsr, arguments[0], "an XDSR"))
     if len(arguments) == 1:
         return number, []
@@ -188,7 +188,7 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
     if any(member.type is not types.SR for member in members) or (
         srs.type is not types.VOID and (not isinstance(srs.type, types.Struct) or srs.type.names)
     ):
-        ev.fail(arguments[1], "the stride registers are given as a tuple of what @get_sr makes, such as .{ sr0, sr1 }")
+        ev.fail(arguments[1], "the stride registers must be a tuple of @get_sr values, such as .{ sr0, sr1 }")
     return number, [int(ev.data(member, arguments[1], "a stride register")) for member in members]
 
 

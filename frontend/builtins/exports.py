@@ -47,7 +47,7 @@ MAX_PARAMETERS = 15
 @TABLE.row(
     "@export_name(name, type[, mutable])",
     where=Where.LAYOUT,
-    refusal="{name} belongs to the layout; a PE's program uses @export_symbol",
+    refusal="{name} belongs in the layout block; a PE's program uses @export_symbol",
 )
 def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
@@ -77,11 +77,11 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
         for inner in (*type.parameters, *([] if type.result is types.VOID else [type.result])):
             # A result stays on the machine; parameters come from the host.
             if not _is_number(inner):
-                ev.fail(node, f"'{name}' is exported as '{type}', but the host knows no '{inner}'; use numbers")
+                ev.fail(node, f"'{name}' is exported as '{type}', but the host cannot use a '{inner}'; use numbers")
         for inner in type.parameters:
             if inner is types.BOOL or not _is_plain(inner):
                 remedy = "use an integer of 16 or 32 bits"
-                ev.fail(node, f"'{name}' is exported as '{type}', but the host passes no '{inner}'; {remedy}")
+                ev.fail(node, f"'{name}' is exported as '{type}', but the host cannot pass a '{inner}'; {remedy}")
         return
     if isinstance(type, types.Pointer):
         if types.is_comptime_only(type.target):
@@ -290,7 +290,7 @@ def _get_tensor_ptr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
 @TABLE.row(
     "@has_exported_tensors()",
     where=Where.FUNCTION,
-    refusal="@has_exported_tensors is called in functions; comptime blocks still export",
+    refusal="@has_exported_tensors may be called only in functions, as comptime blocks still export",
 )
 def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     pe = ev.program

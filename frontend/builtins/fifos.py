@@ -27,7 +27,7 @@ TABLE = Table("FIFOs")
 @TABLE.row(
     "@allocate_fifo(array[, config])",
     where=Where.GLOBAL,
-    refusal="a FIFO is there for the whole program; make it a global: const fifo = @allocate_fifo(...) (DSD-113)",
+    refusal="a FIFO exists for the whole program; make it a global: const fifo = @allocate_fifo(...) (DSD-113)",
     rules="DSD-111 to DSD-126",
 )
 def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
@@ -41,11 +41,11 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     else:
         where = target.address(ev, arguments[0])
     if not isinstance(type, types.Array) or where.buffer is None or where.offset != 0:
-        ev.fail(arguments[0], f"a FIFO lies in an array, not in a '{type}'")
+        ev.fail(arguments[0], f"a FIFO needs an array as its buffer, not a '{type}'")
     if ev.pe is None:
-        ev.fail(node, "FIFOs belong to a PE's program, not to the layout")
+        ev.fail(node, "FIFOs belong in a PE's program, not in the layout")
     if is_const:
-        ev.fail(arguments[0], "a FIFO changes its array; declare the array with 'var'")
+        ev.fail(arguments[0], "a FIFO writes to its array; declare the array with 'var'")
     unit = element_words(ev, type.element, arguments[0])
     options: dict[str, Attribute] = {}
     if len(arguments) == 2:
@@ -82,8 +82,8 @@ def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute
         options["simd"] = StringAttr(one_of(ev, dsd.SimdMode, simd, "simd_mode", node))
     for name, given, on_wse2 in (("priority", priority, False), ("simd_mode", simd, True)):
         if given is not None and ev.session.target.operation_priority != on_wse2:
-            rule = "the operation has it there (DSD-229)" if name == "priority" else "fabric DSDs have it (DSD-244)"
-            ev.fail(node, f"'.{name}' of a FIFO is not known on {ev.session.target.name}; {rule}")
+            rule = "there the operation has it (DSD-229)" if name == "priority" else "fabric DSDs have it (DSD-244)"
+            ev.fail(node, f"'.{name}' of a FIFO does not exist on {ev.session.target.name}; {rule}")
     fields.end()
     return options
 
@@ -103,7 +103,10 @@ def _fifo_registers(ev: Evaluator, fields: Fields, node: syntax.Expression) -> d
     if len(found) < 3:
         ev.fail(node, "a FIFO is given '.dest', '.src' and '.xdsr' together, or none of them (DSR-073)")
     if found["dest"] != found["src"]:
-        ev.fail(node, f"'.dest' is register {found['dest']} and '.src' {found['src']}; both have one number (DSR-074)")
+        ev.fail(
+            node,
+            f"'.dest' is register {found['dest']} and '.src' {found['src']}; both must have the same number (DSR-074)",
+        )
     return {"register": IntegerAttr(found["dest"], i64), "xdsr": IntegerAttr(found["xdsr"], i64)}
 
 
@@ -111,7 +114,7 @@ def _fifo_registers(ev: Evaluator, fields: Fields, node: syntax.Expression) -> d
     "@set_fifo_read_length(fifo, length)",
     "@set_fifo_write_length(fifo, length)",
     where=Where.RUN_TIME,
-    refusal="{name} changes the FIFO at run time; it cannot stand in a comptime block (DSD-156)",
+    refusal="{name} changes the FIFO at run time; it cannot be called in a comptime block (DSD-156)",
     rules="DSD-150 to DSD-158",
 )
 def _set_fifo_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:

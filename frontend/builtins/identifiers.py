@@ -81,7 +81,7 @@ def _get_data_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     value = ev.expr(argument)
     needed = types.COLOR if ev.session.target.data_tasks_by_color else types.INPUT_QUEUE
     if value.type is not needed:
-        ev.fail(argument, f"a data task id is made of a '{needed}' on {ev.session.target.name}, not of '{value.type}'")
+        ev.fail(argument, f"@get_data_task_id takes a '{needed}' on {ev.session.target.name}, not '{value.type}'")
     return Value(types.DATA_TASK_ID, value.data)
 
 

@@ -60,7 +60,7 @@ def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(node, "@set_rectangle is called twice; a program has one rectangle")
     size = ev.integer(width, "the width"), ev.integer(height, "the height")
     if min(size) < 1:
-        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it has at least one")
+        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it needs at least one")
     fabric, offsets = ev.session.options.fabric, ev.session.options.offsets
     wafer = ev.session.target.fabric
     if fabric is None and any(side > limit for side, limit in zip(size, wafer, strict=True)):
@@ -117,7 +117,7 @@ def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     if len(arguments) == 4:
         params = ev.expr(arguments[3])
         if not isinstance(params.type, types.Struct) or (params.type.names is None and params.type.types):
-            ev.fail(arguments[3], f"params are given by a struct, .{{ .name = value }}, not by '{params.type}'")
+            ev.fail(arguments[3], f"params must be a struct, .{{ .name = value }}, not '{params.type}'")
     effect = Effect("tile", node, ev.source, ev.lanes, ())
     columns, rows = _places(ev, effect, x, y)
     effect.arguments = (Tiles(path, columns, rows, params, effect),)
@@ -180,7 +180,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         inside.members |= early
         early = {}
     if early and inside is not None:
-        ev.fail(node, f"'.{next(iter(early))}' stands in '.routes', and there are '.switches' too; move it there")
+        ev.fail(node, f"'.{next(iter(early))}' is in '.routes', although there are '.switches'; move it there")
     inputs, outputs = _directions(ev, rx, node), _directions(ev, tx, node)
     members = inside
     if members is None and early:
@@ -192,7 +192,7 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
     if switch is None:
         if bool(inputs) != bool(outputs):
             missing = "rx" if not inputs else "tx"
-            ev.fail(node, f"the route leads nowhere: '.{missing}' names no direction")
+            ev.fail(node, f"the route is incomplete: '.{missing}' names no direction")
         return ColorConfig(number, inputs, outputs)
     try:
         verify_switch(inputs, outputs, switch)
@@ -217,7 +217,7 @@ def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
     if not 0 <= current <= MAX_POSITIONS:
         ev.fail(node, f"'.current_switch_pos' is 0 to {MAX_POSITIONS}, not {current}")
     if current and not positions[current - 1].is_valid:
-        ev.fail(node, f"'.current_switch_pos' is {current}, but there is no '.pos{current}'")
+        ev.fail(node, f"'.current_switch_pos' is {current}, but there is not a '.pos{current}'")
     return SwitchAttr.get(positions, current, ring=ring, pop_mode=pop_mode)
 
 
@@ -248,10 +248,10 @@ def _directions(ev: Evaluator, value: Value | None, node: syntax.Node) -> tuple[
     found: list[Direction] = []
     for item in items:
         if item.type is not types.DIRECTION:
-            ev.fail(node, f"a route is made of directions such as EAST, not of '{item.type}'")
+            ev.fail(node, f"a route consists of directions such as EAST, not of '{item.type}'")
         number = int(ev.data(item, node, "a direction"))
         found.append(Direction(types.DIRECTIONS[number].lower()))
     distinct = tuple(dict.fromkeys(found))
     if len(distinct) < len(found):
-        ev.warn(node, "the SDK's compiler wants each direction of a route once; leave out the second")
+        ev.warn(node, "the SDK's compiler accepts each direction of a route only once; remove the second")
     return distinct

@@ -72,7 +72,7 @@ def _coordinate(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
     return Value(types.U16, ev.code.value(wse.CoordinateOp(wse.Axis(axis))))
 
 
-@TABLE.row("@loom_timestamp(words)", where=Where.RUN_TIME, refusal="there are no cycles at compile time")
+@TABLE.row("@loom_timestamp(words)", where=Where.RUN_TIME, refusal="cycles are counted at run time only")
 def _timestamp(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     pointer = ev.expr(argument)

@@ -29,7 +29,7 @@ TABLE = Table("@map")
     "@map(function, operand...)",
     where=Where.RUN_TIME,
     refusal="@map works on memory and the fabric, which do not exist at compile time",
-    takes="a function, its arguments, and where the results go",
+    takes="a function, its arguments, and a destination",
     rules="DSD-123, DSR-068",
 )
 def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
@@ -53,11 +53,11 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ]
         result = call(ev, callable, arguments, node)
         if destination is not None and result.type is types.VOID:
-            ev.fail(node.arguments[-1], f"'{callable.name}' returns nothing that @map could put here")
+            ev.fail(node.arguments[-1], f"'{callable.name}' returns nothing for @map to store here")
         if destination is not None:
             _put(ev, destination, position, result, node.arguments[1 + count])
         elif result.type is not types.VOID:
-            ev.fail(node, f"'{callable.name}' returns a '{result.type}', but @map is given nowhere to put it")
+            ev.fail(node, f"'{callable.name}' returns a '{result.type}', but @map has no destination for it")
 
     if not is_ssa(length):
         if length == 0:
@@ -79,16 +79,16 @@ def _check_operands(
 ) -> None:
     for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
         if operand.type is types.FIFO or operand.type is types.FABOUT:
-            ev.fail(argument, f"a '{operand.type}' gives no values to @map")
+            ev.fail(argument, f"a '{operand.type}' cannot be read by @map")
         if isinstance(operand.type, types.Descriptor) and type is not None and type not in COMPATIBLE:
             ev.fail(argument, f"the elements of a DSD are numbers of 16 or 32 bits, but the function takes a '{type}'")
     if destination is None:
         return
     argument = node.arguments[-1]
     if destination.type is types.FIFO or destination.type is types.FABIN:
-        ev.fail(argument, f"a '{destination.type}' takes no values from @map")
+        ev.fail(argument, f"a '{destination.type}' cannot be written by @map")
     if isinstance(destination.type, types.Pointer) and destination.type.const:
-        ev.fail(argument, "the results of @map cannot go behind a pointer to constant memory")
+        ev.fail(argument, "@map cannot write its results through a pointer to constant memory")
 
 
 def _parameter_types(ev: Evaluator, function: Callable) -> list[Type | None]:
@@ -120,7 +120,7 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
         else:
             known.append(total)
     if not known and not unknown:
-        ev.fail(node, "@map needs at least one DSD, which says how often the function is called")
+        ev.fail(node, "@map needs at least one DSD, which determines how often the function is called")
     if not unknown:
         return min(known)
     result = unknown[0]
@@ -225,4 +225,4 @@ def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: synt
             )
         Memory(where, operand.type.target, operand.type.const).store(ev, result, node)
         return
-    ev.fail(node, f"the results of @map go to a DSD or behind a pointer, not into a '{operand.type}'")
+    ev.fail(node, f"@map writes its results to a DSD or through a pointer, not to a '{operand.type}'")

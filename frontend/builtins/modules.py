@@ -33,7 +33,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     if len(arguments) == 2:
         value = ev.expr(arguments[1])
         if not isinstance(value.type, types.Struct) or (value.type.names is None and value.type.types):
-            ev.fail(arguments[1], f"params are given by a struct, .{{ .name = value }}, not by '{value.type}'")
+            ev.fail(arguments[1], f"params must be a struct, .{{ .name = value }}, not '{value.type}'")
         bindings = dict(zip(value.type.names or (), value.data, strict=True))
     path = ev.find_file(arguments[0], name)
     if LIBRARIES in path.parents and path.stem in INTERNAL and not ev.frame.module.is_library:
@@ -65,12 +65,12 @@ def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dic
     while importer is not None:
         same = importer.path.samefile(path) and importer.bindings.keys() == bindings.keys()
         if same and all(equal(importer.bindings[name], value) for name, value in bindings.items()):
-            way = "" if depth == 0 else " by way of this file"
-            ev.fail(node, f"'{path.name}' imports itself{way}; break the circle")
+            way = "" if depth == 0 else " through this file"
+            ev.fail(node, f"'{path.name}' imports itself{way}; break the cycle")
         importer = importer.importer
         depth += 1
     if depth > MAX_IMPORT_DEPTH:
-        ev.fail(node, f"imports are nested more than {MAX_IMPORT_DEPTH} deep; does this circle ever end?")
+        ev.fail(node, f"imports are nested more than {MAX_IMPORT_DEPTH} deep; does this cycle ever end?")
 
 
 def _is_param(node: syntax.Node) -> bool:
@@ -95,7 +95,7 @@ def _import_comptime_value(ev: Evaluator, node: syntax.Builtin, want: Type | Non
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
-        ev.fail(name, f"'{path.name}' is no JSON: {error}")
+        ev.fail(name, f"'{path.name}' is not valid JSON: {error}")
     return _from_json(ev, type, data, name)
 
 
@@ -130,12 +130,12 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
             if types.is_numeric(type) or type is types.COLOR:
                 if isinstance(data, int | float) and not isinstance(data, bool):
                     if isinstance(data, float) and not types.is_float(type):
-                        ev.fail(node, f"{data} in the file is no integer, but '{type}' is needed")
+                        ev.fail(node, f"{data} in the file is not an integer, but '{type}' is needed")
                     if types.is_float(type):
                         return Value(type, ev.fitted(type, float(data)))
                     if type is types.COLOR:
                         if not 0 <= data < ev.session.target.routable_colors:
-                            ev.fail(node, f"there is no color {data}, which the file has")
+                            ev.fail(node, f"the file has color {data}, which does not exist")
                         return Value(type, data)
                     return ev.coerce(Value(types.COMPTIME_INT, data), type, node)
     ev.fail(node, f"the file has {json.dumps(data)[:40]} where '{type}' is needed")
@@ -149,7 +149,7 @@ def _type_from_text(ev: Evaluator, text: str, node: syntax.Node) -> Type:
             return types.Array((int(extent),), _type_from_text(ev, element, node))
     type = types.UNIVERSE.get(text)
     if type is None:
-        ev.fail(node, f"'{text}' in the file is no type")
+        ev.fail(node, f"'{text}' in the file is not a type")
     return type
 
 

@@ -48,7 +48,7 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         for n, argument in enumerate(arguments[1:count])
     ]
     if len(sources) == 2 and row.name not in SCALARS_ALONE and not any(map(_is_descriptor, sources)):
-        rule = f"the SDK's compiler wants a DSD or DSR among the sources of @{node.name}"
+        rule = f"the SDK's compiler requires a DSD or DSR among the sources of @{node.name}"
         ev.warn(node, f"{rule}; compute the number first and move it")
     ev.code.at(ev.source, node.start)
     registers = any(value.type.name.startswith("dsr.") for value in (destination, *sources))

@@ -89,5 +89,5 @@ def _get_string_from_byte(ev: Evaluator, node: syntax.Builtin, want: Type | None
     (argument,) = node.arguments
     number = ev.integer(argument, "a byte")
     if not 0 <= number <= 255:
-        ev.fail(argument, f"{number} is no byte; a byte is 0 to 255")
+        ev.fail(argument, f"{number} is not a byte; a byte is 0 to 255")
     return Value(types.COMPTIME_STRING, bytes([number]))

@@ -54,7 +54,7 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         )
     if kind is wse.TaskKind.LOCAL and number in ev.session.target.reserved_local_task_ids:
         name = ev.session.target.name
-        ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} keeps for the system; choose another")
+        ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} reserves for the system; choose another")
     symbol = pe.unique(task.data.module.symbol(task.data.name))
     pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol, order=len(pe.bindings))
     return VOID
@@ -71,7 +71,7 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
     """Return the kind and number of a task an id stands for; None where it is known at run time only."""
     kind = _kind(value.type)
     if kind is None:
-        ev.fail(node, f"this is an id of a task, a color or an input queue, not '{value.type}'")
+        ev.fail(node, f"this must be a task id, a color or an input queue, not '{value.type}'")
     if value.type is (types.INPUT_QUEUE if ev.session.target.data_tasks_by_color else types.COLOR):
         name, other = ("WSE-2", "color") if value.type is types.INPUT_QUEUE else ("WSE-3", "input queue")
         ev.fail(node, f"tasks are blocked and unblocked by their {other} on {name}, not by '{value.type}'")
@@ -98,7 +98,7 @@ def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
         for binding in ev.pe.bindings.values():
             if binding.task.node is value.data.node and binding.task.module is value.data.module:
                 return binding.symbol
-        ev.fail(node, f"task '{value.data.name}' is bound to no id; bind it in a comptime block")
+        ev.fail(node, f"task '{value.data.name}' is not bound to an id; bind it in a comptime block")
     state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
     if state is None:
         ev.fail(node, "the task must be known at compile time here")

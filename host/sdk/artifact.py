@@ -278,9 +278,9 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         if directory.exists() and not directory.is_dir():
-            raise LoomError("is in the way: it is no directory; name another output with -o", str(directory))
+            raise LoomError("exists and is not a directory; name another output with -o", str(directory))
         if taken := [name for name in files if (directory / name).is_dir()]:
-            raise LoomError("is in the way: it is a directory; remove it", str(directory / taken[0]))
+            raise LoomError("exists and is a directory; remove it", str(directory / taken[0]))
         staging = Path(tempfile.mkdtemp(prefix=".loom-", dir=directory.parent))
         try:
             staging.chmod(0o777 & ~_umask())
@@ -311,7 +311,7 @@ def read(directory: Path | str) -> Artifact:
     """Return the artifact in a directory. Raises LoomError if `loom cslc` did not write it (HOST-002)."""
     path = Path(directory)
     if not path.is_dir():
-        missing = "is no directory" if path.exists() else "does not exist"
+        missing = "is not a directory" if path.exists() else "does not exist"
         raise LoomError(f"{missing}; give the output directory of loom cslc", str(directory))
     try:
         description = json.loads((path / LOOM_JSON).read_text(encoding="utf-8"))
@@ -324,7 +324,9 @@ def read(directory: Path | str) -> Artifact:
             raise ValueError("it was changed")
         return read
     except FileNotFoundError:
-        raise LoomError("holds no compiled program; give the output directory of loom cslc", str(directory)) from None
+        raise LoomError(
+            "contains no compiled program; give the output directory of loom cslc", str(directory)
+        ) from None
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise LoomError(f"{LOOM_JSON} cannot be read ({reason}); compile the program again", str(directory)) from error

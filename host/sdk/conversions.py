@@ -43,7 +43,7 @@ def input_array_to_u32(
     """
     given = arr if np_arr is None else np_arr
     if given is None:
-        raise SdkError("input_array_to_u32 is given no array; pass it first")
+        raise SdkError("input_array_to_u32 takes an array; pass it first")
     array = np.asarray(given)
     if array.dtype.itemsize not in (2, 4) or array.dtype.kind not in "iufV":
         raise SdkError(f"input_array_to_u32 takes elements of 2 or 4 bytes, not {array.dtype}")

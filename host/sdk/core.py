@@ -77,7 +77,7 @@ def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: s
     size = count * element_bytes(place.element)
     raw = np.ascontiguousarray(words[place.address : place.address + (size + 1) // 2]).view(np.uint8)[:size]
     if raw.nbytes % kind.itemsize:
-        raise SdkError(f"'{symbol}' has {raw.nbytes} bytes, which are no whole number of {kind}")
+        raise SdkError(f"'{symbol}' has {raw.nbytes} bytes, which is not a multiple of the size of {kind}")
     return raw.view(kind)
 
 
@@ -168,13 +168,13 @@ def find(artifact: artifacts.Artifact) -> Core:
                 words[name] = file[f"words_{number}"]
                 positions[name] = _numbered(file[f"positions_{number}"])
             if {found.name for found in artifact.classes} != words.keys():
-                raise ValueError("it is of another program")
+                raise ValueError("it belongs to another program")
             if any(part.dtype != np.uint16 or part.ndim != 2 for part in words.values()):
                 raise ValueError("it does not hold words")
             return Core(artifact, words, positions)
     except FileNotFoundError:
         raise SdkError(
-            "holds no core; run the program and call stop() before looking at its memory", str(artifact.directory)
+            "contains no core; run the program and call stop() before reading its memory", str(artifact.directory)
         ) from None
     except Exception as error:
         # Of a file that is damaged, the libraries that read it raise whatever they run into.

@@ -47,9 +47,9 @@ class debug_util:
         try:
             (col, row), (width, height) = (tuple(index(value) for value in pair) for pair in rectangle)
         except (TypeError, ValueError):
-            raise SdkError(f"{rectangle!r} is no rectangle; give ((column, row), (width, height))") from None
+            raise SdkError(f"{rectangle!r} is not a rectangle; give ((column, row), (width, height))") from None
         if width < 1 or height < 1:
-            raise SdkError(f"the rectangle {rectangle!r} holds no PE; give a width and height of at least 1")
+            raise SdkError(f"the rectangle {rectangle!r} contains no PE; give a width and height of at least 1")
         columns = [[self.get_symbol(col + x, row + y, symbol, dtype) for y in range(height)] for x in range(width)]
         try:
             return np.array(columns)
@@ -93,11 +93,11 @@ class debug_util:
         try:
             x, y = (index(value) for value in (col, row))
         except TypeError:
-            raise SdkError(f"({col!r}, {row!r}) is no PE; give column and row as whole numbers") from None
+            raise SdkError(f"({col!r}, {row!r}) is not a PE; give column and row as whole numbers") from None
         (left, top), (width, height) = self._artifact.placement.offsets, self._artifact.rectangle
         if not (left <= x < left + width and top <= y < top + height):
             raise SdkError(
-                f"PE P{x}.{y} of the fabric is not one of the program, which has P{left}.{top} to "
+                f"PE P{x}.{y} of the fabric is not in the program, which has P{left}.{top} to "
                 f"P{left + width - 1}.{top + height - 1}; coordinates count from the fabric's north-west corner"
             )
         return x - left, y - top

@@ -106,8 +106,8 @@ class Device:
         room = self._check_length(export, length, bits)
         if room is not None:
             print(
-                f"warning: memcpy_d2h reads {length} elements of '{export.name}', which has {room}; the rest is what "
-                "lies behind it in memory",
+                f"warning: memcpy_d2h reads {length} elements of '{export.name}', which has {room}; the rest is the "
+                "memory behind it",
                 file=sys.stderr,
             )
         return self.machine.read_region(export.name, *region, length, f"u{bits // 8}").astype(np.uint32)
@@ -143,7 +143,9 @@ class Device:
         if length * bits // 8 <= size * elements:
             return None
         if size * 8 < bits:
-            remedy = "pass data_type=MemcpyDataType.MEMCPY_16BIT" if size == 2 else "copy whole words, 2 or 4 to a word"
+            remedy = (
+                "pass data_type=MemcpyDataType.MEMCPY_16BIT" if size == 2 else "copy whole words of 2 or 4 elements"
+            )
             if size == 1 and size * elements % (bits // 8):
                 remedy += f", and make the array's length a multiple of {bits // 8}"
             raise SdkError(

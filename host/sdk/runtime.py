@@ -132,7 +132,7 @@ class SdkRuntime:
         try:
             x, y = (index(value) for value in logical_coords)
         except (TypeError, ValueError):
-            raise SdkError(f"{logical_coords!r} is no coordinate; give a pair of ints, (x, y)") from None
+            raise SdkError(f"{logical_coords!r} is not a coordinate; give a pair of ints, (x, y)") from None
         return self._artifact.placement.offsets[0] + x, self._artifact.placement.offsets[1] + y
 
     def get_id(self, symbol: str) -> int:
@@ -185,7 +185,7 @@ class SdkRuntime:
         if corefile != CORE_FILE:
             raise SdkError(f"a core named '{corefile}' cannot be read by the debugger; name it '{CORE_FILE}'")
         if self._state not in ("running", "stopped"):
-            raise SdkError("dump_core reads what the machine stopped with; call it after stop()")
+            raise SdkError("dump_core writes the memory of a stopped machine; call it after stop()")
         if self._state == "running":
             if self._failed is None:
                 self._finish()
@@ -369,7 +369,7 @@ class SdkRuntime:
         known = ("streaming", "data_type", "order", "nonblock")
         for keyword in kwargs:
             if keyword not in known:
-                raise SdkError(f"{name}: there is no argument '{keyword}'; there are {', '.join(known)}")
+                raise SdkError(f"{name}: unknown argument '{keyword}'; the arguments are {', '.join(known)}")
         streaming = kwargs.get("streaming", False)
         for keyword, kind in (("order", MemcpyOrder), ("data_type", MemcpyDataType)):
             if keyword not in kwargs and not (keyword == "data_type" and streaming):
@@ -388,7 +388,7 @@ class SdkRuntime:
         try:
             number = index(symbol)  # pyright: ignore[reportArgumentType]
         except TypeError:
-            raise SdkError(f"{name}: {symbol!r} is no symbol; give the int that get_id returns") from None
+            raise SdkError(f"{name}: {symbol!r} is not a symbol id; give the int that get_id returns") from None
         if not 0 <= number < len(self._artifact.exports):
             raise SdkError(f"{name}: no symbol has the id {number}; give the int that get_id returns")
         export = self._artifact.exports[number]
@@ -401,7 +401,7 @@ class SdkRuntime:
             return index(color)  # pyright: ignore[reportArgumentType]
         except TypeError:
             raise SdkError(
-                f"{name}: {color!r} is no color; with streaming=True give the number of a color {way}"
+                f"{name}: {color!r} is not a color; with streaming=True give the number of a color {way}"
             ) from None
 
     def _export(self, symbol: str, kind: str, name: str) -> artifacts.Export:
@@ -474,7 +474,7 @@ class SdkRuntime:
 
     def _task(self, handle: object) -> Task:
         if not isinstance(handle, Task) or handle.runtime is not self:
-            raise SdkError(f"{handle!r} is no task of this SdkRuntime; give what launch or a memcpy returned")
+            raise SdkError(f"{handle!r} is not a task of this SdkRuntime; give what launch or a memcpy returned")
         return handle
 
     @property
@@ -490,7 +490,7 @@ class SdkRuntime:
         order = {
             "new": "call load() and then run() before",
             "loaded": "call run() before",
-            "running": "it runs already",
+            "running": "it is already running",
         }
         raise SdkError(f"{what}: {order[self._state]}")
 

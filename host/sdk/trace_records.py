@@ -57,13 +57,13 @@ def decode(buffer: NDArray[np.uint16], memory: NDArray[np.uint16], what: str) ->
         if kind == STRING:
             length = (extra + 1) // 2
             if at + length > used:
-                raise SdkError(f"{what} is damaged: its last record is cut short")
+                raise SdkError(f"{what} is damaged: its last record is truncated")
             values.append(_text(words[at : at + length], extra))
         elif kind in KINDS:
             name, length = KINDS[kind]
             payload = words[at : at + length]
             if len(payload) < length:
-                raise SdkError(f"{what} is damaged: its last record is cut short")
+                raise SdkError(f"{what} is damaged: its last record is truncated")
             if kind == STRING_ADDRESS:
                 address = int(payload[0])
                 count = int(memory[address])
@@ -71,7 +71,7 @@ def decode(buffer: NDArray[np.uint16], memory: NDArray[np.uint16], what: str) ->
             else:
                 values.append(_value(name, payload))
         else:
-            raise SdkError(f"{what} is damaged: word {HEADER + at - 1} holds {tag:#06x}, which is no record")
+            raise SdkError(f"{what} is damaged: word {HEADER + at - 1} holds {tag:#06x}, which is not a record")
         at += length
     return values, int(buffer[1])
 

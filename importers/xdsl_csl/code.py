@@ -268,7 +268,7 @@ class CslCode(Code):
                 self._place(op, op.memref, name)
             case memref.AllocOp() | memref.AllocaOp():
                 if op.dynamic_sizes:
-                    raise refuse(op, f"{op.name} has a size that is not known; give every extent in its type")
+                    raise refuse(op, f"{op.name} has an unknown size; give every extent in its type")
                 type = array_type(op, op.memref.type)
                 alignment = None if op.alignment is None else op.alignment.value.data
                 self._array(op, op.memref, "var", type, tree.builtin("zeros", type), alignment)
@@ -305,7 +305,7 @@ class CslCode(Code):
         if result.type.has_static_shape():
             return array_type(op, result.type)
         if result.type.get_num_dims() != 1 or size is None:
-            raise refuse(op, f"{op.name} makes an array of type {result.type}; of open extents it can have one alone")
+            raise refuse(op, f"{op.name} makes an array of type {result.type}; it can have only one open extent")
         return syntax.ArrayType(NOWHERE, NOWHERE, [self.value(size)], element)
 
     def _global(self, op: memref.GlobalOp) -> None:

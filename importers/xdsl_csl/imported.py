@@ -32,7 +32,7 @@ def import_modules(
         return None
     others = [op for op in module.body.block.ops if op not in modules]
     if others:
-        raise refuse(others[0], f"{others[0].name} stands beside a csl.module and cannot be imported; remove it")
+        raise refuse(others[0], f"{others[0].name} is beside a csl.module and cannot be imported; remove it")
     writer = ProgramWriter(modules, targets.get(arch))
     files = writer.write()
     origins = Origins(writer.origins)

@@ -70,20 +70,19 @@ class LowerPtoToFlowPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.blocks < 1 or self.lanes not in (None, 1, targets.LANES):
-            raise LoomError(f"blocks are 1 or more, and lanes 1 or {targets.LANES}; correct the options of the pass")
+            raise LoomError(f"blocks must be 1 or more, and lanes 1 or {targets.LANES}; correct the options")
         for inner in walk(op):
             if isinstance(inner, OpenPipeOp | PipeUseOp):
                 raise refusal(
                     inner,
-                    "is of the front end, where pipes have numbers; run pto-lower-frontend-pipe-ops before "
-                    "lower-pto-to-flow",
+                    "is a front-end operation on a pipe id; run pto-lower-frontend-pipe-ops before lower-pto-to-flow",
                 )
         for inner in walk(op):
             if isinstance(inner, ReserveBufferOp | ImportReservedBufferOp):
                 raise refusal(
                     inner,
-                    "stands for an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers before "
-                    "lower-pto-to-flow",
+                    "is not resolved to an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers "
+                    "before lower-pto-to-flow",
                 )
         fabric = _Program(op, self).lower()
         for member in list(op.body.block.ops):
@@ -261,7 +260,7 @@ class _Program:
                     missing = "cube core" if core is KernelKind.CUBE else "vector cores"
                     raise refusal(
                         next(op for kind in _CORES for op in ends[kind]),
-                        f"has no other end: no kernel of the {missing} opens this pipe; open it there, with the same "
+                        f"has no peer: no kernel of the {missing} opens this pipe; open it there, with the same "
                         "dir_mask, slot_size, slot_num and buffers",
                     )
             # Pipes whose entries are tensors may have more ends on one side; those are of the last pipe.

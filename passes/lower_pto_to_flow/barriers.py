@@ -35,12 +35,12 @@ class Barriers:
         """Lower a barrier of all cores."""
         kind = op.core_type.data
         if self.machine.blocks > 1:
-            raise refusal(op, "waits for cores of other blocks, which `flow` cannot yet; use one block")
+            raise refusal(op, "waits for cores of other blocks, which is not supported yet; use one block")
         cores = self.machine.lanes if kind is SyncCoreType.AIV_ONLY else 1
         if kind is not SyncCoreType.MIX:
             if cores > 1:
                 raise refusal(
-                    op, "waits for vector cores alone, which `flow` cannot yet; use core type mix, or one lane"
+                    op, "waits for vector cores only, which is not supported yet; use core type mix, or one lane"
                 )
             return
         self.used = True

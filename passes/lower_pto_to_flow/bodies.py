@@ -144,7 +144,7 @@ class KernelLowering:
         tile = old.type
         assert isinstance(tile, TileBufType)
         if tile.bytes is None:
-            raise refusal(self.function, f"takes tile %{name} of {tile.element_type}, whose size is not known")
+            raise refusal(self.function, f"takes tile %{name} of {tile.element_type}, whose size is unknown")
         space = f"argument_{name}"
         self.spaces[space] = tile.bytes
         self.handles.bind(old, View(space, tile.element_type, 0, self._valid(tile, None, None), tile_strides(tile)))
@@ -333,7 +333,7 @@ class KernelLowering:
         if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != _SCALE_BOX):
             raise refusal(
                 op,
-                f"lies in global memory as {layout.value}, in boxes of 16 x 2 scales; give its shape in five "
+                f"has layout {layout.value} in global memory, with boxes of 16 x 2 scales; give its shape in five "
                 "dimensions, the last of which are 16 and 2",
             )
         return layout

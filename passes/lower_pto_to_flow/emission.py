@@ -170,7 +170,7 @@ class Emitter:
 
     def is_bound(self, bound: SSAValue, name: str) -> None:
         """Assert at run time that a pop has bound a tile."""
-        message = f"a pipe has given {name} its place before it is used; on the way taken to here none has"
+        message = f"a pop binds {name} before it is used; on the path taken here none does"
         self.append(flow.AssertOp(self.compare(bound, 0, "ne"), message))
 
     def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:

@@ -42,7 +42,7 @@ class Handles:
         """Return a scalar, or a pointer as its address."""
         found = self.values.get(old)
         if found is None:
-            raise refusal(self.emitter.at, f"uses a value of type {old.type} that cannot be followed to `flow`")
+            raise refusal(self.emitter.at, f"uses a value of type {old.type} that cannot be lowered to `flow`")
         return found
 
     def number(self, old: SSAValue) -> Number:
@@ -66,7 +66,7 @@ class Handles:
     def meaning(self, handle: SSAValue) -> Meaning:
         """Return the meaning of a handle here, usable or not."""
         if handle not in self._meanings:
-            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
+            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be lowered to `flow`")
         return self._meanings[handle]
 
     def view(self, handle: SSAValue) -> View:
@@ -78,8 +78,8 @@ class Handles:
         if not isinstance(found, View):
             raise refusal(
                 self.emitter.at,
-                f"uses {_named(handle)} that has no place here; let a pipe bind it before, or give it its own place "
-                "with pto.alloc_tile",
+                f"uses {_named(handle)} that has no address here; pop it from a pipe first, or allocate it with "
+                "pto.alloc_tile",
             )
         if isinstance(found.bound, SSAValue):
             self.emitter.is_bound(found.bound, _named(handle))
@@ -96,12 +96,12 @@ class Handles:
     def _find(self, handle: SSAValue) -> View | Declared:
         found = self._meanings.get(handle)
         if found is None:
-            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be followed to `flow`")
+            raise refusal(self.emitter.at, "uses a tile or tensor that cannot be lowered to `flow`")
         if isinstance(found, Lost):
             where = location_of(found.behind)
             raise refusal(
                 self.emitter.at,
-                f"uses {_named(handle)}, which is not the same on all ways through {found.behind.name}"
+                f"uses {_named(handle)}, which differs between the paths through {found.behind.name}"
                 f"{'' if where is None else f' at {where}'}, and {found.reason}",
             )
         return found

@@ -71,9 +71,9 @@ def common_form(meanings: Sequence[Meaning]) -> Form | str:
     spaces = {view.space for view in views}
     if len(spaces) > 1 or len({None if view.owner is None else view.owner[0] for view in views}) > 1:
         names = " and ".join(f"@{space}" for space in sorted(spaces))
-        return f"they lie in different memories, {names}; copy one to a tile beside the other with pto.tmov"
+        return f"they are in different memories, {names}; copy one to a tile beside the other with pto.tmov"
     if len({view.layout for view in views}) > 1:
-        return "they lie in different layouts in global memory; load from each in its branch"
+        return "they have different layouts in global memory; load from each in its branch"
     rings = {_ring(view) for view in views}
     if len(rings - {None}) > 1:
         if any(ring is not None and ring.role == "written" for ring in rings):

@@ -142,8 +142,8 @@ class Pipes:
         if both and self.machine.protocol == "a5" and isinstance(op, InitializeL2G2LPipeOp):
             raise refusal(
                 op,
-                "is a pipe of both directions by way of global memory, which hangs on a5: the vector cores wait there "
-                "for the flag of free slots instead of that of data (H8); open a pipe for each direction",
+                "is a pipe of both directions through global memory, which hangs on a5: there the vector cores wait "
+                "for the flag of free slots instead of the data flag (H8); open a pipe for each direction",
             )
         first = pipe_protocol.C2V if both else op.direction
         buffers: dict[int, Number] = {}
@@ -169,7 +169,7 @@ class Pipes:
     def _end(self, op: BoundPipeOp) -> tuple[_Pipe, Ring]:
         pipe = self.pipes.get(op.pipe_handle)
         if pipe is None:
-            raise refusal(op, "uses a pipe that cannot be followed to `flow`; open it in the kernel")
+            raise refusal(op, "uses a pipe that cannot be lowered to `flow`; open it in the kernel")
         direction = self._produced if op.IS_PRODUCER else pipe_protocol.BOTH ^ self._produced
         ring = pipe.plan.rings.get(direction)
         if ring is None:
@@ -307,7 +307,7 @@ class Pipes:
         emitter, extents = self.emitter, self.handles.extents(op.tile)
         address = pipe.buffers.get(ring.direction)
         if address is None:
-            raise refusal(op, "needs a buffer of the consumer to take tiles; name one where the pipe is opened")
+            raise refusal(op, "needs a consumer buffer to pop tiles; name one where the pipe is opened")
         here = View(SPACES[tile.location], tile.element_type, address, extents, tile_strides(tile))
         count, size, role = ring.depth, ring.slot_bytes, "read"
         if isinstance(pipe.maker, InitializeL2G2LPipeOp):
@@ -376,9 +376,9 @@ class Pipes:
         slots, tensor = pipe.slots, handle.type
         assert isinstance(tensor, TensorViewType)
         if not isinstance(slots, View):
-            raise refusal(op, "needs a tensor that says how a slot lies in global memory; give gm_slot_tensor")
+            raise refusal(op, "needs a tensor that describes a slot in global memory; set gm_slot_tensor")
         if slots.layout is not Layout.ND:
-            raise refusal(op, f"takes slots that lie in global memory as {slots.layout.value}; use nd")
+            raise refusal(op, f"uses slots with layout {slots.layout.value} in global memory; use nd")
         emitter = self.emitter
         index = self._numbered(
             ring,
@@ -449,7 +449,7 @@ class Pipes:
 def _size(op: Operation, element: Attribute) -> int:
     size = element_bytes(element)
     if size is None:
-        raise refusal(op, f"takes elements of type {element}, whose size is not known; use floats or integers")
+        raise refusal(op, f"uses elements of type {element}, whose size is unknown; use floats or integers")
     return size
 
 

@@ -123,8 +123,8 @@ class TileOperations:
             if len(into) != len(out_of):
                 raise refusal(
                     op,
-                    f"copies {' x '.join(map(str, out_of))} elements into {' x '.join(map(str, into))}; make them "
-                    "as many",
+                    f"copies {' x '.join(map(str, out_of))} elements into {' x '.join(map(str, into))}; make "
+                    "the numbers equal",
                 )
             common = tuple(map(min, into, out_of))
             target, source = replace(target, extents=common), replace(source, extents=common)
@@ -149,13 +149,13 @@ class TileOperations:
             return tensor
         ordered, rows, columns = in_order_of_matrix(tensor)
         shape = self.emitter.product(rows), self.emitter.product(columns)
-        extents, lying = known(shape), f"a tensor that lies as {tensor.layout.value}"
+        extents, lying = known(shape), f"a tensor with layout {tensor.layout.value}"
         valid = known(tile.extents)
         if extents is not None and valid is not None and extents != valid:
             raise refusal(
                 op,
-                f"takes {' x '.join(map(str, valid))} elements of a tile and {' x '.join(map(str, extents))} of "
-                f"{lying}; make them as many",
+                f"uses {' x '.join(map(str, valid))} elements of a tile and {' x '.join(map(str, extents))} of "
+                f"{lying}; make the numbers equal",
             )
         for number, other, what in zip(shape, tile.extents, ("rows", "columns"), strict=True):
             self.emitter.equal(number, other, f"the tile has as many valid {what} as {lying}")
@@ -172,7 +172,7 @@ class TileOperations:
             mode = RoundMode.TRUNC if to_integer else RoundMode.CAST_RINT
         if mode is RoundMode.ODD and (source, result) != (f32, f16):
             raise refusal(
-                op, f"rounds by ODD from {source} to {result}, which the chips do from f32 to f16 alone; use RINT"
+                op, f"rounds by ODD from {source} to {result}, which the chips support only from f32 to f16; use RINT"
             )
         if mode is not RoundMode.CAST_RINT or source == result:
             options["rounding"] = StringAttr(_ROUNDINGS[mode])
@@ -228,7 +228,7 @@ class TileOperations:
         row, element = replace(view, extents=(1, extents[-1])), view.element
         if not isinstance(element, AnyFloat):
             if element_bytes(element) != _FACTOR_BYTES:
-                raise refusal(op, f"takes factors of type {element}; use 64-bit integers or floats")
+                raise refusal(op, f"uses scales of type {element}; use 64-bit integers or floats")
             doubled = tuple(self.emitter.multiply(stride, 2) for stride in view.strides)
             row = replace(row, element=f32, strides=doubled)
         return row
@@ -366,7 +366,7 @@ class TileOperations:
         assert isinstance(pointer.type, PtrType)
         size = element_bytes(pointer.type.element_type)
         if size is None:
-            raise refusal(op, f"points to {pointer.type.element_type}, whose size is not known")
+            raise refusal(op, f"points to {pointer.type.element_type}, whose size is unknown")
         return self.emitter.add(self.handles.number(pointer), self.emitter.multiply(offset, size))
 
 

@@ -249,7 +249,7 @@ def test_other_widths_at_compile_time(csl: Csl, statements: str, values: str, sh
         ("var w = [2]u32{1, 2}; const p: [*]u32 = &w; @comptime_print(p[«2»]);", "index 2 is outside the array"),
         (
             "var w: u16 = 1; const p = @ptrcast(*u32, &w); @comptime_print(«p.*»);",
-            "this reaches bytes 0 to 3 of a variable that has 2",
+            "this accesses bytes 0 to 3 of a variable of 2 bytes",
         ),
     ],
 )
@@ -301,7 +301,7 @@ def test_a_32_bit_element_of_16_bit_words(csl: Csl, capsys: pytest.CaptureFixtur
 
 
 def test_map_past_an_array(csl: Csl, capsys: pytest.CaptureFixture[str]) -> None:
-    """A scalar access and @map that leave an array at run time go on in the memory beside it, with a warning each."""
+    """A scalar access and @map that leave an array at run time go on in the memory next to it, with a warning each."""
     text = """
     var a = [2]i32{1, 2};
     var b = [2]i32{3, 4};

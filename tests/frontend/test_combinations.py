@@ -277,12 +277,12 @@ def test_a_tensor_access_is_a_struct(csl: Csl) -> None:
         ),
         (
             "const a = @zeros([8]f32);\nconst f = @allocate_fifo(«a»);\ncomptime { const used = f; }",
-            "a FIFO changes its array; declare the array with 'var'",
+            "a FIFO writes to its array; declare the array with 'var'",
         ),
         (
             "var a: [8]f32;\ntask t() void { const f = «@allocate_fifo(a)»; }\n"
             "comptime { @bind_local_task(t, @get_local_task_id(9)); }",
-            "a FIFO is there for the whole program; make it a global",
+            "a FIFO exists for the whole program; make it a global",
         ),
     ],
 )

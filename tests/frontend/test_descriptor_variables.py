@@ -26,5 +26,5 @@ def test_a_descriptor_variable_may_be_filled_by_code_that_comes_later(csl: Csl) 
 
 def test_a_descriptor_variable_nothing_fills(csl: Csl) -> None:
     text = "var held: mem1d_dsd;\nvar out: [4]i16;\nfn main() void { @mov16(held, 1); }"
-    with pytest.raises(CslError, match="which descriptor this variable holds is not known"):
+    with pytest.raises(CslError, match="it is not known which DSD this variable holds"):
         csl.run(text, {"out": "i16"})

@@ -206,7 +206,7 @@ def test_refuses_at_compile_time(csl: Csl) -> None:
     for statement, message in [
         ("_ = «@get_symbol_value(i16, 1)»;", "@get_symbol_value is for run time only"),
         ("_ = «@get_tensor_ptr(1)»;", "@get_tensor_ptr is for run time only"),
-        ("_ = «@has_exported_tensors()»;", "@has_exported_tensors is called in functions"),
+        ("_ = «@has_exported_tensors()»;", "@has_exported_tensors may be called only in functions"),
     ]:
         csl.refuses(f"{PE}{EXPORTS}\ncomptime {{ {statement} }}", message, layout=LAYOUT)
     task = (
@@ -254,9 +254,9 @@ def test_pointers_to_integers_of_64_bits(csl: Csl, kind: str, dtype: str) -> Non
 @pytest.mark.parametrize(
     ("exported", "message"),
     [
-        ("fn(bool) void", r"the host passes no 'bool'; use an integer of 16 or 32 bits"),
-        ("fn(i16, u64) void", r"the host passes no 'u64'; use an integer of 16 or 32 bits"),
-        ("fn([2]i16) void", r"the host knows no '\[2\]i16'; use numbers"),
+        ("fn(bool) void", r"the host cannot pass a 'bool'; use an integer of 16 or 32 bits"),
+        ("fn(i16, u64) void", r"the host cannot pass a 'u64'; use an integer of 16 or 32 bits"),
+        ("fn([2]i16) void", r"the host cannot use a '\[2\]i16'; use numbers"),
     ],
 )
 def test_what_the_host_does_not_pass(csl: Csl, exported: str, message: str) -> None:

@@ -63,7 +63,7 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         (
             route(0, "WEST", "EAST"), SENDER, 0,
             r"the route of color 'c' at PE \(0, 0\) \(LAYOUT:7:7\) takes wavelets from west, not from ramp, where "
-            "these come from; let it take them from ramp",
+            "these come from; add ramp to its rx",
         ),
         (
             route(0, "RAMP", "EAST") + route(1, "EAST", "RAMP"), SENDER, 1,
@@ -91,7 +91,7 @@ def test_routes_that_lead_nowhere(csl: Csl, routes: str, pe: str, end: int, caus
     with pytest.raises(LoomError) as caught:
         launch(csl, routes, pe)
     assert re.search(
-        rf"sends where no route leads to a queue: its wavelets of color 'c' end at PE \({end}, 0\): "
+        rf"sends wavelets that reach no queue: its wavelets of color 'c' end at PE \({end}, 0\): "
         + cause.replace("LAYOUT", re.escape(str(csl.directory / "layout.csl"))),
         caught.value.message,
     ), str(caught.value)
@@ -107,7 +107,7 @@ def test_a_color_that_ends_at_its_sender(csl: Csl, routes: str, arch: str, capsy
     launch(csl, routes, twice, arch)
     (warning,) = capsys.readouterr().err.splitlines()
     assert re.search(
-        r"pe.csl:5:\d+: warning: mov32 in @main sends color 'c', which ends at PE \(0, 0\) itself; the wavelets are",
+        r"pe.csl:5:\d+: warning: mov32 in @main sends color 'c', whose route ends at PE \(0, 0\) itself; the wavelets",
         warning,
     )
 
@@ -327,7 +327,7 @@ def test_queues_that_operations_share_are_called_as_the_program_calls_them(csl: 
     fn main() void { @mov16(wire, all, .{ .async = true }); @mov16(wire, all, .{ .async = true }); }
     comptime { @initialize_queue(sent, .{ .color = @get_color(3) }); }
     """
-    with pytest.raises(LoomError, match="run at the same time on the same queue 'sent'; start the second from"):
+    with pytest.raises(LoomError, match="run at the same time on the same queue 'sent'; issue the second from"):
         csl.run(text, {}, arch="wse3")
 
 

@@ -102,7 +102,7 @@ REFUSED = [
     # DSD-094: what a fabin lacks
     ("fabin_dsd", "«.{ .input_queue = in_queue, .extent = 4, .stride = 2 }»", "a 'fabin_dsd' has no field '.stride'"),
     # DSD-100
-    ("fabin_dsd", "«.{ .input_queue = in_queue, .extent = 4, .priority = .{ .highest = true } }»", "'highest' is no '.priority'; it is one of low, medium, high"),
+    ("fabin_dsd", "«.{ .input_queue = in_queue, .extent = 4, .priority = .{ .highest = true } }»", "'highest' is not a '.priority'; it is one of low, medium, high"),
     # DSD-104
     ("fabout_dsd", "«.{ .output_queue = out_queue, .extent = 4, .control = 1 }»", "'.control' is 'true' or 'false', not of type 'comptime_int'"),
     ("fabout_dsd", "«.{ .output_queue = out_queue, .extent = 4, .control = flag }»", "'.control' must be known at compile time"),

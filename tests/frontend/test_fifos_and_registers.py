@@ -91,15 +91,15 @@ def test_actions(csl: Csl) -> None:
         ("wse2", ".{ .full_action = .{ .terminate = true } }", "no full_action on wse2"),
         ("wse3", ".{ .full_action = .{ .stop = true } }", "use one of test_or_suspend, terminate, suspend, fault"),
         ("wse3", ".{ .empty_action = .{ .suspend = true, .fault = true } }", "exactly one choice of '.empty_action'"),
-        ("wse2", ".{ .priority = .{ .low = true } }", "'.priority' of a FIFO is not known on wse2"),
-        ("wse3", ".{ .priority = .{ .some = true } }", "'some' is no '.priority'; it is one of low, medium, high"),
-        ("wse3", ".{ .simd_mode = .{ .simd_64 = true } }", "'.simd_mode' of a FIFO is not known on wse3"),
+        ("wse2", ".{ .priority = .{ .low = true } }", "'.priority' of a FIFO does not exist on wse2"),
+        ("wse3", ".{ .priority = .{ .some = true } }", "'some' is not a '.priority'; it is one of low, medium, high"),
+        ("wse3", ".{ .simd_mode = .{ .simd_64 = true } }", "'.simd_mode' of a FIFO does not exist on wse3"),
         ("wse3", ".{ .dest = @get_dsr(dsr_dest, 1) }", "'.dest', '.src' and '.xdsr' together, or none"),
         ("wse3", ".{ .dest = @get_dsr(dsr_src1, 1) }", "field '.dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-072)"),
         (
             "wse3",
             ".{ .dest = @get_dsr(dsr_dest, 1), .src = @get_dsr(dsr_src1, 2), .xdsr = @get_xdsr(0) }",
-            "both have one number (DSR-074)",
+            "both must have the same number (DSR-074)",
         ),
         ("wse3", ".{ .size = 3 }", "a FIFO's configuration has no field '.size'"),
     ],
@@ -163,7 +163,7 @@ def test_registers_of_a_fifo(csl: Csl, arch: str) -> None:
     other = run.replace("@get_dsr(dsr_fifo_dest, 4)", "@get_dsr(dsr_fifo_dest, 5)")
     load = "fn init() void { @load_to_dsr(@get_dsr(dsr_dest, 5), three); }"
     functions = {"init": "fn() void", "main": "fn() void"}
-    with pytest.raises(LoomError, match=r"dest register 5 of PE \(0, 0\) holds no FIFO"):
+    with pytest.raises(LoomError, match=r"dest register 5 of PE \(0, 0\) does not hold a FIFO"):
         csl.run(
             text + other + load, {"facts": "u16"}, launches=[("init", ()), ("main", ())], functions=functions, arch=arch
         )
@@ -421,7 +421,7 @@ REFUSED = [
     ("_ = @get_dsr(«xdsr», 0);", "not 'xdsr' (DSR-019)"),
     ("_ = @get_dsr(dsr_dest, «n»);", "the number of a register must be known at compile time"),
     ("_ = @get_dsr(dsr_dest, «-1»);", "no dest register -1; they are 0 to 15 (DSR-022)"),
-    ("_ = «@get_dsr(dsr_dest, src)»;", "only a register of a FIFO from another one (DSR-023)"),
+    ("_ = «@get_dsr(dsr_dest, src)»;", "only a FIFO register takes another DSR (DSR-023)"),
     ("_ = @get_dsr(dsr_fifo_dest, «@get_dsr(dsr_fifo_dest, 0)»);", "is a 'dsr_dest', not a 'dsr_fifo_dest' (DSR-025)"),
     ("_ = @get_dsr(dsr_fifo_src1, «@get_xdsr(0)»);", "a 'dsr_fifo_src1' is a 'dsr_src1', not a 'xdsr' (DSR-025)"),
     ("_ = @get_dsr(dsr_fifo_dest, «src»);", "a 'dsr_fifo_dest' is a 'dsr_dest', not a 'dsr_src1' (DSR-025)"),
@@ -437,9 +437,9 @@ REFUSED = [
     ("@load_to_dsr(dest, «ring»);", "load it with @load_to_dsr_xdsr (DSR-044)"),
     ("@load_to_dsr(dest, «queue»);", "name its registers in @allocate_fifo (DSR-071)"),
     ("@load_to_dsr_xdsr(dest, @get_xdsr(0), «chunk»);", "load it with @load_to_dsr"),
-    ("@load_to_dsr_xdsr(dest, «src», ring);", "this is an XDSR, made by @get_xdsr, not a value of type 'dsr_src1'"),
+    ("@load_to_dsr_xdsr(dest, «src», ring);", "this must be an XDSR, made by @get_xdsr, not a value of"),
     ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, «ring»);", "load it with @load_to_dsr_xdsr (DSR-044)"),
-    ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), «src», columns);", "given as a tuple of what @get_sr makes"),
+    ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), «src», columns);", "must be a tuple of @get_sr values"),
     ("«@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{}, columns)»;", "needs 1 stride registers, not 0; give that many"),
     ("@load_to_dsr(dest, chunk, «.{ .activate = 3 }»);", "need '.async = true'"),
     ("@set_fifo_read_length(«chunk», 3);", "of a FIFO known at compile time, not of a 'mem1d_dsd' (DSD-152)"),

@@ -69,7 +69,7 @@ def test_inline_loops_over_what_is_not_known(csl: Csl) -> None:
 
 
 def test_an_inline_block_is_a_missing_brace(csl: Csl) -> None:
-    csl.refuses("fn f() void {\n«inline» fn g() void {} }", "'inline' cannot stand inside a block")
+    csl.refuses("fn f() void {\n«inline» fn g() void {} }", "'inline' cannot be inside a block")
 
 
 def test_the_limit_of_inlined_iterations(csl: Csl) -> None:
@@ -167,7 +167,7 @@ def test_addresses_that_cannot_be(csl: Csl, sections: dict[str, int], message: s
 def test_a_section_that_nothing_is_in(csl: Csl) -> None:
     compiled = csl.pe(SECTIONS, link_sections={".tabel": 40960})
     assert compiled.warnings == [
-        f"{csl.directory}/layout.csl: warning: no variable that is used is in the link section '.tabel'"
+        f"{csl.directory}/layout.csl: warning: the link section '.tabel' contains no variable that is used"
     ]
 
 

@@ -203,7 +203,9 @@ def test_integers_become_wider_by_themselves(csl: Csl) -> None:
     }
     """
     (warning,) = csl.layout(layout, text).warnings
-    assert "pe.csl:7:22: warning: 'i8' becomes 'i32' by itself, as in SDK 2.10 but not in SDK 1.4; write" in warning
+    assert (
+        "pe.csl:7:22: warning: 'i8' is widened to 'i32' implicitly, as in SDK 2.10 but not in SDK 1.4; write" in warning
+    )
 
 
 @pytest.mark.parametrize(

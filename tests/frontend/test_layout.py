@@ -29,14 +29,14 @@ def layout(*lines: str, width: int = 2, height: int = 1) -> str:
 
 REFUSED = [
     ("layout { @set_rectangle(1, 1); «@set_rectangle(1, 1)»; }", "@set_rectangle is called twice"),
-    ("layout { «@set_rectangle(0, 1)»; }", "a rectangle of 0 x 1 PEs; it has at least one"),
+    ("layout { «@set_rectangle(0, 1)»; }", "a rectangle of 0 x 1 PEs; it needs at least one"),
     ("layout { @set_rectangle(«1.5», 1); }", "the width must be an integer, not 'comptime_float'"),
     ('layout { «@set_tile_code(0, 0, "pe.csl")»; }', "@set_tile_code comes before @set_rectangle"),
     ('layout { @set_rectangle(1, 1); «@set_tile_code(1, 0, "pe.csl")»; }', "PE (1, 0) is outside the rectangle"),
     ('layout { @set_rectangle(1, 1); «@set_tile_code(0, -1, "pe.csl")»; }', "PE (0, -1) is outside the rectangle"),
     ('layout { @set_rectangle(1, 1); @set_tile_code(0, 0, «"other.csl"»); }', "there is no file 'other.csl'"),
     ('layout { @set_rectangle(1, 1); @set_tile_code(0, 0, «7»); }', "the name of a file must be a string"),
-    ('layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", «.{ 1 }»); }', "params are given by a struct"),
+    ('layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", «.{ 1 }»); }', "params must be a struct"),
     ('layout { @set_rectangle(1, 1); @set_tile_code(«0.5», 0, "pe.csl"); }', "a coordinate is an integer"),
     (
         'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); «@set_tile_code(0, 0, "pe.csl")»; }',
@@ -50,14 +50,14 @@ REFUSED = [
     ("layout { «@set_rectangle(3, 2)»; }", "6 PEs are, PE (0, 0) the first, given no code"),
     (
         layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = .{}, .tx = .{ RAMP } } }»);"),
-        "the route leads nowhere: '.rx' names no direction",
+        "the route is incomplete: '.rx' names no direction",
     ),
     (
         layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = WEST } }»);"),
-        "the route leads nowhere: '.tx' names no direction",
+        "the route is incomplete: '.tx' names no direction",
     ),
     (layout("@set_color_config(0, 0, c, «.{}»);"), "the configuration of a color needs '.routes'"),
-    (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = 1, .tx = RAMP } }»);"), "a route is made of directions"),
+    (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = 1, .tx = RAMP } }»);"), "a route consists of"),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = RAMP, .to = RAMP } }»);"), "has no field '.to'"),
     (layout("@set_color_config(0, 0, «3», .{ .routes = .{} });"), "this must be a color, not 'comptime_int'"),
     (layout("«@set_color_config(2, 0, c, .{ .routes = .{} })»;"), "PE (2, 0) is outside the rectangle of 2 x 1 PEs"),
@@ -68,21 +68,21 @@ REFUSED = [
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .teardown = .{} }»);"), "'.teardown' of a color is not"),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .filter = .{} }»);"), "'.filter' of a color is not"),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = WEST, .color_swap_x = true } }»);"), "swap_x"),
-    (layout("«@set_local_color_config(c, .{ .routes = .{} })»;"), "belongs to a PE's program, not to the layout"),
-    (layout("«@bind_local_task(c, c)»;"), "@bind_local_task belongs to a PE's program, not to the layout"),
-    (layout("«@export_symbol(c)»;"), "@export_symbol belongs to a PE's program, not to the layout"),
+    (layout("«@set_local_color_config(c, .{ .routes = .{} })»;"), "belongs in a PE's program, not in the layout"),
+    (layout("«@bind_local_task(c, c)»;"), "@bind_local_task belongs in a PE's program, not in the layout"),
+    (layout("«@export_symbol(c)»;"), "@export_symbol belongs in a PE's program, not in the layout"),
     (layout('«@export_name("a", i16)»;'), "@export_name of a 'i16' needs a third argument"),
     (layout('@export_name("a", [*]i16, true); «@export_name("a", [*]i16, true)»;'), "'a' is exported twice"),
     (layout('@export_name("a", «comptime_int», true);'), "export a function, a number or a pointer"),
     (layout('@export_name("a", «[4]i16», true);'), "export a function, a number or a pointer"),
     (layout('@export_name("a", «struct { x: i16 }», true);'), "export a function, a number or a pointer"),
     (layout('@export_name("a", «enum { x }», true);'), "export a function, a number or a pointer"),
-    (layout('@export_name("f", «fn([2]i16) void»);'), "the host knows no '[2]i16'"),
+    (layout('@export_name("f", «fn([2]i16) void»);'), "the host cannot use a '[2]i16'"),
     (layout(f'@export_name("f", «fn({", ".join(["u16"] * 16)}) void»);'), "has at most 15"),
     (layout('@export_name(«7», i16, true);'), "the name of a symbol must be a string"),
     (layout('@export_name("a", «*anyopaque», true);'), "but a 'anyopaque' exists at compile time only"),
     ("layout { «@get_rectangle()»; }", "the rectangle is not set yet"),
-    ("«layout {}»", "the layout sets no rectangle"),
+    ("«layout {}»", "the layout does not set a rectangle"),
 ]  # fmt: skip
 
 
@@ -228,7 +228,7 @@ def test_params(csl: Csl, type: str, given: str, shown: str) -> None:
         ("u16", "1.5", "expected 'u16', found 'comptime_float'"),
         ("u16", "true", "expected 'u16', found 'bool'"),
         ("bool", "1", "expected 'bool', found 'comptime_int'"),
-        ("color", "99", "there is no color 99"),
+        ("color", "99", "color 99 of 'p' does not exist"),
         ("[2]u16", "1", "expected '[2]u16', found 'comptime_int'"),
         ("comptime_string", "5", "expected 'comptime_string', found 'comptime_int'"),
     ],
@@ -239,9 +239,11 @@ def test_params_of_wrong_types(csl: Csl, type: str, given: str, message: str) ->
 
 
 def test_unknown_and_missing_params(csl: Csl) -> None:
-    with pytest.raises(LoomError, match="--params names 'sise', which is no param of this file; its params are: size"):
+    with pytest.raises(
+        LoomError, match="--params names 'sise', which is not a param of this file; its params are: size"
+    ):
         csl.layout(layout(), EMPTY, params={"sise": "4"})
-    with pytest.raises(LoomError, match="--colors names 'rx', which is no param of this file"):
+    with pytest.raises(LoomError, match="--colors names 'rx', which is not a param of this file"):
         csl.layout(layout(), EMPTY, colors={"rx": 4})
     csl.refuses(EMPTY, "param 'p' has no value", layout=layout("_ = p;") + "«param p: u16»;")
 
@@ -250,7 +252,7 @@ def test_colors(csl: Csl) -> None:
     compiled = csl.layout(layout("@comptime_print(rx);") + "param rx: color;", EMPTY, colors={"rx": 4})
     assert csl.printed == ["4"] and compiled.colors == {"rx": 4}
     text = layout("_ = rx;") + "«param rx: color»;"
-    csl.refuses(EMPTY, "there is no color 77", layout=text, colors={"rx": 77})
+    csl.refuses(EMPTY, "color 77 of 'rx' does not exist", layout=text, colors={"rx": 77})
 
 
 def test_params_of_tiles(csl: Csl) -> None:
@@ -323,10 +325,10 @@ ROUTES = ".routes = .{ .rx = RAMP, .tx = NORTH }"
         (".pos1 = .{ .rx = .{ WEST, SOUTH } }", "takes the color from 2 ports; name exactly one"),
         (".pos1 = .{ .rx = .{} }", "takes the color from 0 ports; name exactly one"),
         (".pos1 = .{ .rx = NORTH }", "switch position 1: the route sends the color back to north"),
-        (".pos1 = .{ .tx = 3 }", "a route is made of directions"),
+        (".pos1 = .{ .tx = 3 }", "a route consists of directions"),
         (".pos1 = .{ .rx = WEST, .tx = EAST }", "changes where the color comes from and where it goes; on wse2"),
         (".pos1 = .{ .tx = .{ WEST, EAST } }", "sends the color to 2 ports; on wse2 a position names exactly one"),
-        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 2", "'.current_switch_pos' is 2, but there is no '.pos2'"),
+        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 2", "'.current_switch_pos' is 2, but there is not a '.pos2'"),
         (".pos1 = .{ .tx = WEST }, .current_switch_pos = 4", "'.current_switch_pos' is 0 to 3, not 4"),
         (".pos1 = .{ .tx = WEST }, .pop_mode = .{ .pop = true }", "there is no pop mode '.pop'; the modes are no_pop,"),
         (".pos1 = .{ .tx = WEST }, .ring_mode = 1", "field '.ring_mode' is 'true' or 'false'"),
@@ -343,9 +345,9 @@ def test_refuses_switches_of_what_has_none(csl: Csl) -> None:
     csl.refuses(EMPTY, "color @color_10 has id 10, for which wse3 has no switches", layout=text, arch="wse3")
     csl.layout(text.replace("«", "").replace("»", ""), EMPTY, "wse2")
     text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .tx = NORTH }}, {switches} }}»);")
-    csl.refuses(EMPTY, "switch position 0: the route leads from no port", layout=text)
+    csl.refuses(EMPTY, "switch position 0: the route has no port in 'from'", layout=text)
     text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .ring_mode = true }}, {switches} }}»);")
-    csl.refuses(EMPTY, "'.ring_mode' stands in '.routes', and there are '.switches' too", layout=text)
+    csl.refuses(EMPTY, "'.ring_mode' is in '.routes', although there are '.switches'", layout=text)
 
 
 @pytest.mark.parametrize(

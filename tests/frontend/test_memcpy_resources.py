@@ -54,8 +54,8 @@ def test_local_tasks(csl: Csl, arch: str, id: int) -> None:
     refuses(
         csl,
         LOCAL.replace("ID", str(id)),
-        f"local task id {id} belongs to <memcpy/memcpy>, which this program imports and which keeps the local task ids "
-        f"{kept}; choose another id",
+        f"local task id {id} belongs to <memcpy/memcpy>, which this program imports and which reserves the local task "
+        f"ids {kept}; choose another id",
         arch,
     )
 
@@ -87,7 +87,9 @@ comptime { @export_symbol(main); }
 
 def test_colors_in_the_layout(csl: Csl) -> None:
     route = f"«@set_color_config(0, 0, @get_color(21), .{ROUTES})»;"
-    message = "color 21 belongs to <memcpy/memcpy>, which this program imports and which keeps the colors 21, 22 and 23"
+    message = (
+        "color 21 belongs to <memcpy/memcpy>, which this program imports and which reserves the colors 21, 22 and 23"
+    )
     csl.refuses("", message, layout(route), files={"pe.csl": IMPORT}, memcpy=True)
     plain = layout(route).replace("«", "").replace("»", "")
     csl.layout(plain.replace(".memcpy_params = memcpy.get_params(0)", ""), "")

@@ -101,9 +101,9 @@ def test_a_file_where_the_compiler_was_started_is_a_warning(csl: Csl) -> None:
 def test_a_directory_of_the_environment_that_is_none(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CSL_IMPORT_PATH", "::nowhere:")
     assert csl.pe("").warnings == [
-        "nowhere: warning: CSL_IMPORT_PATH names this, which is not a directory; correct the variable"
+        "nowhere: warning: CSL_IMPORT_PATH contains this, which is not a directory; correct the variable"
     ]
-    with pytest.raises(LoomError, match="nowhere: error: is not a directory, so modules cannot be looked for in it"):
+    with pytest.raises(LoomError, match="nowhere: error: is not a directory and cannot be searched for modules"):
         csl.pe("", import_paths=("nowhere",))
 
 
@@ -124,7 +124,7 @@ def test_brackets_name_nothing_outside_of_the_search_path(csl: Csl, name: str) -
 
 @pytest.mark.parametrize("name", ["", "a\\x00b", "a\\nb.csl", ".", "start", "/dev/zero"])
 def test_names_that_cannot_be_files(csl: Csl, name: str) -> None:
-    message = "names no file" if "\\" in name or not name else "there is no file"
+    message = "is not a file name" if "\\" in name or not name else "there is no file"
     csl.refuses(f'const m = @import_module(«"{name}"»);', message)
 
 

@@ -120,7 +120,7 @@ def test_refused(csl: Csl) -> None:
         ),
         (
             ".extent = 4" + mode("simd_16"), "@mov16(o, 1)",
-            "'simd_16' is no '.simd_mode'; it is one of simd_32, simd_64, simd_32_or_64, simd_off, simd_max",
+            "'simd_16' is not a '.simd_mode'; it is one of simd_32, simd_64, simd_32_or_64, simd_off, simd_max",
         ),
     ):  # fmt: skip
         text = f"""const o = @get_dsd(fabout_dsd, .{{ {fields}, .fabric_color = @get_color(3), .output_queue =

@@ -347,7 +347,7 @@ def test_a_value_that_is_not_used(csl: Csl, statement: str, calls: list[int]) ->
     """
     assert csl.run(text, {"out": "i16"})["out"].tolist()[: len(calls)] == calls
     column = 28 if "while" in statement else 7
-    warning = "this value is not used; assign it to '_' to leave it out, or remove what computes it"
+    warning = "this value is not used; assign it to '_' to discard it, or remove the expression"
     assert csl.pe(
         text + "comptime { @bind_local_task(t, @get_local_task_id(9)); } task t() void { main(); }"
     ).warnings == [f"{csl.directory / 'pe.csl'}:8:{column}: warning: {warning}"]

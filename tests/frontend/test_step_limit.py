@@ -65,7 +65,7 @@ def test_a_tree_of_calls(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_deep_recursion(csl: Csl) -> None:
     marked = "fn f(n: u16) u16 { return «f(n)»; }\ncomptime { _ = f(1); }"
-    csl.refuses(marked, "calls are nested more than 200 deep; does 'f' call itself for ever? If not, allow more")
+    csl.refuses(marked, "calls are nested more than 200 deep; does 'f' call itself forever? If not, allow more")
     text = "fn f(n: u16) u16 { return if (n == 0) 0 else f(n - 1) + 1; }"
     assert csl.value("f(250)", text, comptime_func_depth_limit=300) == "250"
 

@@ -204,8 +204,8 @@ REFUSED = [
     ),
     ("«@bind_local_task(t)»;", "@bind_local_task takes 2 arguments, not 1"),
     ("@activate(«@get_color(3)»);", "@activate takes a 'local_task_id', not 'color'"),
-    ("@activate(«t»);", "task 't' is bound to no id"),
-    ("@block(«9»);", "this is an id of a task, a color or an input queue, not 'comptime_int'"),
+    ("@activate(«t»);", "task 't' is not bound to an id"),
+    ("@block(«9»);", "this must be a task id, a color or an input queue, not 'comptime_int'"),
     ("@initialize_queue(«@get_color(3)»);", "@initialize_queue takes an 'input_queue' or 'output_queue', not 'color'"),
     (
         "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(3) });"
@@ -247,17 +247,17 @@ def test_refuses_in_comptime_blocks(csl: Csl, statement: str, message: str) -> N
 
 
 AT_RUN_TIME = [
-    ("«@bind_local_task(t, @get_local_task_id(10))»;", "stands in a comptime block, not in code for run time"),
-    ("«@initialize_queue(@get_input_queue(1))»;", "stands in a comptime block, not in code for run time"),
-    ("«@set_local_color_config(@get_color(3), .{ .routes = .{} })»;", "stands in a comptime block"),
+    ("«@bind_local_task(t, @get_local_task_id(10))»;", "belongs in a comptime block, not in code for run time"),
+    ("«@initialize_queue(@get_input_queue(1))»;", "belongs in a comptime block, not in code for run time"),
+    ("«@set_local_color_config(@get_color(3), .{ .routes = .{} })»;", "belongs in a comptime block"),
     ("@activate(«@get_local_task_id(10)»);", "no task is bound to local task id 10; bind one with @bind_local_task"),
     ("@unblock(«@get_local_task_id(10)»);", "no task is bound to local task id 10"),
     ("_ = @get_input_queue(«id»);", "the number of a queue must be known at compile time"),
-    ("«@rpc(@get_data_task_id(@get_color(3)))»;", "stands in a comptime block"),
-    ("«@set_rectangle(1, 1)»;", "@set_rectangle belongs to the layout block"),
-    ("«@set_tile_code(0, 0)»;", "@set_tile_code belongs to the layout block"),
-    ('«@export_name("x", u16, true)»;', "@export_name belongs to the layout"),
-    ("@activate(«t»);", "task 't' is bound to no id"),
+    ("«@rpc(@get_data_task_id(@get_color(3)))»;", "belongs in a comptime block"),
+    ("«@set_rectangle(1, 1)»;", "@set_rectangle belongs in the layout block"),
+    ("«@set_tile_code(0, 0)»;", "@set_tile_code belongs in the layout block"),
+    ('«@export_name("x", u16, true)»;', "@export_name belongs in the layout"),
+    ("@activate(«t»);", "task 't' is not bound to an id"),
     ("@activate(«id»);", "@activate takes a 'local_task_id', not 'u16'"),
     ("«t()»;", "task 't' cannot be called; activate the id it is bound to"),
 ]
@@ -348,5 +348,5 @@ def test_control_and_other_tasks_share_a_table(csl: Csl) -> None:
 
 def test_reserved_ids(csl: Csl) -> None:
     text = "task t() void {}\ncomptime { «@bind_local_task(t, @get_local_task_id(29))»; }"
-    csl.refuses(text, "id 29, which wse2 keeps for the system")
-    csl.refuses(text.replace("29", "30"), "id 30, which wse3 keeps for the system", arch="wse3")
+    csl.refuses(text, "id 29, which wse2 reserves for the system")
+    csl.refuses(text.replace("29", "30"), "id 30, which wse3 reserves for the system", arch="wse3")

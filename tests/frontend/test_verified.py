@@ -35,7 +35,7 @@ FABOUT = ".extent = 2, .output_queue = @get_output_queue(2), .fabric_color = @ge
             "wse3",
             "const d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> numbers[500 * i] });\n"
             "fn f() void { @mov32(d, 3); }",
-            r"pe\.csl:6:22: error: stride 500 is out of range; it lies from -128 to 127",
+            r"pe\.csl:6:22: error: stride 500 is out of range; choose one from -128 to 127",
         ),
         (
             "wse3",
@@ -46,7 +46,7 @@ FABOUT = ".extent = 2, .output_queue = @get_output_queue(2), .fabric_color = @ge
             "wse2",
             "var buffer align(2) = @zeros([8]u16);\nconst fifo = @allocate_fifo(buffer, .{});\n"
             "fn f() void { @mov16(fifo, 3); }",
-            r"pe\.csl:6:14: error: FIFO @.* lies on buffer @buffer with alignment 2, but wse2 needs 4 bytes",
+            r"pe\.csl:6:14: error: FIFO @.* uses buffer @buffer with alignment 2, but wse2 needs 4 bytes",
         ),
         (
             "wse2",

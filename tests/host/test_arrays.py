@@ -51,12 +51,12 @@ def test_not_numbers(value: object) -> None:
 
 
 def test_floats_do_not_become_integers_in_silence() -> None:
-    with pytest.raises(LoomError, match="holds float64, the program int16"):
+    with pytest.raises(LoomError, match="holds float64, but the program takes int16"):
         convert([1.5], np.dtype("int16"), "x")
 
 
 def test_ragged() -> None:
-    with pytest.raises(LoomError, match="x is no array"):
+    with pytest.raises(LoomError, match="x is not an array"):
         convert([[1], [1, 2]], np.dtype("int16"), "x")  # pyright: ignore[reportArgumentType]
 
 

@@ -89,7 +89,7 @@ def test_a_file_and_its_text_are_the_same_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", [None, 3, "", b"wse.program"])
 def test_no_program(source: Any) -> None:
-    with pytest.raises(loomir.LoomError, match="is no program; give a file, IR text or an xDSL module"):
+    with pytest.raises(loomir.LoomError, match="is not a program; give a file, IR text or an xDSL module"):
         loomir.compile(source)
 
 

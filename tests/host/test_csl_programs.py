@@ -63,9 +63,9 @@ def test_read_only(layout: Path) -> None:
     ("options", "message"),
     [
         ({}, r"layout.csl:2:1: error: param 'width' has no value"),
-        ({"params": {"widht": 3}}, r"names 'widht', which is no param of this file; its params are: width, length"),
-        ({"params": {"width": "3"}}, r"param 'width' is given '3'; give a number or a truth value"),
-        ({"params": [3]}, r"\[3\] does not give params; give a mapping"),
+        ({"params": {"widht": 3}}, r"names 'widht', which is not a param of this file; its params are: width, length"),
+        ({"params": {"width": "3"}}, r"param 'width' is '3'; give a number, true or false"),
+        ({"params": [3]}, r"\[3\] is not a mapping; give params as a mapping"),
         ({"params": {"width": 3}, "defines": {"width": 3}}, r"are given as params, not as defines"),
         ({"params": {"width": 3}, "rectangle": (3, 2)}, r"a CSL layout sets its rectangle itself"),
         ({"params": {"width": 3}, "target": "wse9"}, r"unknown target 'wse9'"),

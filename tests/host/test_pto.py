@@ -79,7 +79,7 @@ def test_bits_of_another_type(tmp_path: Path) -> None:
     for kind in ("u2", "V2"):
         result = pto.run(path, arguments={"source": source.view(kind), "scale": 1.0})
         np.testing.assert_array_equal(result.arrays["result"], source + source)
-    with pytest.raises(LoomError, match="the bits of an array of float16 mean something else"):
+    with pytest.raises(LoomError, match="the bits of an array of float16 have another format"):
         pto.run(path, arguments={"source": np.ones(32, np.float16), "scale": 1.0})
 
 
@@ -102,23 +102,23 @@ def test_larger_arrays_are_left_alone_behind(double: Path) -> None:
     ("arguments", "message"),
     [
         ({"wrong": 1}, "the kernels take no argument 'wrong'; they take: source, result, scale"),
-        ({}, "argument 'scale' is a number that is not given; give it"),
+        ({}, "argument 'scale' is a number without a value; pass one"),
         ({"scale": np.ones(3)}, r"argument 'scale' is a number, not an array of shape \[3\]"),
-        ({"scale": "1"}, "argument 'scale' is a number, and '1' is none; give an int or a float"),
-        ({"scale": 1, "source": 4.0}, "argument 'source' is a pointer to f32; give an array"),
+        ({"scale": "1"}, "argument 'scale' is a number, and '1' is not; pass an int or a float"),
+        ({"scale": 1, "source": 4.0}, "argument 'source' is a pointer to f32; pass an array"),
         (
             {"scale": 1, "source": np.ones(32)},
             "argument 'source' points to f32, and an array of float64 has elements of another width; convert it",
         ),
         (
             {"scale": 1, "source": np.ones(32, np.int32)},
-            "argument 'source' points to f32, and the bits of an array of int32 mean something else; convert it",
+            "argument 'source' points to f32, and the bits of an array of int32 have another format; convert it",
         ),
-        ({"scale": 1, "source": np.ones(32, ">f4")}, "the bits of an array of >f4 mean something else"),
-        ({"scale": 1, "source": np.ones(32, [("a", "f4")])}, "the bits of an array of .* mean something else"),
+        ({"scale": 1, "source": np.ones(32, ">f4")}, "the bits of an array of >f4 have another format"),
+        ({"scale": 1, "source": np.ones(32, [("a", "f4")])}, "the bits of an array of .* have another format"),
         (
             {"scale": 1, "source": np.ones(31, np.float32)},
-            "argument 'source' has 124 bytes, but the kernels use 128; give a larger array",
+            "argument 'source' has 124 bytes, but the kernels use 128; pass a larger array",
         ),
     ],
 )
@@ -135,14 +135,14 @@ def test_size_that_the_text_does_not_say(tmp_path: Path) -> None:
         "%scale: f32", "%scale: f32, %n: index"
     ).replace("    : !pto.tensor_view<4x8xf32> -> !pto.partition_tensor_view<4x8xf32>\n  %whole",
               "    : !pto.tensor_view<?x8xf32> -> !pto.partition_tensor_view<4x8xf32>\n  %whole"))  # fmt: skip
-    with pytest.raises(LoomError, match="argument 'source' points to f32, and the text does not say to how many"):
+    with pytest.raises(LoomError, match="argument 'source' points to f32, and the program does not say to how many"):
         pto.run(path, arguments={"scale": 1, "n": 4})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"blocks": 0}, "a launch has at least one block, not 0"),
+        ({"blocks": 0}, "a launch needs at least one block, not 0"),
         ({"order": "last"}, "order is 'last'; use eager or prompt"),
         ({"lanes": 3}, "a block has 1 to 2 vector cores, not 3"),
     ],
@@ -160,7 +160,7 @@ def test_a_tile_outside_an_array_is_located(tmp_path: Path) -> None:
     )
     path.write_text(moved.replace("make_tensor_view %result,", "make_tensor_view %result2,"))
     out = np.zeros(32, np.float32)
-    message = r"far\.pto:\d+:\d+.* at byte 8 of 'result' ends 8 bytes behind it, where it has 128"
+    message = r"far\.pto:\d+:\d+.* at byte 8 of 'result' ends 8 bytes beyond the array, which has 128"
     with pytest.raises(LoomError, match=message):
         pto.run(path, arguments={"scale": 1, "result": out})
 
@@ -264,7 +264,7 @@ def test_an_entry_that_one_core_has_pushed(tmp_path: Path) -> None:
     (found,) = pto.run(_one_core_more(tmp_path, "")).findings
     assert (found.severity, found.code) == ("error", "unbalanced-pipe")
     assert (
-        "ends with 0 (lane 0) and 1 (lane 1) entries pushed and 0 popped (block 0): 1 is never taken" in found.message
+        "ends with 0 (lane 0) and 1 (lane 1) entries pushed and 0 popped (block 0): 1 is never popped" in found.message
     )
 
 
@@ -329,7 +329,7 @@ def test_what_runs_on_behind_an_array_does_not_reach_the_next() -> None:
         "b": np.eye(32, dtype=np.float32),
         "out": np.zeros((32, 32), np.float32),
     }
-    with pytest.raises(LoomError, match="at byte 4096 of 'out' ends 2048 bytes behind it, where it has 4096"):
+    with pytest.raises(LoomError, match="at byte 4096 of 'out' ends 2048 bytes beyond the array, which has 4096"):
         pto.run(EXAMPLES / "dynamic_shapes.pto", arguments=arguments)
 
 
@@ -496,7 +496,7 @@ def test_programs_given_as_text() -> None:
     assert pto.check(text) == []
     (finding,) = pto.check(text.replace("pto.tadd", "pto.tada"))
     assert (finding.code, finding.location) == ("rejected", "<text>:16:3")
-    with pytest.raises(LoomError, match="5 is no program; give a file, IR text or an xDSL module"):
+    with pytest.raises(LoomError, match="5 is not a program; give a file, IR text or an xDSL module"):
         pto.run(5)  # pyright: ignore[reportArgumentType]
 
 
@@ -514,7 +514,7 @@ def test_views_larger_than_memory(tmp_path: Path) -> None:
     huge = "%c4 = arith.constant 4 : index\n  %huge = arith.constant 1000000000000000 : index"
     text = DOUBLE.replace("TYPE", "f32").replace("%c4 = arith.constant 4 : index", huge)
     path.write_text(text.replace("strides = [%c8", "strides = [%huge"))
-    with pytest.raises(LoomError, match=r"argument 'source' has .* bytes by the text, for which there is no memory"):
+    with pytest.raises(LoomError, match=r"argument 'source' needs .* bytes, which cannot be allocated"):
         pto.run(path, arguments={"scale": 1})
 
 
@@ -522,8 +522,8 @@ def test_views_larger_than_memory(tmp_path: Path) -> None:
 def test_chips_that_do_not_exist(name: str) -> None:
     text = f"module attributes {{pto.target_arch = {name}}} {{\n{DOUBLE.replace('TYPE', 'f32')}}}\n"
     (finding,) = pto.check(text)
-    assert finding.message == f"pto.target_arch = {name} is no chip; use a2, a3, a2a3 or a5"
-    with pytest.raises(LoomError, match="is no chip; use a2, a3, a2a3 or a5"):
+    assert finding.message == f"pto.target_arch = {name} is not a chip; use a2, a3, a2a3 or a5"
+    with pytest.raises(LoomError, match="is not a chip; use a2, a3, a2a3 or a5"):
         pto.run(text, arguments={"scale": 1})
 
 
@@ -610,7 +610,7 @@ def test_shapes_that_do_not_fit_when_it_runs(tmp_path: Path, name: str) -> None:
     path.write_text(SHAPES.replace("OPERATION", name))
     pto.run(path, arguments={"n": 3, "m": 3})
     line = 1 + SHAPES.splitlines().index(next(line for line in SHAPES.splitlines() if "OPERATION" in line))
-    message = rf"shapes\.pto:{line}:3: error: the shapes of {name} do not belong together: 2 x 8 from 3 x 8; correct"
+    message = rf"shapes\.pto:{line}:3: error: the shapes of {name} do not match: 2 x 8 from 3 x 8; correct"
     with pytest.raises(LoomError, match=message):
         pto.run(path, arguments={"n": 3, "m": 2})
 
@@ -628,7 +628,7 @@ def test_padding_with_nothing(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace(end, end.replace("\n", " {padValue = #pto.pad_value<zero>}\n")))
     (printed,) = pto.run(path, arguments={"n": 3, "m": 4}).prints
     np.testing.assert_array_equal(printed.array, np.repeat([[1.0], [1.0], [1.0], [0.0]], 8, axis=1))
-    with pytest.raises(LoomError, match=r"the shapes of pto\.tfillpad do not belong together: 2 x 8 from 3 x 8"):
+    with pytest.raises(LoomError, match=r"the shapes of pto\.tfillpad do not match: 2 x 8 from 3 x 8"):
         pto.run(path, arguments={"n": 3, "m": 2})
 
 

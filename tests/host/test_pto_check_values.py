@@ -171,8 +171,8 @@ def test_what_is_told_is_what_happens(arch: Behavior, data: st.DataObject) -> No
         least = re.search(r"whenever %n is at least (\d+)", finding.message)
         if least is not None and finding.severity == "error":
             assert all(codes for (n, _), codes in wrong.items() if n >= int(least[1])), (finding, wrong)
-        if finding.message.endswith("this is so always"):
+        if finding.message.endswith("this happens in every run"):
             assert all(wrong.values()), (finding, wrong)
-        if finding.severity == "error" and "entries are taken out in" in finding.message:
+        if finding.severity == "error" and "entries are popped in" in finding.message:
             # As far as loops go round, and but for the numbers that the message names.
             assert wrong[5, 1], (finding, wrong)

@@ -354,11 +354,11 @@ def test_a_declared_tile_that_trips_bind(tmp_path: Path) -> None:
     assert (count.label, count.array.min()) == ("count", 1)
     assert not result.findings
     place = 1 + next(line for line, text in enumerate(path.read_text().splitlines()) if "tprint ins(%tile" in text)
-    message = rf"declared\.pto:{place}:5: .*a pipe has given %tile its place before it is used; on the way taken"
+    message = rf"declared\.pto:{place}:5: .*a pop binds %tile before it is used; on the path taken"
     with pytest.raises(LoomError, match=message):
         pto.run(path, arguments={"n": 0})
     path.write_text(path.read_text().replace("      pto.tpop(%tile, %pipe : !vec, !pto.pipe) {split = 0}\n", ""))
-    with pytest.raises(LoomError, match=r"'pto.tadds' op uses %tile that has no place here; let a pipe bind it before"):
+    with pytest.raises(LoomError, match=r"'pto.tadds' op uses %tile that has no address here; pop it from a pipe"):
         pto.run(path, arguments={"n": 3})
 
 

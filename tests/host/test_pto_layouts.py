@@ -108,7 +108,7 @@ def test_boxes_whose_number_is_known_at_run_time(tmp_path: Path, n: int) -> None
     matrix = held.reshape(2, 48, 16).transpose(1, 0, 2).reshape(48, 32)
     np.testing.assert_array_equal(result.arrays["result"][: 16 * n], matrix[: 16 * n])
     path.write_text(path.read_text().replace("arith.muli %n, %from_c16", "arith.addi %n, %from_c16"))
-    with pytest.raises(LoomError, match="the tile has as many valid rows as a tensor that lies as nz"):
+    with pytest.raises(LoomError, match="the tile has as many valid rows as a tensor with layout nz"):
         pto.run(path, arguments={"source": held, "n": n})
 
 

@@ -36,7 +36,7 @@ def test_no_compiled_program(wrong: Any) -> None:
 
 @pytest.mark.parametrize("limit", ["x", 1.5, [1]])
 def test_no_step_limit(program: loomir.Program, limit: Any) -> None:
-    with pytest.raises(loomir.LoomError, match="is no step limit; give a whole number of at least 1, or none"):
+    with pytest.raises(loomir.LoomError, match="is not a step limit; give a whole number of at least 1, or none"):
         loomir.Simulator(program, step_limit=limit)
 
 
@@ -77,5 +77,5 @@ def test_no_values_of_the_buffer(program: loomir.Program, value: Any) -> None:
 
 @pytest.mark.parametrize("option", [{"target": []}, {"target": 3}, {"defines": "k"}, {"defines": [1]}])
 def test_no_option_of_compile(option: Any) -> None:
-    with pytest.raises(loomir.LoomError, match=r"unknown target|does not define parameters"):
+    with pytest.raises(loomir.LoomError, match=r"unknown target|is not a mapping"):
         loomir.compile(DOUBLE, **option)

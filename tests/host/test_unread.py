@@ -158,6 +158,6 @@ def test_at_stop(layout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert warnings(capfd) == [
         "warning: at stop(): 2 wavelets of color 'from_host' are unread on 2 PEs; the first waits in input queue "
         "'host_iq' (id 6) of PE (0, 0): nothing reads it; receive as many wavelets as are sent",
-        "warning: at stop(): 2 wavelets of color 'to_host' are unread on 2 PEs; the first has come from PE (0, 0) to "
+        "warning: at stop(): 2 wavelets of color 'to_host' are unread on 2 PEs; the first was sent by PE (0, 0) to "
         "the host, which has not received it; receive as many wavelets as are sent",
     ]

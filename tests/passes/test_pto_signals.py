@@ -90,7 +90,7 @@ def test_a_signal_is_used_after_its_slot_is_freed() -> None:
 def test_pushes_and_pops_are_counted() -> None:
     (finding,) = hazards(program(pop() + FREE, PUSH * 2))
     assert finding.code == "unbalanced-pipe"
-    assert "1 entry is taken out in @cube, but 2 are put into the pipe of 'fifo'" in finding.message
+    assert "1 entry is popped in @cube, but 2 are pushed into the pipe of 'fifo'" in finding.message
     (finding,) = hazards(program(pop(), PUSH), "a5")
     assert (finding.code, finding.severity) == ("unbalanced-pipe", "error")
     # There a pop gives the slot back.
@@ -130,7 +130,7 @@ def test_what_follows_from_a_signal() -> None:
     again = "scf.if %s {\n" + pop("u") + FREE + "}\n"
     (finding,) = hazards(program(pop() + FREE + again, PUSH * 2))
     assert (finding.severity, finding.code) == ("warning", "undecided")
-    assert "depends on %signal, which is not known before the program runs" in finding.message
+    assert "depends on %signal, which is known only at run time" in finding.message
     assert hazards(program(pop() + FREE + again, PUSH + "scf.if %signal {\n" + PUSH + "}\n")) == []
 
 

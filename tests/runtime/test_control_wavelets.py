@@ -166,7 +166,7 @@ def test_an_id_without_task(block_units: int | None):
     with pytest.raises(
         LoomError,
         match=r"a control wavelet with id 44 arrives on color @c, input queue @west, at PE \(1, 0\), where no control "
-        r"task has that id; those there are: 43 \(@report\)",
+        r"task has that id; the control tasks are: 43 \(@report\)",
     ):
         engine.run()
 

@@ -129,7 +129,7 @@ def test_a_route_by_which_nobody_sends() -> None:
     """The route is there: what is missing is the send."""
     with pytest.raises(Deadlock) as caught:
         run_alone()
-    assert "no PE sends what would reach input queue @in of PE (1, 0); let one send there" in str(caught.value)
+    assert "no PE sends wavelets that reach input queue @in of PE (1, 0); let one send there" in str(caught.value)
     assert "no route leads" not in str(caught.value)
 
 
@@ -182,7 +182,7 @@ def test_a_circle_where_each_would_send_once_it_has_received(body: str, extra: s
     }  # fmt: skip
     error = exchange(body, bodies[extra])
     assert sorted(error.circle) == [(0, 0), (1, 0)]
-    assert "they wait for each other in a circle: PE (" in str(error)
+    assert "circular wait: PE (" in str(error)
 
 
 def test_two_that_send_first_and_never_receive_are_not_a_circular_wait() -> None:

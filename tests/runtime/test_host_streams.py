@@ -149,7 +149,7 @@ def test_missing_wavelets():
     engine = machine(program("wse2", DOUBLE))
     engine.send("in", 0, 0, 2, 1, words(2)[:1, :2])
     engine.run()
-    with pytest.raises(MissingWavelets, match=r"color @out from PE \(0, 0\); 2 have come, and 5 other PEs") as error:
+    with pytest.raises(MissingWavelets, match=r"color @out from PE \(0, 0\); 2 have arrived, and 5 other PEs") as error:
         engine.receive("out", 0, 0, WIDTH, HEIGHT, 3)
     assert (error.value.lacking == [[1, 1, 3], [3, 3, 3]]).all()
     assert (engine.received("out") == [[2, 2, 0], [0, 0, 0]]).all()
@@ -157,11 +157,13 @@ def test_missing_wavelets():
 
 def test_refused():
     engine = machine(program("wse2", DOUBLE))
-    with pytest.raises(LoomError, match=r"@more to PE \(1, 0\), which is not connected"):
+    with pytest.raises(LoomError, match=r"@more to PE \(1, 0\), which the color does not connect with the host"):
         engine.send("more", 0, 0, 2, 1, words(1)[:1, :2])
-    with pytest.raises(LoomError, match="@out is no stream from the host; the streams from the host are: @in, @more"):
+    with pytest.raises(
+        LoomError, match="@out is not a stream from the host; the streams from the host are: @in, @more"
+    ):
         engine.send("out", 0, 0, 1, 1, words(1)[:1, :1])
-    with pytest.raises(LoomError, match="@in is no stream to the host"):
+    with pytest.raises(LoomError, match="@in is not a stream to the host"):
         engine.receive("in", 0, 0, 1, 1, 1)
     with pytest.raises(LoomError, match="not inside the grid of 3 x 2"):
         engine.receive("out", 0, 0, 4, 1, 1)

@@ -268,7 +268,7 @@ def test_host_copies_through_pointers(width: int, height: int, block: int | None
                 made.read_region("next", 0, 0, width, height, 6), np.where(even, start + 1 + 1, start + 1)
             )
     assert made.exports["next"].shape == (-1,)
-    with pytest.raises(LoomError, match="'next' points to an array whose length is not known"):
+    with pytest.raises(LoomError, match="'next' points to an array of unknown length"):
         made.read_symbol("next")
     made.write_region("now", 0, 0, width, height, 2, np.array([[[8, 9]]], np.float32))
     now = made.read_symbol("now")

@@ -438,8 +438,8 @@ def test_mutual_wait_names_the_circle(block_units) -> None:
         run(units, grid=(2, 1), fabric=COLORS, block_units=block_units)
     text = str(caught.value)
     assert "2 waits remain" in text
-    assert "in a circle: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in text or (
-        "in a circle: PE (1, 0) -> PE (0, 0) -> PE (1, 0)" in text
+    assert "circular wait: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in text or (
+        "circular wait: PE (1, 0) -> PE (0, 0) -> PE (1, 0)" in text
     )
     assert "receive asynchronously" in text
 
@@ -473,12 +473,12 @@ def test_send_into_the_void(fabric: str, end: str) -> None:
     with pytest.raises(LoomError) as caught:
         run(units, grid=(2, 1), fabric=f"flow.color @east = 0\n {fabric}")
     text = str(caught.value)
-    assert "fmovs in @main on PE (0, 0) sends where no route leads to a queue" in text and end in text
+    assert "fmovs in @main on PE (0, 0) sends wavelets that reach no queue" in text and end in text
 
 
 def test_send_where_nobody_has_a_queue() -> None:
     units = "flow.queue output @out id 0 colors [@east on [0, :]]\n" + main(on_column(0, send(1)))
-    with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends where no route leads to a queue"):
+    with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends wavelets that reach no queue"):
         run(units, grid=(2, 1), fabric=COLORS)
 
 
@@ -559,7 +559,7 @@ def test_division_by_zero(name: str, grid: tuple[int, int]) -> None:
 @pytest.mark.parametrize("access", ["%v = flow.load @half[%i] : f16", "flow.store %f, @half[%i] : f16"])
 @pytest.mark.parametrize("sign", ["addi", "subi"])
 def test_index_outside_an_array(access: str, sign: str, block_units, capsys: pytest.CaptureFixture) -> None:
-    """It goes on in the memory beside the array, with one warning that names the index, the buffer and a PE."""
+    """It goes on in the memory next to the array, with one warning that names the index, the buffer and a PE."""
     made = machine(
         f"""flow.func @main(%n: i16) {{
           %x = flow.coordinate x : i16
@@ -577,7 +577,7 @@ def test_index_outside_an_array(access: str, sign: str, block_units, capsys: pyt
     made.run()
     line, *_ = capsys.readouterr().err.splitlines()
     assert f"warning: index {index} of dimension 0 is outside @half, which has 8 elements there, on PE {place}" in line
-    assert "in the memory beside it; check the loop bounds" in line
+    assert "to the memory next to it; check the loop bounds" in line
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_two_that_send_first_wait_for_each_other(target: str) -> None:
         assert line.startswith(f"  {place}: task @main: mov32 in @main")
         assert f"cannot send its 5 wavelets on output queue @out (id 2, color @{color})" in line
     assert "input queue @in at the other end is full and is not read" in report
-    assert "they wait for each other in a circle: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in report
+    assert "circular wait: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in report
 
 
 def chain(count: int, *, late: int, columns: int = 3, asynchronous: bool = True, data_task: bool = False) -> str:

@@ -240,7 +240,7 @@ def test_wavelets_that_never_pass_are_reported() -> None:
     engine = machine(3, 1, routes, units)
     with pytest.raises(Deadlock) as caught:
         engine.run()
-    expected = "2 wavelets of color @c wait at the router of PE (1, 0), coming from west: its switch is at position 0, "
+    expected = "2 wavelets of color @c wait at the router of PE (1, 0), from west: its switch is at position 0, "
     assert f"{expected}where it takes the color from ramp" in str(caught.value)
     assert "no route leads" not in str(caught.value)
 
@@ -251,8 +251,8 @@ def test_wavelets_that_nothing_reads_or_that_leave_the_grid() -> None:
     engine = machine(2, 1, routes, sender("[0, :]", send(0, 5) + send(1, ADVANCE, "control") + send(2, 7)))
     engine.run()
     assert [str(left) for left in engine.unread()] == [
-        "2 wavelets of color @c have left the grid to the north of PE (0, 0)",
-        "1 wavelet of color @c has come to PE (1, 0), which has no input queue for the color",
+        "2 wavelets of color @c left the grid to the north of PE (0, 0)",
+        "1 wavelet of color @c arrived at PE (1, 0), which has no input queue for the color",
     ]
 
 
@@ -283,7 +283,7 @@ def test_control_tasks_and_what_the_engine_ignores() -> None:
 def test_teardown_is_refused() -> None:
     routes = "flow.route @c on [0, :] from [ramp] to [ramp] switch [to []]"
     engine = machine(1, 1, routes, sender("[0, :]", send(0, encode([(3, True)], 31), "control")))
-    with pytest.raises(LoomError, match=r"tells the router of PE \(0, 0\) to tear the color down"):
+    with pytest.raises(LoomError, match=r"has a teardown command for the router of PE \(0, 0\)"):
         engine.run()
 
 
@@ -293,7 +293,7 @@ def test_a_circular_route_is_reported() -> None:
       flow.route @c on [1, 1] from [north] to [west]
       flow.route @c on [0, 1] from [east] to [north]"""
     engine = machine(2, 2, routes, sender("[0, 0]", send(0, ADVANCE, "control") + send(1, 3)))
-    with pytest.raises(LoomError, match="run in a circle"):
+    with pytest.raises(LoomError, match="loop through PE"):
         engine.run()
 
 

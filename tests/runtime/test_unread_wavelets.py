@@ -55,7 +55,7 @@ def test_a_receiver_without_queue() -> None:
     assert (left.color, left.place, left.wavelets, left.sender) == ("c", (2, 0), 3, (0, 0))
     assert (
         str(left)
-        == "3 wavelets of color @c have come from PE (0, 0) to PE (2, 0), which has no input queue for the color"
+        == "3 wavelets of color @c were sent by PE (0, 0) to PE (2, 0), which has no input queue for the color"
     )
 
 
@@ -73,11 +73,11 @@ def test_what_is_left_in_a_queue() -> None:
 
 
 def test_a_deadlock_names_them() -> None:
-    with pytest.raises(Deadlock, match=r"3 wavelets of color @c have come from PE \(0, 0\) to PE \(2, 0\)"):
+    with pytest.raises(Deadlock, match=r"3 wavelets of color @c were sent by PE \(0, 0\) to PE \(2, 0\)"):
         Machine(parse(program(receive(4)))).run()
 
 
 def test_what_nobody_reads_is_an_error() -> None:
     text = program("").replace("flow.queue input @in id 2 colors [@c on [:, :]]", "")
-    with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends where no route leads to a queue"):
+    with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends wavelets that reach no queue"):
         Machine(parse(text)).run()

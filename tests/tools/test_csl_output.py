@@ -176,7 +176,7 @@ def test_what_is_in_the_way_is_not_followed(run_opt: Run, write: Write, tmp_path
         victim.write_text("of somebody else")
     outcome = run_opt(write(PROGRAM), "-t", "csl", "-o", directory)
     what = {"pipe": "not a file", "directory": "not a file"}.get(kind, "a link")
-    one_error(outcome, f"{place}: error: is in the way: it is {what}; remove it, or name another output")
+    one_error(outcome, f"{place}: error: exists and is {what}; remove it, or name another output")
     assert victim.exists() == (kind == "link") and [path.name for path in directory.iterdir()] == ["left.csl"]
     if kind == "link":
         assert victim.read_text() == "of somebody else"

@@ -104,7 +104,7 @@ def test_import_path(run_loom: Run, calls: Calls, tmp_path: Path) -> None:
     assert run_loom("cslc", "layout.csl", *FABRIC, "--import-path", "lib", "--import-path=.").status == 0
     assert calls[0]["import_paths"] == (Path("lib"), Path("."))
     one_error(
-        run_loom("cslc", "layout.csl", "--import-path=gone"), "gone: error: is no directory; correct --import-path"
+        run_loom("cslc", "layout.csl", "--import-path=gone"), "gone: error: is not a directory; correct --import-path"
     )
 
 
@@ -178,7 +178,7 @@ def test_warnings_as_errors(run_loom: Run, calls: Calls, tmp_path: Path) -> None
     assert (outcome.status, outcome.out) == (1, "")
     assert outcome.err == (
         "layout.csl:1:1: warning: odd\n"
-        "error: the warning is an error by --warnings-as-errors; mend what it is about, or leave out the flag\n"
+        "error: the warning is an error by --warnings-as-errors; fix the cause, or leave out the flag\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["layout.csl"]
     assert run_loom("cslc", "layout.csl", *FABRIC, "--warnings-as-errors").status == 0
@@ -201,7 +201,7 @@ def test_help(run_loom: Run) -> None:
     [
         ((), "the following arguments are required: LAYOUT.csl"),
         (("missing.csl",), "missing.csl: error: does not exist; name the CSL file with the layout block"),
-        ((".",), ".: error: is no file; name the CSL file"),
+        ((".",), ".: error: is not a file; name the CSL file"),
         (("layout.csl", "--memcopy"), "unrecognized arguments: --memcopy; did you mean --memcpy?"),
         (("layout.csl", "--mem"), "unrecognized arguments: --mem"),
         (("layout.csl", "other.csl"), "unrecognized arguments: other.csl"),
@@ -211,14 +211,14 @@ def test_help(run_loom: Run) -> None:
         (("layout.csl", "--fabric-offsets=-4,1"), "'-4' is not a whole number"),
         (("layout.csl", "--params=M"), "argument --params: 'M' is not of the form NAME:VALUE"),
         (("layout.csl", "--params=M:4,"), "'' is not of the form NAME:VALUE"),
-        (("layout.csl", "--params=M:four"), "'four' of 'M' is no value; give a number, true or false"),
+        (("layout.csl", "--params=M:four"), "'four' of 'M' is not a value; give a number, true or false"),
         (("layout.csl", "--params=M:4,M:5"), "'M' is given twice, as 4 and as 5"),
         (("layout.csl", "--params=M:4", "--params=M:5"), "parameter 'M' is given twice, as 4 and as 5; give it once"),
-        (("layout.csl", "--colors=red:x"), "'x' of 'red' is no color; give its number"),
+        (("layout.csl", "--colors=red:x"), "'x' of 'red' is not a color id; give a number"),
         (("layout.csl", "--memcpy", "--channels=17"), "--channels=17 is out of range; give 1 to 16"),
         (("layout.csl", "--memcpy", "--channels=0"), "--channels=0 is out of range; give 1 to 16"),
-        (("layout.csl", "--channels=2"), "--channels belongs to memcpy; add --memcpy"),
-        (("layout.csl", "--width-east-buf=2"), "--width-east-buf belongs to memcpy; add --memcpy"),
+        (("layout.csl", "--channels=2"), "--channels needs --memcpy; add that flag"),
+        (("layout.csl", "--width-east-buf=2"), "--width-east-buf needs --memcpy; add that flag"),
         (("layout.csl", "--fabric-dims=9,4", "--fabric-offsets=4,1", "--memcpy"), "give at least --fabric-dims=10,4"),
         (("layout.csl", "-o"), "argument -o: expected one argument"),
         (("layout.csl", "--max-inlined-iterations=0"), "--max-inlined-iterations: '0' is not a number above 0"),
@@ -234,7 +234,7 @@ def test_help(run_loom: Run) -> None:
             ("layout.csl", "--link-section-start-address-bytes=.a:2", "--link-section-start-address-bytes=.a:4"),
             "link section '.a' is given twice, as 2 and as 4; give it once",
         ),
-        (("layout.csl", *FABRIC, "-o", "layout.csl"), "layout.csl: error: is in the way: it is no directory"),
+        (("layout.csl", *FABRIC, "-o", "layout.csl"), "layout.csl: error: exists and is not a directory"),
     ],
 )
 def test_mistakes(run_loom: Run, calls: Calls, arguments: Sequence[str], message: str, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ except ModuleNotFoundError as error:
 def test_names_that_are_not_provided(run_loom: Run, script: Script, code: str, err: str) -> None:
     outcome = run_loom("python", script(code))
     assert outcome.status == 1
-    assert outcome.err.splitlines() == [err, f"run.py:1: note: asked for here: {code}"]
+    assert outcome.err.splitlines() == [err, f"run.py:1: note: called from here: {code}"]
 
 
 def test_names_that_the_sdk_does_not_have(run_loom: Run) -> None:
@@ -158,7 +158,7 @@ def test_our_errors_are_one_message(run_loom: Run, script: Script, artifact: Pat
     assert outcome.err.splitlines() == [
         "error: the program exports no symbol 'missing'; it exports wide, real, narrow, half, fixed, double, forget, "
         "take, echo, wait, say, pointed",
-        "run.py:5: note: asked for here: return runner.get_id('missing')",
+        "run.py:5: note: called from here: return runner.get_id('missing')",
     ]
 
 
@@ -201,7 +201,7 @@ def test_stopped(run_loom: Run, script: Script, artifact: Path) -> None:
     [
         ([], "no script is named; usage: loom python"),
         (["missing.py"], "missing.py: error: does not exist; name a Python script"),
-        (["."], ".: error: is no file; name a Python script"),
+        (["."], ".: error: is not a file; name a Python script"),
         (["--name", "out"], "unrecognized argument --name; usage"),
         (["-c"], "-c needs an argument; usage"),
         (["-m"], "-m needs an argument; usage"),

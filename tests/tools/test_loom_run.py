@@ -236,7 +236,7 @@ def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> Non
     path = write(SCALE[: SCALE.index("wse.func @add")])
     one_error(run_loom("run", path), f"{path}:21:5: error: the text ends inside a region; a '}}' is missing")
     path = write("builtin.module {\n}\n")
-    one_error(run_loom("run", path), str(path), "holds no program")
+    one_error(run_loom("run", path), str(path), "contains no program")
     path = write("func.func @k() {\n  pto.section.vector {\n  }\n  return\n}\n")
     one_error(run_loom("run", path), f"{path}:2:3: error: ", "run it with `loom pto run`")
     path = write(SCALE + SCALE.replace("@scale", "@other"))
@@ -254,8 +254,8 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--nonsense"], "--nonsense; see loom run --help"),
         (["--lauch", "main"], "did you mean --launch?"),
         (["--arch", "wse9"], "unknown target 'wse9'; choose one of wse2, wse3"),
-        (["--rectangle", "3"], "'3' is no rectangle"),
-        (["--rectangle", "0x1"], "'0x1' is no rectangle"),
+        (["--rectangle", "3"], "'3' is not a rectangle"),
+        (["--rectangle", "0x1"], "'0x1' is not a rectangle"),
         (["--rectangle", "763x1"], "the rectangle is 763 x 1 PEs, but wse3 has 762 x 1172"),
         (["--rectangle", "99999x99999"], "the rectangle is 99999 x 99999 PEs"),
         (["--step-limit", "0"], "'0' is not a number above 0"),
@@ -279,12 +279,12 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--get", "nonsense={arrays}/y.npy"], "no buffer 'nonsense'"),
         (["--set", "x={arrays}/none.npy"], "none.npy: error: cannot be read: No such file"),
         (["--set", "x={arrays}"], "cannot be read: Is a directory"),
-        (["--set", "x={arrays}/text.npy"], "text.npy: error: is no .npy file"),
+        (["--set", "x={arrays}/text.npy"], "text.npy: error: is not a .npy file"),
         (["--set", "x={arrays}/short.npy"], "short.npy: error: has a header of 96 bytes of elements, but 89 follow"),
         (["--set", "x={arrays}/objects.npy"], "objects.npy: error: holds elements of type object; write an array"),
         (["--set", "x={arrays}/wide.npy"], "wide.npy: error: the array for 'x' has shape [5], needs [2, 3, 4]"),
         (["--set", "x={arrays}/complex.npy"], "complex.npy: error: the array for 'x' holds complex"),
-        (["--param", "factor={arrays}/wide.npy"], "parameter 'factor' is given shape [5], needs one value or [2, 3]"),
+        (["--param", "factor={arrays}/wide.npy"], "parameter 'factor' has shape [5]; give one value or [2, 3]"),
         (["--get", "y={arrays}/none/y.npy"], "y.npy: error: cannot be written: No such file"),
         (["--get", "y={arrays}"], "cannot be written: it is a directory"),
         (["--get", "y={arrays}/out.npy", "--stats", "{arrays}/out.npy"], "out.npy: error: is named for two outputs"),
@@ -437,7 +437,7 @@ def test_csl(run_loom: Run, tmp_path: Path) -> None:
     [
         (["--param", "width=wide"], "param 'width' is 'wide', which is not a number"),
         (["--param", "width=3", "--rectangle", "3x2"], "a CSL layout sets its rectangle itself"),
-        (["--param", "width=3", "--param", "depth=2"], "names 'depth', which is no param of this file"),
+        (["--param", "width=3", "--param", "depth=2"], "names 'depth', which is not a param of this file"),
         (["--param", "width=3", "--launch", "forget"], "launch of 'forget' never completes: 4 PEs"),
         (["--param", "width=3", "--launch", "sub"], "exports no function 'sub'; it exports the functions add, forget"),
         (["--param", "width=3", "--get", "v=v.npy"], "exports no buffer 'v'; it exports the buffers ids, values"),

@@ -61,10 +61,10 @@ def test_interpreter_line(run_loom: Run, program: Program) -> None:
     [
         ([], "no script is named; give one, or --suite DIR"),
         (["missing.sh"], "missing.sh: error: does not exist; name a shell script"),
-        (["--arch", "wse2"], "--arch belongs to --suite"),
+        (["--arch", "wse2"], "--arch needs --suite"),
         (["--suite", "missing"], "missing: error: does not exist; give a directory with commands_*.sh below it"),
         (["--suite", ".", "--arch", "wse9"], "invalid choice: 'wse9'"),
-        (["--suite", "."], ".: error: holds no commands_*.sh; give a directory of programs"),
+        (["--suite", "."], ".: error: contains no commands_*.sh; give a directory of programs"),
         (["--suite", ".", "-j", "0"], "'0' is not a number above 0"),
         (["--suite", ".", "--time-limit", "x"], "'x' is not a number of seconds above 0"),
         (["--suit", "."], "unrecognized arguments: --suit; did you mean --suite?"),
@@ -104,7 +104,7 @@ def test_suite(run_loom: Run, program: Program, tmp_path: Path) -> None:
     errors = {program: entry["error"] for (program, _), entry in found.items() if not entry["passed"]}
     assert errors["a/bad"].startswith("AssertionError")
     assert errors["b/wrong"] == "nowhere: error: does not exist; give the output directory of loom cslc"
-    assert errors["b/quiet"] == "ends with status 5"
+    assert errors["b/quiet"] == "exits with status 5"
     assert "2 of 5 pass" in outcome.out
     for line in outcome.out.splitlines()[1:-1]:
         assert ("pass" in line) == ("a/good" in line)

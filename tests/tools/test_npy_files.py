@@ -49,7 +49,7 @@ WRONG = [
     (npy(header())[:8], "cannot be read as a .npy file"),
     (npy(header(), version=(9, 9)), "cannot be read as a .npy file"),
     (b"\x93NUMPY", "cannot be read as a .npy file"),
-    (b"", "is no .npy file"),
+    (b"", "is not a .npy file"),
 ]  # fmt: skip
 
 

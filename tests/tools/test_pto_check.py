@@ -71,7 +71,7 @@ def test_an_error_is_status_1(run_loom: Run, pto: Write) -> None:
     outcome = run_loom("pto", "check", path)
     assert outcome.status == 1
     first, last = outcome.out.splitlines()
-    assert first.startswith(f"{path}:13:5: error: 1 entry is taken out in @vec, but 2 are put into the pipe of 'fifo'")
+    assert first.startswith(f"{path}:13:5: error: 1 entry is popped in @vec, but 2 are pushed into the pipe of 'fifo'")
     assert first.endswith("make both agree [unbalanced-pipe]")
     assert last == f"{path}: 1 error"
 

@@ -87,7 +87,7 @@ def test_files_that_are_not_csl_are_not_quoted(run_loom: Run, program: Path, nam
         Path("layout.csl").write_text(Path("layout.csl").read_text().replace("pe.csl", name))
     outcome = run_loom("cslc", name if way == "layout" else "layout.csl")
     assert outcome.status == 1
-    assert outcome.err == f"{foreign}: error: is not a CSL file, of which declarations are expected; check the path\n"
+    assert outcome.err == f"{foreign}: error: is not a CSL file, which consists of declarations; check the path\n"
 
 
 def test_mistakes_in_csl_are_quoted(run_loom: Run, program: Path) -> None:

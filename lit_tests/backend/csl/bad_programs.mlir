@@ -80,7 +80,7 @@ wse.program @p target "wse3" rectangle 2 x 1 {
 
 // -----
 
-// CHECK: bad_programs.mlir:[[# @LINE + 11]]:7: error: the counter @done of the command stream is written in another way than by adding 1, which CSL cannot say; add 1 to let the host go on
+// CHECK: bad_programs.mlir:[[# @LINE + 11]]:7: error: the counter @done of the command stream is changed other than by adding 1, which CSL cannot express; add 1 to let the host go on
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @done : memref<i16>
@@ -99,7 +99,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// CHECK: bad_programs.mlir:[[# @LINE + 5]]:5: error: @pair is an array that holds addresses, which CSL can only say where each element is used by itself; hold them in variables of their own
+// CHECK: bad_programs.mlir:[[# @LINE + 5]]:5: error: @pair is an array of addresses, which CSL can express only where each element is used by itself; hold them in variables of their own
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @y : memref<4xf32>

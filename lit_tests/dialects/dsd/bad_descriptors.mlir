@@ -21,12 +21,12 @@
 %d = dsd.tensor_access %A affine_map<(i, j, k, l, m) -> (i + j + k + l + m)> extents [1, 1, 1, 1, 1] : memref<8xf32> -> !dsd.mem4d<f32>
 // -----
 // DSD-021
-// CHECK: error: extent -1 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent -1 is out of range; choose one from 0 to 65535{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.tensor_access %A affine_map<(i) -> (i)> extents [-1] : memref<8xf32> -> !dsd.mem1d<f32>
 // -----
 // DSD-032
-// CHECK: error: extent 65536 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent 65536 is out of range; choose one from 0 to 65535{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.tensor_access %A affine_map<(i) -> (i)> extents [65536] : memref<8xf32> -> !dsd.mem1d<f32>
 // -----
@@ -61,37 +61,37 @@
 %d = "dsd.mem1d"(%A, %n) <{offset = 1 : i64, extent = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (memref<8xf32>, i16) -> !dsd.mem1d<f32>
 // -----
 // DSD-008
-// CHECK: error: extent 65536 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent 65536 is out of range; choose one from 0 to 65535{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem1d %A extent 65536 : memref<8xf32>
 // -----
 // DSD-009
-// CHECK: error: stride 128 is out of range; it lies from -128 to 127{{$}}
+// CHECK: error: stride 128 is out of range; choose one from -128 to 127{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem1d %A stride 128 extent 4 : memref<8xf32>
 // -----
 // DSD-009
-// CHECK: error: stride -129 is out of range; it lies from -128 to 127{{$}}
+// CHECK: error: stride -129 is out of range; choose one from -128 to 127{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem1d %A stride -129 extent 4 : memref<8xf32>
 // -----
 // DSD-011
-// CHECK: error: offset 32768 is out of range; it lies from -32768 to 32767{{$}}
+// CHECK: error: offset 32768 is out of range; choose one from -32768 to 32767{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem1d %A at 32768 extent 4 : memref<8xf32>
 // -----
 // DSD-048
-// CHECK: error: offset -32769 is out of range; it lies from -32768 to 32767{{$}}
+// CHECK: error: offset -32769 is out of range; choose one from -32768 to 32767{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem4d %A at -32769 extents [4] : memref<8xf32>
 // -----
 // DSD-050
-// CHECK: error: stride 32768 is out of range; it lies from -32768 to 32767{{$}}
+// CHECK: error: stride 32768 is out of range; choose one from -32768 to 32767{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem4d %A strides [1, 32768] extents [4, 4] : memref<8xf32>
 // -----
 // DSD-052
-// CHECK: error: extent -4 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent -4 is out of range; choose one from 0 to 65535{{$}}
 %A = "test.op"() : () -> memref<8xf32>
 %d = dsd.mem4d %A extents [4, -4] : memref<8xf32>
 // -----
@@ -110,7 +110,7 @@
 %d = dsd.mem4d %A extents [1, 1, 1, 1, 1] : memref<8xf32>
 // -----
 // DSD-085, DSD-089
-// CHECK: error: wraparound 15 lies beyond the 10 elements of memref<10xf16>; choose a smaller one{{$}}
+// CHECK: error: wraparound 15 is larger than the 10 elements of memref<10xf16>; choose a smaller one{{$}}
 %A = "test.op"() : () -> memref<10xf16>
 %d = dsd.circbuf %A extent 20 wraparound 15 : memref<10xf16>
 // -----
@@ -124,12 +124,12 @@
 %d = dsd.circbuf %A extent 20 : memref<?xf16>
 // -----
 // AMB-30
-// CHECK: error: wraparound 0 is out of range; it lies from 1 to 65535{{$}}
+// CHECK: error: wraparound 0 is out of range; choose one from 1 to 65535{{$}}
 %A = "test.op"() : () -> memref<10xf16>
 %d = dsd.circbuf %A extent 20 wraparound 0 : memref<10xf16>
 // -----
 // DSD-079
-// CHECK: error: extent -1 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent -1 is out of range; choose one from 0 to 65535{{$}}
 %A = "test.op"() : () -> memref<10xf16>
 %d = dsd.circbuf %A extent -1 : memref<10xf16>
 // -----
@@ -138,7 +138,7 @@
 %i = dsd.fabin extent 4 : !dsd.fabin<f32>
 // -----
 // DSD-008
-// CHECK: error: extent 65536 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: extent 65536 is out of range; choose one from 0 to 65535{{$}}
 %i = dsd.fabin @q extent 65536 : !dsd.fabin<f32>
 // -----
 // DSD-110
@@ -168,7 +168,7 @@
 %e = dsd.increment_offset %d, 4 : !dsd.fabin<f32>
 // -----
 // DSD-166
-// CHECK: error: offset 40000 is out of range; it lies from -32768 to 32767{{$}}
+// CHECK: error: offset 40000 is out of range; choose one from -32768 to 32767{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %e = dsd.increment_offset %d, 40000 : !dsd.mem1d<f32>
 // -----
@@ -183,7 +183,7 @@
 %e = dsd.set_length %d, 4 : !dsd.fifo<f32>
 // -----
 // DSD-174
-// CHECK: error: length -1 is out of range; it lies from 0 to 65535{{$}}
+// CHECK: error: length -1 is out of range; choose one from 0 to 65535{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %e = dsd.set_length %d, -1 : !dsd.mem1d<f32>
 // -----
@@ -193,7 +193,7 @@
 %e = dsd.set_stride %d, 4 : !dsd.mem4d<f32>
 // -----
 // DSD-178
-// CHECK: error: stride 128 is out of range; it lies from -128 to 127{{$}}
+// CHECK: error: stride 128 is out of range; choose one from -128 to 127{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %e = dsd.set_stride %d, 128 : !dsd.mem1d<f32>
 // -----

@@ -2,7 +2,7 @@
 // Rules of descriptors and operations that depend on the program's symbols or on the target.
 
 // DSD-213
-// CHECK: error: output queue @out stands where an input queue is needed; name an input queue{{$}}
+// CHECK: error: output queue @out is used where an input queue is needed; name an input queue{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @e on [:, :] {
@@ -15,7 +15,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 }
 // -----
 // DSD-213
-// CHECK: error: input queue @in stands where an output queue is needed; name an output queue{{$}}
+// CHECK: error: input queue @in is used where an output queue is needed; name an output queue{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @e on [:, :] {

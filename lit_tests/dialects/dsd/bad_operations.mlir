@@ -90,12 +90,12 @@ dsd.fmovs %d, %o : !dsd.mem1d<f32>, !dsd.fabout<f32>
 dsd.fadds %d, %f, %f : !dsd.mem1d<f32>, !dsd.fifo<f32>, !dsd.fifo<f32>
 // -----
 // DSD-125
-// CHECK: error: the first source of fadds is a FIFO; exchange the sources or copy it first{{$}}
+// CHECK: error: the first source of fadds is a FIFO; swap the sources or copy the FIFO first{{$}}
 %f, %d = "test.op"() : () -> (!dsd.fifo<f32>, !dsd.mem1d<f32>)
 dsd.fadds %d, %f, %d : !dsd.mem1d<f32>, !dsd.fifo<f32>, !dsd.mem1d<f32>
 // -----
 // DSD-183
-// CHECK: error: fmovs is async but moves no wavelets; only operations on the fabric can be{{$}}
+// CHECK: error: fmovs is async but moves no wavelets; only operations with a fabric operand can be{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 dsd.fmovs %d, %d async : !dsd.mem1d<f32>, !dsd.mem1d<f32>
 // -----

@@ -30,7 +30,7 @@
 %o, %d = "test.op"() : () -> (!dsd.fabout<f32>, !dsd.mem1d<f32>)
 dsd.fmovs %o, %d async(ut = 1, ut = 2) : !dsd.fabout<f32>, !dsd.mem1d<f32>
 // -----
-// CHECK: 'speed' is no setting of an asynchronous operation; use activate, unblock, on_control, ut or priority{{$}}
+// CHECK: 'speed' is not a setting of an asynchronous operation; use activate, unblock, on_control, ut or priority{{$}}
 %o, %d = "test.op"() : () -> (!dsd.fabout<f32>, !dsd.mem1d<f32>)
 dsd.fmovs %o, %d async(speed = 1) : !dsd.fabout<f32>, !dsd.mem1d<f32>
 // -----

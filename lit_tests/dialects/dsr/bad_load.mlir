@@ -2,7 +2,7 @@
 // Registers and loads that break a rule, each with its error.
 
 // DSR-003
-// CHECK: error: dsr.get_dsr names no register that anything could have loaded; give its number{{$}}
+// CHECK: error: dsr.get_dsr has no register number, so nothing can have loaded the register; give its number{{$}}
 %r = dsr.get_dsr : !dsr.src0<f32>
 // -----
 // CHECK: error: the register holds elements of f16, the descriptor has f32; use that element type{{$}}
@@ -10,27 +10,27 @@
 %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f16>
 // -----
 // DSR-040
-// CHECK: error: a fabin is a source and does not go into a dest; load it into a src0 or src1{{$}}
+// CHECK: error: a fabin is a source and cannot be loaded into a dest; load it into a src0 or src1{{$}}
 %i = "test.op"() : () -> !dsd.fabin<f32>
 %r = dsr.load %i : !dsd.fabin<f32> -> !dsr.dest<f32>
 // -----
 // DSR-041
-// CHECK: error: a fabout is a destination and does not go into a src0; load it into a dest{{$}}
+// CHECK: error: a fabout is a destination and cannot be loaded into a src0; load it into a dest{{$}}
 %o = "test.op"() : () -> !dsd.fabout<f32>
 %r = dsr.load %o : !dsd.fabout<f32> -> !dsr.src0<f32>
 // -----
 // DSR-042
-// CHECK: error: a fabout is a destination and does not go into a src1; load it into a dest{{$}}
+// CHECK: error: a fabout is a destination and cannot be loaded into a src1; load it into a dest{{$}}
 %o = "test.op"() : () -> !dsd.fabout<f32>
 %r = dsr.load %o : !dsd.fabout<f32> -> !dsr.src1<f32>
 // -----
 // DSR-005, DSR-043
-// CHECK: error: a mem4d does not fit a register alone; give dsr.load an xdsr and stride registers for it{{$}}
+// CHECK: error: a mem4d needs more than a descriptor register; give dsr.load an xdsr and stride registers{{$}}
 %q = "test.op"() : () -> !dsd.mem4d<f32>
 %r = dsr.load %q : !dsd.mem4d<f32> -> !dsr.src0<f32>
 // -----
 // DSR-005, DSR-044
-// CHECK: error: a circbuf does not fit a register alone; give dsr.load an xdsr for it{{$}}
+// CHECK: error: a circbuf needs more than a descriptor register; give dsr.load an xdsr{{$}}
 %c = "test.op"() : () -> !dsd.circbuf<f32>
 %r = dsr.load %c : !dsd.circbuf<f32> -> !dsr.src0<f32>
 // -----
@@ -93,7 +93,7 @@
 %r = dsr.load %i save_address : !dsd.fabin<f32> -> !dsr.src0<f32>
 // -----
 // AMB-33
-// CHECK: error: save_address and single_step do not go together; keep one of them{{$}}
+// CHECK: error: save_address and single_step cannot be combined; keep one of them{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %r = dsr.load %d save_address single_step : !dsd.mem1d<f32> -> !dsr.src0<f32>
 // -----

@@ -44,7 +44,7 @@ dsr.fmacs %p, %r, %s, %c : memref<f32>, !dsr.src0<f32>, !dsr.src1<f32>, f32
 dsr.fmovs %r, %s : !dsr.dest<f32>, !dsr.src0<f32>
 // -----
 // DSD-183
-// CHECK: error: fmovs is async but moves no wavelets; only operations on the fabric can be{{$}}
+// CHECK: error: fmovs is async but moves no wavelets; only operations with a fabric operand can be{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<f32>
 %r = dsr.load %d : !dsd.mem1d<f32> -> !dsr.dest<f32>
 %s = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>

@@ -123,7 +123,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: local task @t has id 30, which wse3 keeps for the system; choose another{{$}}
+// CHECK: error: local task @t has id 30, which wse3 reserves for the system; choose another{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.task local @t id 30 {
@@ -151,7 +151,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.return does not return what its function or task promises (f32); make both agree{{$}}
+// CHECK: error: flow.return does not return what its function or task declares (f32); make both agree{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @f -> (f32) {
@@ -159,7 +159,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.return does not return what its function or task promises (nothing); make both agree{{$}}
+// CHECK: error: flow.return does not return what its function or task declares (nothing); make both agree{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.task local @t id 9 {
@@ -210,7 +210,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.coordinate gives a whole number, not f32; use i16, i32, i64 or index{{$}}
+// CHECK: error: flow.coordinate has a whole number as its result, not f32; use i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main {
@@ -318,7 +318,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: 'fmovz' is no operation of the DSD table; correct the name{{$}}
+// CHECK: error: 'fmovz' is not an operation of the DSD table; correct the name{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xf32>
@@ -434,7 +434,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: 'urgent' is no priority; use low, medium, high{{$}}
+// CHECK: error: 'urgent' is not a priority; use low, medium, high{{$}}
 "builtin.module"() ({
   "flow.fabric"() <{sym_name = "p", target = "wse3", width = 1 : i64, height = 1 : i64}> ({
     "flow.color"() <{sym_name = "c", color = 3 : i64}> : () -> ()

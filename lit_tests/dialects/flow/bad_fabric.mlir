@@ -34,7 +34,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 4
 }
 // -----
-// CHECK: error: the route leads to no port; name at least one{{$}}
+// CHECK: error: the route has no port in 'to'; name at least one{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.route @c on [:, :] from [ramp] to []
@@ -52,7 +52,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   flow.route @c on [:, :] from [west] to [ramp, west]
 }
 // -----
-// CHECK: error: 'up' is no router port; the ports are ramp, north, east, south, west{{$}}
+// CHECK: error: 'up' is not a router port; the ports are ramp, north, east, south, west{{$}}
 "builtin.module"() ({
   "flow.fabric"() <{sym_name = "p", target = "wse3", width = 1 : i64, height = 1 : i64}> ({
     "flow.color"() <{sym_name = "c", color = 3 : i64}> : () -> ()
@@ -60,13 +60,13 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: units @u on [2:, :] + [0, 3] stand on no PE of the grid, which has columns 0 to 1 and rows 0 to 0; correct their region or remove them{{$}}
+// CHECK: error: units @u on [2:, :] + [0, 3] cover no PE of the grid, which has columns 0 to 1 and rows 0 to 0; correct their region or remove them{{$}}
 flow.fabric @p target "wse3" grid 2 by 1 {
   flow.units @u on [2:, :] + [0, 3] words 8 {
   }
 }
 // -----
-// CHECK: error: units @v stand on PE (1, 0), where @u stand already; place one class of units on each PE{{$}}
+// CHECK: error: units @v are placed on PE (1, 0), where @u are already; place one class of units on each PE{{$}}
 flow.fabric @p target "wse3" grid 2 by 2 {
   flow.units @u on [:, 0] + [0, :] words 8 {
   }
@@ -151,14 +151,14 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: param @c cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
+// CHECK: error: parameter @c cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.param @c = dense<0.0> : tensor<f64>
   }
 }
 // -----
-// CHECK: error: param @row has values of shape [3, 2]; give one value, or one for each PE, [2, 3]{{$}}
+// CHECK: error: parameter @row has values of shape [3, 2]; give one value, or one for each PE, [2, 3]{{$}}
 flow.fabric @p target "wse3" grid 3 by 2 {
   flow.units @u on [:, :] words 8 {
     flow.param @row = dense<0> : tensor<3x2xi16>
@@ -195,7 +195,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: function @main is not unsigned, read_only nor a pointer; remove the word{{$}}
+// CHECK: error: function @main cannot be unsigned, read_only or a pointer; remove the keyword{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main {
@@ -213,7 +213,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: param @k cannot be exported; export a buffer or a function{{$}}
+// CHECK: error: parameter @k cannot be exported; export a buffer or a function{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.param @k = dense<0> : tensor<i16>

@@ -40,7 +40,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.stream names a buffer or an address, and only one of them; correct it{{$}}
+// CHECK: error: flow.stream takes either a buffer or an address; give exactly one{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -53,7 +53,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.load names a buffer or an address, and only one of them; correct it{{$}}
+// CHECK: error: flow.load takes either a buffer or an address; give exactly one{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>
@@ -88,7 +88,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: param @c has type f32, but buffer @w holds i16; make both agree{{$}}
+// CHECK: error: parameter @c has type f32, but buffer @w holds i16; make both agree{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 16 {
     flow.buffer @u at 0 : memref<4xf32>

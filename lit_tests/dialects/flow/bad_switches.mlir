@@ -13,7 +13,7 @@ flow.fabric @f target "wse3" grid 1 by 1 {
   flow.route @c on [:, :] from [ramp] to [east] switch [from [west, north]]
 }
 // -----
-// CHECK: error: switch position 0: the route leads from no port; name at least one{{$}}
+// CHECK: error: switch position 0: the route has no port in 'from'; name at least one{{$}}
 flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 4
   flow.route @c on [:, :] from [] to [east] switch [from [west]]
@@ -31,13 +31,13 @@ flow.fabric @f target "wse3" grid 1 by 1 {
   flow.route @c on [:, :] from [ramp] to [east] switch [to [west], to [south, south]]
 }
 // -----
-// CHECK: error: the switch stands at position 2 at the start, which the route does not have; choose one of 0, 1, 3{{$}}
+// CHECK: error: the switch starts at position 2, which the route does not have; choose one of 0, 1, 3{{$}}
 flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 4
   flow.route @c on [:, :] from [ramp] to [east] switch [to [west], invalid, to [south]] at 2
 }
 // -----
-// CHECK: error: the switch stands at position 4 at the start, which the route does not have; choose one of 0, 1{{$}}
+// CHECK: error: the switch starts at position 4, which the route does not have; choose one of 0, 1{{$}}
 flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 4
   flow.route @c on [:, :] from [ramp] to [east] switch [to [west]] at 4
@@ -49,7 +49,7 @@ flow.fabric @f target "wse3" grid 1 by 1 {
   flow.route @c on [:, :] from [ramp] to [east] switch [to [west]]
 }
 // -----
-// CHECK: error: {{.*}}@q{{.*}} sends nothing; only a stream of an output queue moves a switch on{{$}}
+// CHECK: error: {{.*}}@q{{.*}} sends nothing; only a stream of an output queue can advance a switch{{$}}
 flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 4
   flow.units @u on [:, :] words 8 {

@@ -23,7 +23,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @a stands where a color is needed; name a color{{$}}
+// CHECK: error: buffer @a is used where a color is needed; name a color{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xf32>
@@ -31,7 +31,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: units @u stands where a color is needed; name a color{{$}}
+// CHECK: error: units @u is used where a color is needed; name a color{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.route @u on [:, :] from [ramp] to [east]
   flow.units @u on [:, :] words 8 {
@@ -63,7 +63,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: output queue @out stands where an input queue is needed; name an input queue{{$}}
+// CHECK: error: output queue @out is used where an input queue is needed; name an input queue{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.units @u on [:, :] words 8 {
@@ -73,7 +73,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @a stands where a param is needed; name a param{{$}}
+// CHECK: error: buffer @a is used where a parameter is needed; name a parameter{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xf32>
@@ -83,7 +83,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: param @k has type f32, not i16; use its type{{$}}
+// CHECK: error: parameter @k has type f32, not i16; use its type{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.param @k = dense<0.5> : tensor<f32>
@@ -93,7 +93,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: param @k stands where a buffer is needed; name a buffer{{$}}
+// CHECK: error: parameter @k is used where a buffer is needed; name a buffer{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.param @k = dense<0.5> : tensor<f32>
@@ -143,7 +143,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: input queue @a stands where a buffer is needed; name a buffer{{$}}
+// CHECK: error: input queue @a is used where a buffer is needed; name a buffer{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.units @u on [:, :] words 8 {
@@ -165,7 +165,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: buffer @a stands where a queue is needed; name a queue{{$}}
+// CHECK: error: buffer @a is used where a queue is needed; name a queue{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.buffer @a at 0 : memref<4xf32>
@@ -175,7 +175,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: input queue @in receives control wavelets and data alike; only a stream of an output queue is control{{$}}
+// CHECK: error: input queue @in receives both control wavelets and data; only a stream of an output queue can be control{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.units @u on [:, :] words 8 {
@@ -186,7 +186,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: local task @t stands where a function is needed; name a function{{$}}
+// CHECK: error: local task @t is used where a function is needed; name a function{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.task local @t id 9 {
@@ -247,7 +247,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: argument 0 of function @f is f32, which has no sign{{$}}
+// CHECK: error: argument 0 of function @f is f32, which has no sign; remove it from unsigned_arguments{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @f(%x: f32) {

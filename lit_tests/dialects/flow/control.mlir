@@ -21,7 +21,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: output queue @out is unblocked, but starts no tasks; remove the word{{$}}
+// CHECK: error: output queue @out is unblocked, but starts no tasks; remove 'unblocked'{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.units @u on [:, :] words 8 {

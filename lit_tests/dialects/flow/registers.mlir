@@ -32,7 +32,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: flow.resize uses what a register holds, which only flow.apply can; give it the stream{{$}}
+// CHECK: error: flow.resize uses the content of a register, which only flow.apply can; pass it the stream{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main(%n: i16) {

@@ -145,7 +145,7 @@ func.func @f(%t: !pto.tensor_view<f32>) attributes {pto.kernel_kind = #pto.kerne
 }
 // -----
 // A consumer takes tiles in its own memory.
-// CHECK: error: 'pto.aic_initialize_pipe' op expects 'v2c_consumer_buf' to be reserved with location = #pto.address_space<mat>, where its consumer takes tiles, not vec
+// CHECK: error: 'pto.aic_initialize_pipe' op expects 'v2c_consumer_buf' to be reserved with location = #pto.address_space<mat>, where its consumer pops tiles, not vec
 func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %a = pto.reserve_buffer {name = "b", size = 64, location = #pto.address_space<vec>, auto = true} -> i32
   pto.aic_initialize_pipe {dir_mask = 2, slot_size = 64}(v2c_consumer_buf = %a : i32)

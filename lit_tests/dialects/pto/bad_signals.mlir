@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics --verify-diagnostics | filecheck %s
 // Control signals against the rules (PTO-021).
 
-// CHECK: error: 'pto.tpush_signal_to_aic' op expects a signal of type i1, not i32; compare a number with what makes it true
+// CHECK: error: 'pto.tpush_signal_to_aic' op expects a signal of type i1, not i32; use a comparison
 func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   pto.aiv_initialize_pipe {dir_mask = 2, slot_size = 64}(v2c_consumer_buf = %a : i32)
   pto.tpush_signal_to_aic(%a : i32) {id = 0}
@@ -67,7 +67,7 @@ func.func @f(%t: !pto.tensor_view<16x16xf32>, %s: i1) attributes {pto.kernel_kin
   return
 }
 // -----
-// CHECK: error: 'pto.tpush_signal_to_aic' op expects 'split' to be 0, as a signal cannot be shared; it is 1
+// CHECK: error: 'pto.tpush_signal_to_aic' op expects 'split' to be 0, as a signal cannot be split; it is 1
 func.func @f(%a: i32, %s: i1) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   pto.aiv_initialize_pipe {dir_mask = 2, slot_size = 64}(v2c_consumer_buf = %a : i32)
   "pto.tpush_signal_to_aic"(%s) <{split = 1 : i8}> : (i1) -> ()
@@ -109,7 +109,7 @@ func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   return
 }
 // -----
-// CHECK: error: 'pto.tpush_signal' op expects a pipe with 'local_addr'; one whose slots are tensors has no place for signals
+// CHECK: error: 'pto.tpush_signal' op expects a pipe with 'local_addr'; a pipe whose slots are tensors has no room for signals
 func.func @f(%t: !pto.tensor_view<16x16xf32>, %s: i1) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %p = pto.initialize_l2g2l_pipe {dir_mask = 2, slot_size = 1024, slot_num = 8}(%t : !pto.tensor_view<16x16xf32>) -> !pto.pipe
   pto.tpush_signal(%s, %p : i1, !pto.pipe)

@@ -43,10 +43,10 @@ func.func private @f(!pto.tile_buf<vec, 16x16xf32, count=2>)
 // CHECK: v_row must be '?', -1, or a non-negative integer
 func.func private @f(!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, v_row=-2, v_col=20, blayout=row_major, slayout=none_box, fractal=512, pad=0>)
 // -----
-// CHECK: one of cube, vector is expected, not 'scalar'
+// CHECK: expected one of cube, vector, not 'scalar'
 func.func private @f() attributes {pto.kernel_kind = #pto.kernel_kind<scalar>}
 // -----
-// CHECK: one of no_relu, normal_relu is expected, not 'pwl'
+// CHECK: expected one of no_relu, normal_relu, not 'pwl'
 func.func private @f() attributes {x = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = pwl>}
 // -----
 // CHECK: unexpected keyword 'depth'; use one of id, dir_mask, slot_size, slot_num, local_slot_num, nosplit, acc_push_epilogue
@@ -84,7 +84,7 @@ func.func @f(%a: i32) {
   pto.tfree_from_aic {id = 0}
 }
 // -----
-// CHECK: an entry and a pipe are expected
+// CHECK: expected an entry and a pipe
 func.func @f(%a: i32) {
   pto.tpush(%a : i32) {split = 0}
 }
@@ -99,12 +99,12 @@ func.func @f(%p: !pto.ptr<f32>) {
   %v = pto.make_tensor_view %p, shape = [], strides = [] : f32
 }
 // -----
-// CHECK: a part is taken of a !pto.tensor_view<...>
+// CHECK: expected a !pto.tensor_view<...>
 func.func @f(%p: !pto.ptr<f32>) {
   %v = pto.partition_view %p, offsets = [], sizes = [] : !pto.ptr<f32>
 }
 // -----
-// CHECK: i32 is no pointer; use !pto.ptr<...>
+// CHECK: i32 is not a pointer; use !pto.ptr<...>
 func.func @f(%a: i32) {
   pto.set_ffts %a : i32
 }
@@ -119,55 +119,55 @@ func.func @f(%a: i32) {
   pto.tdrain(%a : i32)
 }
 // -----
-// CHECK: 1 to 2 addresses are expected, not 0
+// CHECK: expected 1 to 2 addresses, not 0
 func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8}() -> !pto.pipe
 }
 
 // -----
-// CHECK: 1 to 3 addresses are expected, not 4
+// CHECK: expected 1 to 3 addresses, not 4
 func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8}(%a : i32, %a : i32, %a : i32, %a : i32) -> !pto.pipe
 }
 
 // -----
-// CHECK: a workspace and a number of cores are all syncall takes
+// CHECK: syncall takes at most a workspace and a number of cores
 func.func @f(%p: !pto.ptr<i32>, %n: i32) {
   pto.syncall(%p, %n, %n : !pto.ptr<i32>, i32, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>
 }
 
 // -----
-// CHECK: valid takes rows and columns: valid [%m, %n]
+// CHECK: expected rows and columns: valid [%m, %n]
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
   %s = pto.subview %t[%i, %i] sizes [8, 8] valid [%i] : !pto.tile_buf<vec, 16x16xf32>
 }
 
 // -----
-// CHECK: a part is taken of a !pto.tile_buf<...>, with two sizes
+// CHECK: expected a !pto.tile_buf<...>, with two sizes
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
   %s = pto.subview %t[%i] sizes [8] : !pto.tile_buf<vec, 16x16xf32>
 }
 
 // -----
-// CHECK: a tile of factors or an i64 is expected
+// CHECK: expected a tile of scales or an i64
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: i32) {
   pto.tmov ins(%t : !pto.tile_buf<vec, 16x16xf32>, %n : i32) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
 }
 
 // -----
-// CHECK: a tile, a row and a column are expected, and perhaps an i64
+// CHECK: expected a tile, a row, a column and optionally an i64
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: index) {
   pto.textract ins(%t, %n : !pto.tile_buf<vec, 16x16xf32>, index) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
 }
 
 // -----
-// CHECK: a tile is expected, and perhaps one for intermediate results
+// CHECK: expected a tile and optionally one for intermediate results
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>) {
   pto.tcvt ins(%t, %t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
 }
 
 // -----
-// CHECK: a tile is expected, and perhaps memory to print it by
+// CHECK: expected a tile and optionally scratch memory
 func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>) {
   pto.tprint ins(%t, %t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>)
 }

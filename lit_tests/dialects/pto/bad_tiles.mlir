@@ -179,7 +179,7 @@ func.func @f(%i: index) {
   return
 }
 // -----
-// CHECK: error: 'pto.subview' op expects its 8 rows from 12 on to lie within the 16 of the source
+// CHECK: error: 'pto.subview' op expects its 8 rows from 12 on to be within the 16 of the source
 func.func @f(%t: !pto.tile_buf<vec, 16x32xf32>) {
   %r = arith.constant 12 : index
   %c = arith.constant 0 : index

@@ -14,7 +14,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: param @c stands where a buffer is needed; name a buffer{{$}}
+// CHECK: error: parameter @c is used where a buffer is needed; name a buffer{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -27,7 +27,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: a view of type memref<4xf32> is neither a row of open extent nor a single element; use memref<?xf32> or memref<f32>{{$}}
+// CHECK: error: a view of type memref<4xf32> is neither a one-dimensional array of open extent nor a single element; use memref<?xf32> or memref<f32>{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -40,7 +40,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: a view of type memref<?x4xf32> is neither a row of open extent nor a single element; use memref<?xf32> or memref<f32>{{$}}
+// CHECK: error: a view of type memref<?x4xf32> is neither a one-dimensional array of open extent nor a single element; use memref<?xf32> or memref<f32>{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -143,7 +143,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: function @main is not unsigned, read_only nor a pointer; remove the word{{$}}
+// CHECK: error: function @main cannot be unsigned, read_only or a pointer; remove the keyword{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>

@@ -5,7 +5,7 @@
 wse.program @p target "wse1" rectangle 1 x 1 {
 }
 // -----
-// CHECK: error: rectangle 0 x 4 holds no PE; both sides must be at least 1{{$}}
+// CHECK: error: rectangle 0 x 4 contains no PE; both sides must be at least 1{{$}}
 wse.program @p target "wse3" rectangle 0 x 4 {
 }
 // -----
@@ -31,7 +31,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
 }
 // -----
-// CHECK: error: the route leads to no port; name at least one{{$}}
+// CHECK: error: the route has no port in 'to'; name at least one{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to []
@@ -187,7 +187,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: data task @t needs the input queue that starts it; data tasks have one, no others{{$}}
+// CHECK: error: data task @t needs the input queue that starts it; only data tasks have one{{$}}
 "builtin.module"() ({
   "wse.program"() <{sym_name = "p", target = "wse3", width = 1 : i64, height = 1 : i64}> ({
     "wse.pe"() <{sym_name = "e", placement = [#wse.region<[:, :]>]}> ({
@@ -199,7 +199,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }) : () -> ()
 }) : () -> ()
 // -----
-// CHECK: error: wse.return does not return what its function or task promises (f32); make both agree{{$}}
+// CHECK: error: wse.return does not return what its function or task declares (f32); make both agree{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.func @f() -> f32 {

@@ -13,7 +13,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.route @c on [:, :] from [ramp] to [east] switch [from [west, north]]
 }
 // -----
-// CHECK: error: switch position 0: the route leads from no port; name at least one{{$}}
+// CHECK: error: switch position 0: the route has no port in 'from'; name at least one{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [] to [east] switch [from [west]]
@@ -31,13 +31,13 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.route @c on [:, :] from [ramp] to [east] switch [to [west], to [south, south]]
 }
 // -----
-// CHECK: error: the switch stands at position 2 at the start, which the route does not have; choose one of 0, 1, 3{{$}}
+// CHECK: error: the switch starts at position 2, which the route does not have; choose one of 0, 1, 3{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to [east] switch [to [west], invalid, to [south]] at 2
 }
 // -----
-// CHECK: error: the switch stands at position 4 at the start, which the route does not have; choose one of 0, 1{{$}}
+// CHECK: error: the switch starts at position 4, which the route does not have; choose one of 0, 1{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to [east] switch [to [west]] at 4

@@ -19,7 +19,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @u stands where a color is needed; name a color{{$}}
+// CHECK: error: buffer @u is used where a color is needed; name a color{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<f32>
@@ -27,7 +27,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: pe @e stands where a color is needed; name a color{{$}}
+// CHECK: error: PE program @e is used where a color is needed; name a color{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.route @e on [:, :] from [ramp] to [east]
   wse.pe @e on [:, :] {
@@ -88,7 +88,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: local task @t stands where a function is needed; name a function{{$}}
+// CHECK: error: local task @t is used where a function is needed; name a function{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.task @t local {
@@ -136,7 +136,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: function @main is not unsigned, read_only nor a pointer; remove the word{{$}}
+// CHECK: error: function @main cannot be unsigned, read_only or a pointer; remove the keyword{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.export @main read_only
@@ -182,7 +182,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: local task @t has id 29, which wse3 keeps for the system; choose another{{$}}
+// CHECK: error: local task @t has id 29, which wse3 reserves for the system; choose another{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.task @t local id 29 {
@@ -206,7 +206,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: output queue @q stands where an input queue is needed; name an input queue{{$}}
+// CHECK: error: output queue @q is used where an input queue is needed; name an input queue{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @e on [:, :] {

@@ -32,7 +32,7 @@ wse.program @fifos target "wse2" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f lies on buffer @memory, which is no array; name one{{$}}
+// CHECK: error: FIFO @f uses buffer @memory, which is not an array; name an array{{$}}
 wse.program @p target "wse2" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<f32>
@@ -40,7 +40,7 @@ wse.program @p target "wse2" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f lies on buffer @memory with alignment 2, but wse3 needs 4 bytes for a FIFO
+// CHECK: error: FIFO @f uses buffer @memory with alignment 2, but wse3 needs 4 bytes for a FIFO
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16> align 2
@@ -48,7 +48,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @g lies on buffer @memory, as @f does; give it one of its own{{$}}
+// CHECK: error: FIFO @g uses buffer @memory, as @f does; give it a buffer of its own{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -69,7 +69,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f holds i16, and f32 has another width; use a type of its width{{$}}
+// CHECK: error: FIFO @f holds i16, and f32 has a different width; use a type of the same width{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -80,7 +80,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: buffer @memory stands where a FIFO is needed; name a FIFO{{$}}
+// CHECK: error: buffer @memory is used where a FIFO is needed; name a FIFO{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -153,7 +153,7 @@ wse.program @p target "wse2" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f has a register or an xdsr alone; give both or none (DSR-073){{$}}
+// CHECK: error: FIFO @f has only one of register and xdsr; give both or none (DSR-073){{$}}
 wse.program @p target "wse2" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -161,7 +161,7 @@ wse.program @p target "wse2" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f has register 99, which wse3 lacks; choose one from 0 to 15{{$}}
+// CHECK: error: FIFO @f has register 99, which wse3 does not have; choose one from 0 to 15{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -179,7 +179,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f has a priority, which on wse2 an operation has; give it there (DSD-229){{$}}
+// CHECK: error: FIFO @f has a priority, but on wse2 operations have priorities; set it there (DSD-229){{$}}
 wse.program @p target "wse2" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -187,7 +187,7 @@ wse.program @p target "wse2" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: FIFO @f has a SIMD mode, which wse3 does not know; remove it (DSD-244){{$}}
+// CHECK: error: FIFO @f has a SIMD mode, which wse3 does not support; remove it (DSD-244){{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.buffer @memory : memref<8xi16>
@@ -208,7 +208,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: wse.activate does something, which wse.initial does not; put it into a wse.func{{$}}
+// CHECK: error: wse.activate has side effects, which wse.initial does not allow; put it into a wse.func{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.initial {
@@ -219,10 +219,10 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: a src0 register holds no FIFO; use a dest or src1 (DSR-011){{$}}
+// CHECK: error: a src0 register cannot hold a FIFO; use a dest or src1 (DSR-011){{$}}
 %r = dsr.get_dsr fifo : !dsr.src0<f32, 1>
 // -----
-// CHECK: error: which FIFO mov16 works on must be known; name it with dsd.fifo (DSD-122){{$}}
+// CHECK: error: which FIFO mov16 works on must be known at compile time; name it with dsd.fifo (DSD-122){{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
     wse.func @f(%f: !dsd.fifo<i16>) {

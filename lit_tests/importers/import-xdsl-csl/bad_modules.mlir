@@ -38,7 +38,7 @@
 
 // -----
 
-// CHECK: bad_modules.mlir:[[# @LINE + 2]]:3: error: csl.layout cannot be imported: the layout sets no rectangle; call @set_rectangle first
+// CHECK: bad_modules.mlir:[[# @LINE + 2]]:3: error: csl.layout cannot be imported: the layout does not set a rectangle; call @set_rectangle first
 "csl.module"() <{kind = #csl<module_kind layout>}> ({
   csl.layout {
   }
@@ -46,7 +46,7 @@
 
 // -----
 
-// CHECK: bad_modules.mlir:[[# @LINE + 4]]:1: error: func.func stands beside a csl.module and cannot be imported; remove it
+// CHECK: bad_modules.mlir:[[# @LINE + 4]]:1: error: func.func is beside a csl.module and cannot be imported; remove it
 "csl.module"() <{kind = #csl<module_kind program>}> ({
   %y = memref.alloc() : memref<8xf32>
 }) {sym_name = "p"} : () -> ()

@@ -13,7 +13,7 @@ wse.program @same_queue target "wse3" rectangle 1 x 1 {
       %b = dsd.mem1d %A at 4 extent 4 : memref<8xi16>
       %o = dsd.fabout @out extent 4 : !dsd.fabout<i16>
       dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
-      // CHECK: bad_queues.mlir:[[# @LINE + 1]]:7: error: mov16 in task @t ({{.*}}bad_queues.mlir:15:7) and mov16 in task @t ({{.*}}bad_queues.mlir:[[# @LINE + 1]]:7) run at the same time on the same queue @out; start the second from a task that the end of the first activates, or give it another queue
+      // CHECK: bad_queues.mlir:[[# @LINE + 1]]:7: error: mov16 in task @t ({{.*}}bad_queues.mlir:15:7) and mov16 in task @t ({{.*}}bad_queues.mlir:[[# @LINE + 1]]:7) run at the same time on the same queue @out; issue the second from a task that the completion of the first activates, or give it another queue
       dsd.mov16 %o, %b async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
       wse.return
     }
@@ -36,7 +36,7 @@ wse.program @loop target "wse3" rectangle 1 x 1 {
       %two = arith.constant 2 : index
       scf.for %i = %zero to %two step %one {
         %o = dsd.fabout @out extent 4 : !dsd.fabout<i16>
-        // CHECK: error: mov16 in task @t ({{.*}}) is started again while it may still run, on the same queue @out; start it again from a task that its end activates
+        // CHECK: error: mov16 in task @t ({{.*}}) is issued again while it may still run, on the same queue @out; issue it again from a task that its completion activates
         dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
       }
       wse.return
@@ -60,7 +60,7 @@ wse.program @same_id target "wse2" rectangle 1 x 1 {
       %o = dsd.fabout @first extent 4 : !dsd.fabout<i16>
       %p = dsd.fabout @second extent 4 : !dsd.fabout<i16>
       dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
-      // CHECK: error: mov16 in task @t ({{.*}}) and mov16 in task @t ({{.*}}) run at the same time on the same id 3 of queues @first and @second; start the second
+      // CHECK: error: mov16 in task @t ({{.*}}) and mov16 in task @t ({{.*}}) run at the same time on the same id 3 of queues @first and @second; issue the second
       dsd.mov16 %p, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
       wse.return
     }
@@ -130,7 +130,7 @@ wse.program @too_many target "wse2" rectangle 1 x 1 {
       %o3 = dsd.fabout color @c3 extent 5 : !dsd.fabout<i16>
       %o4 = dsd.fabout color @c4 extent 5 : !dsd.fabout<i16>
       %o5 = dsd.fabout color @c5 extent 5 : !dsd.fabout<i16>
-      // CHECK: bad_queues.mlir:[[# @LINE + 1]]:7: error: wse2 has 6 output queues, too few for the queues in use at the same time: @c0_out for mov16 in function @main ({{.*}}), @c1_out for mov16 {{.*}}, @c6_out for mov16 in function @main ({{.*}}); let the operations of two of them wait for each other, or give queues that never meet the same id
+      // CHECK: bad_queues.mlir:[[# @LINE + 1]]:7: error: wse2 has 6 output queues, too few for the queues in use at the same time: @c0_out for mov16 in function @main ({{.*}}), @c1_out for mov16 {{.*}}, @c6_out for mov16 in function @main ({{.*}}); run the operations of two of them one after the other, or give queues that are never in use together the same id
       %o6 = dsd.fabout color @c6 extent 5 : !dsd.fabout<i16>
       dsd.mov16 %o0, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
       dsd.mov16 %o1, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
@@ -166,7 +166,7 @@ wse.program @too_many_colors target "wse3" rectangle 1 x 1 {
     wse.input_queue @q5 color @c5
     wse.input_queue @q6 color @c6
     wse.input_queue @q7 color @c7
-    // CHECK: error: wse3 has 8 input queues, too few for the queues in use at the same time: @q0, @q1 for task @t, @q2, @q3, @q4, @q5, @q6, @q7, @q8; let
+    // CHECK: error: wse3 has 8 input queues, too few for the queues in use at the same time: @q0, @q1 for task @t, @q2, @q3, @q4, @q5, @q6, @q7, @q8; run
     wse.input_queue @q8 color @c8
     wse.task @t data @q1 (%value: i16) {
       wse.return
@@ -179,7 +179,7 @@ wse.program @too_many_colors target "wse3" rectangle 1 x 1 {
 wse.program @argument target "wse3" rectangle 1 x 1 {
   wse.pe @p on [:, :] {
     wse.buffer @A : memref<5xi16>
-    // CHECK: error: a descriptor comes in as an argument, so its queue is not known; make it where it is used
+    // CHECK: error: a descriptor is passed as an argument, so its queue is not known; make the descriptor where it is used
     wse.func @f(%o: !dsd.fabout<i16>) {
       %A = wse.get_buffer @A : memref<5xi16>
       %a = dsd.mem1d %A extent 5 : memref<5xi16>

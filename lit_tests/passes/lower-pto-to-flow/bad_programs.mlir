@@ -25,7 +25,7 @@ func.func @no_address() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} 
 // -----
 
 func.func @pipes_with_numbers(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.aiv_initialize_pipe' op is of the front end, where pipes have numbers; run pto-lower-frontend-pipe-ops before lower-pto-to-flow
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.aiv_initialize_pipe' op is a front-end operation on a pipe id; run pto-lower-frontend-pipe-ops before lower-pto-to-flow
   pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024}(c2v_consumer_buf = %a : i32)
   return
 }
@@ -33,7 +33,7 @@ func.func @pipes_with_numbers(%a: i32) attributes {pto.kernel_kind = #pto.kernel
 // -----
 
 func.func @buffers_without_addresses() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.reserve_buffer' op stands for an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers before lower-pto-to-flow
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.reserve_buffer' op is not resolved to an address; run pto-place-reserved-buffers and pto-resolve-reserved-buffers before lower-pto-to-flow
   %a = pto.reserve_buffer {name = "b", size = 1024, location = #pto.address_space<vec>, auto = true} -> i32
   %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 1}(%a : i32) -> !pto.pipe
   return
@@ -51,7 +51,7 @@ func.func @out_of_reach() attributes {pto.kernel_kind = #pto.kernel_kind<vector>
 // -----
 
 func.func @one_end(%buffer: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.initialize_l2l_pipe' op has no other end: no kernel of the cube core opens this pipe; open it there
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.initialize_l2l_pipe' op has no peer: no kernel of the cube core opens this pipe; open it there
   %pipe = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 2, flag_base = 0, nosplit = true}(%buffer : i32) -> !pto.pipe
   return
 }
@@ -68,7 +68,7 @@ func.func @no_flags(%buffer: i32) attributes {pto.kernel_kind = #pto.kernel_kind
 
 func.func @not_bound() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %t = pto.declare_tile -> !pto.tile_buf<vec, 16x16xf32>
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %t that has no place here; let a pipe bind it before, or give it its own place with pto.alloc_tile
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %t that has no address here; pop it from a pipe first, or allocate it with pto.alloc_tile
   pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32>)
   return
 }
@@ -100,7 +100,7 @@ func.func @rounds_to_odd() attributes {pto.kernel_kind = #pto.kernel_kind<vector
   %at = arith.constant 0 : i64
   %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
   %h = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xbf16>
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tcvt' op rounds by ODD from f32 to bf16, which the chips do from f32 to f16 alone; use RINT
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tcvt' op rounds by ODD from f32 to bf16, which the chips support only from f32 to f16; use RINT
   pto.tcvt ins(%t {rmode = #pto<round_mode ODD>} : !pto.tile_buf<vec, 16x16xf32>) outs(%h : !pto.tile_buf<vec, 16x16xbf16>)
   return
 }
@@ -109,7 +109,7 @@ func.func @rounds_to_odd() attributes {pto.kernel_kind = #pto.kernel_kind<vector
 
 func.func @waits_for_vector_cores() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %lane = pto.get_subblock_idx
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.syncall' op waits for vector cores alone, which `flow` cannot yet; use core type mix, or one lane
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.syncall' op waits for vector cores only, which is not supported yet; use core type mix, or one lane
   pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
   return
 }
@@ -125,7 +125,7 @@ func.func @takes_a_view(%view: !pto.tensor_view<16x16xf32>) attributes {pto.kern
 
 func.func @scales_in_two_dimensions(%p: !pto.ptr<f16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c1 = arith.constant 1 : index
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op lies in global memory as mx_a_zz, in boxes of 16 x 2 scales; give its shape in five dimensions, the last of which are 16 and 2
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.make_tensor_view' op has layout mx_a_zz in global memory, with boxes of 16 x 2 scales; give its shape in five dimensions, the last of which are 16 and 2
   %v = pto.make_tensor_view %p, shape = [%c1, %c1], strides = [%c1, %c1] {layout = #pto.layout<mx_a_zz>} : !pto.tensor_view<1x1xf16>
   return
 }
@@ -142,7 +142,7 @@ func.func @boxes_of_another_shape(%p: !pto.ptr<f16>) attributes {pto.kernel_kind
   %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 32x16xf16>
   %v = pto.make_tensor_view %p, shape = [%c2, %c1, %c16, %c16], strides = [%c256, %c256, %c16, %c1] {layout = #pto.layout<nz>} : !pto.tensor_view<2x1x16x16xf16>
   %w = pto.partition_view %v, offsets = [%c0, %c0, %c0, %c0], sizes = [%c2, %c1, %c16, %c16] : !pto.tensor_view<2x1x16x16xf16> -> !pto.partition_tensor_view<2x1x16x16xf16>
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tload' op takes 32 x 16 elements of a tile and 16 x 32 of a tensor that lies as nz; make them as many
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tload' op uses 32 x 16 elements of a tile and 16 x 32 of a tensor with layout nz; make the numbers equal
   pto.tload ins(%w : !pto.partition_tensor_view<2x1x16x16xf16>) outs(%t : !pto.tile_buf<vec, 32x16xf16>)
   return
 }
@@ -159,7 +159,7 @@ func.func @different_memories(%n: index, %given: !pto.tile_buf<vec, 16x16xf32>) 
   } else {
     scf.yield %given : !pto.tile_buf<vec, 16x16xf32>
   }
-  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %x, which is not the same on all ways through scf.if at {{.*}}bad_programs.mlir:[[# @LINE - 5]]:3, and they lie in different memories, @argument_given and @vec; copy one to a tile beside the other with pto.tmov
+  // CHECK: bad_programs.mlir:[[# @LINE + 1]]:3: error: 'pto.tprint' op uses %x, which differs between the paths through scf.if at {{.*}}bad_programs.mlir:[[# @LINE - 5]]:3, and they are in different memories, @argument_given and @vec; copy one to a tile beside the other with pto.tmov
   pto.tprint ins(%x : !pto.tile_buf<vec, 16x16xf32>)
   return
 }

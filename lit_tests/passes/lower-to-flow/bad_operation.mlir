@@ -65,7 +65,7 @@ wse.program @half_round target "wse3" rectangle 1 x 1 {
     wse.buffer @A : memref<8xf32>
     wse.func @f() {
       %A = wse.get_buffer @A : memref<8xf32>
-      // CHECK: dsd.circbuf ends in the middle of its buffer: extent 20 is no multiple of wraparound 8, which flow cannot express yet
+      // CHECK: dsd.circbuf ends in the middle of its buffer: extent 20 is not a multiple of wraparound 8, which flow cannot express yet
       %a = dsd.circbuf %A extent 20 : memref<8xf32>
       wse.return
     }
@@ -92,7 +92,7 @@ wse.program @circbuf_length target "wse3" rectangle 1 x 1 {
 wse.program @index_of_unknown_walk target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
     wse.func @f(%d: !dsd.mem1d<f32>, %n: i16) {
-      // CHECK: dsd.fmovs has an index, but where an operand was made is not known here; make the descriptor next to the operation
+      // CHECK: dsd.fmovs has an index, but the descriptor of an operand is not known here; make the descriptor next to the operation
       dsd.fmovs %d, %d index(%n) : !dsd.mem1d<f32>, !dsd.mem1d<f32>
       wse.return
     }
@@ -138,7 +138,7 @@ wse.program @array_as_value target "wse3" rectangle 1 x 1 {
     wse.func @f(%c: i1) {
       %A = wse.get_buffer @A : memref<8xf32>
       %B = wse.get_buffer @B : memref<8xf32>
-      // CHECK: arith.select passes on an array, which flow cannot follow; name the buffer with wse.get_buffer where it is loaded, stored or described
+      // CHECK: arith.select passes on an array, which cannot be lowered to flow; name the buffer with wse.get_buffer where it is loaded, stored or described
       %C = arith.select %c, %A, %B : memref<8xf32>
       wse.return
     }
@@ -149,7 +149,7 @@ wse.program @array_as_value target "wse3" rectangle 1 x 1 {
 
 wse.program @array_as_argument target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
-    // CHECK: wse.func passes on an array, which flow cannot follow
+    // CHECK: wse.func passes on an array, which cannot be lowered to flow
     wse.func @f(%A: memref<8xf32>) {
       wse.return
     }
@@ -196,7 +196,7 @@ wse.program @overwritten target "wse3" rectangle 1 x 1 {
       %d = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
       %r = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
       %s = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
-      // CHECK: dsr.fmovs takes a descriptor from src0 register 3, which may hold another one by then; load it again before the operation or into another register
+      // CHECK: dsr.fmovs reads a descriptor from src0 register 3, which may hold another one by then; load it again before the operation or into another register
       dsr.fmovs %d, %r : !dsr.dest<f32, 0>, !dsr.src0<f32, 3>
       wse.return
     }
@@ -215,7 +215,7 @@ wse.program @overwritten_by_the_trip_before target "wse3" rectangle 1 x 1 {
       %d = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
       %r = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
       scf.for %k = %n to %n step %n {
-        // CHECK: dsr.fmovs takes a descriptor from src0 register 3, which may hold another one by then
+        // CHECK: dsr.fmovs reads a descriptor from src0 register 3, which may hold another one by then
         dsr.fmovs %d, %r : !dsr.dest<f32, 0>, !dsr.src0<f32, 3>
         %s = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 3>
       }

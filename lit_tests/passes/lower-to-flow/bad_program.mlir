@@ -1,7 +1,7 @@
 // RUN: loom-opt -p lower-to-flow --split-input-file --verify-diagnostics %s | filecheck %s
 // What a whole program can get wrong. Every error stands at the operation that is to be changed.
 
-// CHECK: bad_program.mlir:[[# @LINE + 5]]:3: error: wse.pe @b stands on PE (2, 1), where @a stands already; place one program on each PE
+// CHECK: bad_program.mlir:[[# @LINE + 5]]:3: error: wse.pe @b is placed on PE (2, 1), where @a is already; place one program on each PE
 wse.program @overlap target "wse3" rectangle 4 x 3 {
   wse.pe @a on [::2, 1:] {
   }
@@ -12,7 +12,7 @@ wse.program @overlap target "wse3" rectangle 4 x 3 {
 
 // -----
 
-// CHECK: bad_program.mlir:[[# @LINE + 2]]:3: error: wse.pe @a on [5, :] stands on no PE of the rectangle, which has columns 0 to 1 and rows 0 to 2; correct its region or enlarge the rectangle
+// CHECK: bad_program.mlir:[[# @LINE + 2]]:3: error: wse.pe @a on [5, :] covers no PE of the rectangle, which has columns 0 to 1 and rows 0 to 2; correct its region or enlarge the rectangle
 wse.program @outside target "wse3" rectangle 2 x 3 {
   wse.pe @a on [5, :] {
   }
@@ -145,7 +145,7 @@ wse.program @task_id target "wse3" rectangle 1 x 1 {
     wse.task @t26 local { wse.return }
     wse.task @t27 local { wse.return }
     wse.task @t28 local { wse.return }
-    // CHECK: local task @t29 gets no id: @a has 22 local tasks, and 21 ids are free on wse3; join tasks that never wait for each other
+    // CHECK: local task @t29 gets no id: @a has 22 local tasks, and 21 ids are free on wse3; merge tasks that never wait for each other
     wse.task @t29 local { wse.return }
   }
 }

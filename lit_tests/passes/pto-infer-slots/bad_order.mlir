@@ -19,7 +19,7 @@ module attributes {pto.target_arch = "a5"} {
   func.func @vec() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     %c2v = pto.reserve_buffer {name = "there", size = 4096, location = #pto.address_space<vec>, auto = true} -> i32
     %v2c = pto.import_reserved_buffer {name = "back", peer_func = @cube} -> i32
-    // CHECK: bad_order.mlir:[[# @LINE + 1]]:5: error: 'pto.aiv_initialize_pipe' op opens a pipe that no number of slots keeps from a deadlock or from overwriting: {{.*}}pop 0 of the pipe of 'there' on @vec waits for push 0 of the pipe of 'there' on @cube, which comes behind pop 0 of the pipe of 'back' on @cube{{.*}}; take entries out, and free them, in the order in which they come
+    // CHECK: bad_order.mlir:[[# @LINE + 1]]:5: error: 'pto.aiv_initialize_pipe' op opens a pipe that deadlocks or overwrites with any number of slots: {{.*}}pop 0 of the pipe of 'there' on @vec waits for push 0 of the pipe of 'there' on @cube, which follows pop 0 of the pipe of 'back' on @cube{{.*}}; pop and free entries in the order in which they are pushed
     pto.aiv_initialize_pipe {dir_mask = 3, slot_size = 1024}(c2v_consumer_buf = %c2v : i32, v2c_consumer_buf = %v2c : i32)
     %t = pto.tpop_from_aic {split = 0} -> !tile
     pto.tfree_from_aic {split = 0}

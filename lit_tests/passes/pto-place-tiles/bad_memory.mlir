@@ -19,7 +19,7 @@ func.func @too_many(%f: f32) {
 
 func.func @no_room_for_a_buffer() {
   %buffer = pto.reserve_buffer {name = "a", size = 1024, location = #pto.address_space<mat>, auto = true} -> i32
-  // CHECK: error: 'pto.alloc_tile' op does not fit: mat overflow, requires 4202496 bits while 4194304 bits available, and sharing addresses does not save enough beside 1024 bytes that are taken; make tiles smaller
+  // CHECK: error: 'pto.alloc_tile' op does not fit: mat overflow, requires 4202496 bits while 4194304 bits available, and sharing addresses does not save enough beside 1024 bytes in use; make tiles smaller
   %a = pto.alloc_tile : !pto.tile_buf<mat, 512x256xf32>
   return
 }

@@ -125,9 +125,9 @@ def test_elements_of_a_mask() -> None:
 @pytest.mark.parametrize(
     ("computed", "message"),
     [
-        ("%k1 = arith.subi %n, %one : index\n", "%n - 1 entries are taken out in @vector, but %n are put into"),
-        ("%k1 = arith.addi %n, %two : index\n", "%n + 2 entries are taken out in @vector, but %n are put into"),
-        ("%k1 = arith.muli %n, %two : index\n", "2 * %n entries are taken out in @vector, but %n are put into"),
+        ("%k1 = arith.subi %n, %one : index\n", "%n - 1 entries are popped in @vector, but %n are pushed into"),
+        ("%k1 = arith.addi %n, %two : index\n", "%n + 2 entries are popped in @vector, but %n are pushed into"),
+        ("%k1 = arith.muli %n, %two : index\n", "2 * %n entries are popped in @vector, but %n are pushed into"),
     ],
 )
 def test_other_numbers_of_rounds_are_errors_that_name_both(computed: str, message: str) -> None:
@@ -135,13 +135,13 @@ def test_other_numbers_of_rounds_are_errors_that_name_both(computed: str, messag
     assert (finding.severity, finding.code) == ("error", "unbalanced-pipe")
     assert message in finding.message
     if "2 *" in message:
-        assert "not the same unless %n is 0" in finding.message
+        assert "these counts are equal only if %n is 0" in finding.message
 
 
 def test_numbers_that_may_be_alike_are_warned_of() -> None:
     (finding,) = told(loop("%n", PUSH), loop("%m", TURN))
     assert (finding.severity, finding.code) == ("warning", "unbalanced-pipe")
-    assert "%m entries are taken out in @vector, but %n are put into the pipe of 'b'" in finding.message
+    assert "%m entries are popped in @vector, but %n are pushed into the pipe of 'b'" in finding.message
 
 
 def test_a_number_that_may_be_the_usual_one_is_warned_of() -> None:
@@ -162,12 +162,12 @@ def test_what_goes_wrong_from_some_number_on() -> None:
     """PTO-028: the sixth push is the first that overwrites."""
     (finding,) = told(loop("%n", PUSH), loop("%n", TURN), 5, "a2a3")
     assert (finding.severity, finding.code) == ("error", "unsafe-depth")
-    assert "this is so whenever %n is at least 6" in finding.message
+    assert "this happens whenever %n is at least 6" in finding.message
     # Entries that are held: the third has no slot.
     frees = loop("%n", FREE, "l")
     (finding,) = [one for one in told(loop("%n", PUSH), loop("%n", pop()) + frees) if one.code == "slots-held"]
     assert finding.severity == "error"
-    assert "this is so whenever %n is at least 3" in finding.message
+    assert "this happens whenever %n is at least 3" in finding.message
 
 
 def test_what_goes_wrong_for_some_numbers() -> None:
@@ -175,7 +175,7 @@ def test_what_goes_wrong_for_some_numbers() -> None:
     half = "%h = arith.divsi %n, %two : index\n"
     found = told(half + loop("%h", PUSH * 2), loop("%n", TURN))
     assert {finding.severity for finding in found} == {"warning"}
-    assert any("this is so if %n is 1, for example" in finding.message for finding in found)
+    assert any("this happens if %n is 1, for example" in finding.message for finding in found)
 
 
 def test_as_much_in_half_as_many_rounds() -> None:
@@ -202,7 +202,7 @@ def test_slots_that_are_not_given_back() -> None:
     found = told(loop("%n", PUSH), loop("%n", pop()))
     (error,) = [finding for finding in found if finding.code == "unbalanced-pipe"]
     assert error.severity == "error"
-    assert "gives %n entries out and gets 0 slots back" in error.message
+    assert "%n entries are popped from the pipe of 'b', but 0 are freed" in error.message
 
 
 def entry(first: str, second: str) -> str:
@@ -218,9 +218,9 @@ def test_arguments_are_those_of_the_entry_function() -> None:
     kernels = loop("%x", PUSH), loop("%y", TURN)
     assert find_hazards(parsed(text(*kernels, 2, names, entry("%rows", "%rows"))), "ideal") == []
     (finding,) = find_hazards(parsed(text(*kernels, 2, names, entry("%rows", "%columns"))), "ideal")
-    assert "%columns entries are taken out in @vector, but %rows are put into" in finding.message
+    assert "%columns entries are popped in @vector, but %rows are pushed into" in finding.message
     (finding,) = find_hazards(parsed(text(*kernels, 2, names)), "ideal")
-    assert "%y entries are taken out in @vector, but %x are put into" in finding.message
+    assert "%y entries are popped in @vector, but %x are pushed into" in finding.message
     same = loop("%x", PUSH), loop("%x", TURN)
     swapped = text(*same, 2, ("%x: index", "%x: index"), entry("%rows", "%columns"))
     assert find_hazards(parsed(swapped), "ideal") != []
@@ -248,4 +248,4 @@ def test_what_is_not_known_is_named_with_its_place() -> None:
     alone = source[source.index("func.func @vector") :]
     found = find_hazards(parsed(alone), "ideal")
     assert {finding.severity for finding in found} == {"warning"}
-    assert all("whether it does depends on the loop in line 8, and this on %n" in finding.message for finding in found)
+    assert all("it depends on the loop in line 8, which depends on %n" in finding.message for finding in found)

@@ -103,7 +103,7 @@ def test_nothing_is_written_after_an_error(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(LoomError, match="is in the way: it is no directory; name another output with -o"):
+    with pytest.raises(LoomError, match="exists and is not a directory; name another output with -o"):
         write_grid(tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
     with pytest.raises(LoomError, match="cannot be written: "):
@@ -252,7 +252,7 @@ def test_a_directory_of_the_name_of_a_file(grid: Path) -> None:
     before = (grid / "loom.json").read_bytes()
     (grid / "out.json").unlink()
     (grid / "out.json").mkdir()
-    with pytest.raises(LoomError, match=r"out.json: error: is in the way: it is a directory; remove it"):
+    with pytest.raises(LoomError, match=r"out.json: error: exists and is a directory; remove it"):
         write_grid(grid)
     assert (grid / "loom.json").read_bytes() == before and not list(grid.parent.glob(".loom-*"))
 

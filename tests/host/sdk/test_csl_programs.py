@@ -189,7 +189,7 @@ def test_bytes_that_fill_no_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert loom.main(["cslc", "layout.csl", *FLAGS[:-1]]) == 0
     runner = start(tmp_path / "out")
     options = {"streaming": False, "order": MemcpyOrder.ROW_MAJOR, "nonblock": False}
-    with pytest.raises(SdkError, match="2 or 4 to a word, and make the array's length a multiple of 4"):
+    with pytest.raises(SdkError, match="words of 2 or 4 elements, and make the array's length a multiple of 4"):
         runner.memcpy_d2h(
             np.zeros(4, np.uint32),
             runner.get_id("bytes"),

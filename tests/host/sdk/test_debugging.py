@@ -48,7 +48,7 @@ def test_symbols_that_are_not_exported(stopped: Path) -> None:
     assert_array_equal(found.get_symbol(5, 2, "hidden", np.int16), [7, 7, 7])
     assert_array_equal(found.get_symbol(5, 2, "hidden_too", np.float32), [2.5])
     assert_array_equal(found.get_symbol(5, 2, "real", np.dtype(np.float32)), np.zeros(6))
-    with pytest.raises(SdkError, match="'hidden' has 6 bytes, which are no whole number of float32"):
+    with pytest.raises(SdkError, match="'hidden' has 6 bytes, which is not a multiple of the size of float32"):
         found.get_symbol(5, 2, "hidden", np.float32)
 
 
@@ -65,7 +65,7 @@ def test_missing_symbol(stopped: Path) -> None:
 @pytest.mark.parametrize("place", [(0, 0), (3, 1), (7, 1), (4, 3), (4, 0)])
 def test_pe_outside_the_program(stopped: Path, place: tuple[int, int]) -> None:
     """HOST-077: coordinates count from the corner of the fabric."""
-    message = rf"PE P{place[0]}\.{place[1]} of the fabric is not one of the program, which has P4\.1 to P6\.2"
+    message = rf"PE P{place[0]}\.{place[1]} of the fabric is not in the program, which has P4\.1 to P6\.2"
     with pytest.raises(SdkError, match=message):
         debug_util(stopped).get_symbol(*place, "wide", np.uint32)
     with pytest.raises(SdkError, match=message):
@@ -89,9 +89,9 @@ def test_rectangles(stopped: Path) -> None:
         for y in range(2):
             assert_array_equal(result[x, y], 100 * y + 10 * x + np.arange(5))
     for wrong in ((4, 1, 3, 2), ((4, 1), (3,)), "ab", ((4, 1), (1.5, 2))):
-        with pytest.raises(SdkError, match="is no rectangle; give"):
+        with pytest.raises(SdkError, match="is not a rectangle; give"):
             found.get_symbol_rect(wrong, "wide", np.uint32)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(SdkError, match="holds no PE"):
+    with pytest.raises(SdkError, match="contains no PE"):
         found.get_symbol_rect(((4, 1), (0, 2)), "wide", np.uint32)
 
 
@@ -103,7 +103,7 @@ def test_traces(stopped: Path) -> None:
 
 
 def test_before_any_run(grid: Path) -> None:
-    with pytest.raises(SdkError, match=r"holds no core; run the program and call stop\(\) before"):
+    with pytest.raises(SdkError, match=r"contains no core; run the program and call stop\(\) before"):
         debug_util(grid).get_symbol(4, 1, "wide", np.uint32)
 
 
@@ -148,9 +148,9 @@ def test_every_kind_of_record() -> None:
     ("words", "message"),
     [
         ([9, 0, 1, 2, 3], "it says 9 words, but has room for 3"),
-        ([2, 0, 10, 1], "its last record is cut short"),
-        ([2, 0, 2 | 9 << 8, 0x6161], "its last record is cut short"),
-        ([1, 0, 99], "word 2 holds 0x0063, which is no record"),
+        ([2, 0, 10, 1], "its last record is truncated"),
+        ([2, 0, 2 | 9 << 8, 0x6161], "its last record is truncated"),
+        ([1, 0, 99], "word 2 holds 0x0063, which is not a record"),
     ],
 )
 def test_damaged_traces(words: list[int], message: str) -> None:

@@ -151,4 +151,4 @@ def test_interrupt(compiled: Path) -> None:
     assert process.returncode == 130
     error, note = rest
     assert re.fullmatch(rf"error: launch of 'main' was interrupted: .* not called yet on 1 of 3 PEs, {WHERE}", error)
-    assert note == 'run.py:7: note: asked for here: runner.launch("main", nonblock=False)'
+    assert note == 'run.py:7: note: called from here: runner.launch("main", nonblock=False)'

@@ -106,7 +106,7 @@ def test_no_symbol(running: SdkRuntime, symbol: int) -> None:
     """HOST-038: copies take the id of a symbol."""
     with pytest.raises(SdkError, match=f"no symbol has the id {symbol}; give the int that get_id returns"):
         running.memcpy_h2d(symbol, np.zeros(1, np.uint32), 0, 0, 1, 1, 1, **options())
-    with pytest.raises(SdkError, match="'wide' is no symbol; give the int that get_id returns"):
+    with pytest.raises(SdkError, match="'wide' is not a symbol id; give the int that get_id returns"):
         running.memcpy_d2h(np.zeros(1, np.uint32), "wide", 0, 0, 1, 1, 1, **options())  # pyright: ignore[reportArgumentType]
     with pytest.raises(SdkError, match="'double' is a function; give the id of an exported array"):
         running.memcpy_d2h(np.zeros(1, np.uint32), running.get_id("double"), 0, 0, 1, 1, 1, **options())
@@ -278,7 +278,7 @@ def test_no_streaming_color(running: SdkRuntime, color: int) -> None:
 def test_streaming_color_of_the_other_way(running: SdkRuntime) -> None:
     with pytest.raises(SdkError, match=r"color 5 does not stream from the host; .*: 4"):
         running.memcpy_h2d(OUT_OF, np.zeros(1, np.uint32), 0, 0, 1, 1, 1, **options(streaming=True))
-    with pytest.raises(SdkError, match="'x' is no color"):
+    with pytest.raises(SdkError, match="'x' is not a color"):
         running.memcpy_h2d("x", np.zeros(1, np.uint32), 0, 0, 1, 1, 1, **options(streaming=True))  # pyright: ignore[reportArgumentType]
 
 
@@ -297,7 +297,7 @@ def test_enumerations(kind: type[enum.Enum]) -> None:
         ({"data_type": None}, "data_type is missing; pass data_type=MemcpyDataType.MEMCPY_16BIT or"),
         ({"order": "ROW_MAJOR"}, "order is 'ROW_MAJOR'; give MemcpyOrder.ROW_MAJOR or"),
         ({"data_type": 32}, "data_type is 32; give MemcpyDataType.MEMCPY_16BIT or"),
-        ({"ordr": ROW}, "there is no argument 'ordr'; there are streaming, data_type, order, nonblock"),
+        ({"ordr": ROW}, "unknown argument 'ordr'; the arguments are streaming, data_type, order, nonblock"),
     ],
 )
 def test_options(running: SdkRuntime, change: dict[str, Any], message: str) -> None:

@@ -72,9 +72,9 @@ def test_bindir_without_a_program(tmp_path: Path, grid: Path) -> None:
     with pytest.raises(SdkError, match="does not exist; give the output directory of loom cslc"):
         SdkRuntime(tmp_path / "missing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SdkError, match="holds no compiled program"):
+    with pytest.raises(SdkError, match="contains no compiled program"):
         SdkRuntime(tmp_path / "empty")
-    with pytest.raises(SdkError, match="is no directory"):
+    with pytest.raises(SdkError, match="is not a directory"):
         SdkRuntime(grid / "out.json")
     (grid / "loom.json").write_text("{}")
     with pytest.raises(SdkError, match="was compiled by another version of loom cslc; compile the program again"):
@@ -149,7 +149,7 @@ def test_physical_coordinates(grid: Path) -> None:
     numbers: Any = (np.int32(0), np.int64(0))
     assert runner.coord_logical_to_physical(numbers) == (4, 1)
     for wrong in ((1,), (1, 2, 3), "ab", 5, (1.5, 2)):
-        with pytest.raises(SdkError, match="is no coordinate; give a pair of ints"):
+        with pytest.raises(SdkError, match="is not a coordinate; give a pair of ints"):
             runner.coord_logical_to_physical(wrong)  # pyright: ignore[reportArgumentType]
 
 
@@ -182,7 +182,7 @@ def test_order_of_life(grid: Path) -> None:
     with pytest.raises(SdkError, match=r"launch of 'double': call run\(\) before"):
         runner.launch("double", nonblock=False)
     runner.run()
-    with pytest.raises(SdkError, match="run: it runs already"):
+    with pytest.raises(SdkError, match="run: it is already running"):
         runner.run()
     runner.stop()
 
@@ -227,7 +227,7 @@ def test_core_of_a_stopped_run(start: Start, grid: Path) -> None:
     fresh = SdkRuntime(grid)
     for prepare in (lambda: None, fresh.load):
         prepare()
-        with pytest.raises(SdkError, match=r"dump_core reads what the machine stopped with; call it after stop\(\)"):
+        with pytest.raises(SdkError, match=r"dump_core writes the memory of a stopped machine; call it after stop\(\)"):
             fresh.dump_core("corefile.cs1")
     fresh.stop()
     runner = start()
@@ -311,7 +311,7 @@ def test_arrays_belong_to_the_script(running: SdkRuntime) -> None:
 def test_no_task(running: SdkRuntime, handle: Any) -> None:
     """HOST-032: only what this runtime returned."""
     for use in (running.is_task_done, running.task_wait):
-        with pytest.raises(SdkError, match="is no task of this SdkRuntime"):
+        with pytest.raises(SdkError, match="is not a task of this SdkRuntime"):
             use(handle)
 
 
@@ -319,7 +319,7 @@ def test_task_of_another_runtime(start: Start) -> None:
     """HOST-032: a task of another runtime is refused."""
     one, other = start(), start()
     task = one.launch("double", nonblock=False)
-    with pytest.raises(SdkError, match="<Task launch of 'double': done> is no task of this SdkRuntime"):
+    with pytest.raises(SdkError, match="<Task launch of 'double': done> is not a task of this SdkRuntime"):
         other.task_wait(task)
 
 

@@ -476,7 +476,7 @@ MAIN = f"{EXPORT_MAIN}\ncsl.func @main() {{\nBODY\ncsl.return\n}}"
                     "csl.func", "%n = arith.constant 4 : index\ncsl.func"
                 )
             ),
-            "memref.alloc has a size that is not known; give every extent in its type",
+            "memref.alloc has an unknown size; give every extent in its type",
         ),
         (
             program(
@@ -510,7 +510,7 @@ MAIN = f"{EXPORT_MAIN}\ncsl.func @main() {{\nBODY\ncsl.return\n}}"
         ),
         (
             program(MAIN.replace("BODY", "")) + "func.func @f() {\nfunc.return\n}",
-            "func.func stands beside a csl.module and cannot be imported; remove it",
+            "func.func is beside a csl.module and cannot be imported; remove it",
         ),
         (
             program(
@@ -543,7 +543,7 @@ def test_what_cannot_be_imported(text: str, message: str) -> None:
 def test_a_param_without_a_value() -> None:
     with pytest.raises(LoomError) as caught:
         load(AXPY, params=("height",))
-    assert caught.value.message == "'height' gives no param a value; write name:value"
+    assert caught.value.message == "'height' does not name a param and its value; write name:value"
 
 
 def test_a_module_without_csl_stays_as_it_is() -> None:
