@@ -123,7 +123,7 @@ def _colored(
 
 
 def _clash(graph: Graph[Node], numbers: Mapping[Node, int]) -> Clash | None:
-    """Two neighbors with the same number, if there are any."""
+    """Return two neighbors with the same number, if there are any."""
     for first in graph:
         if first in numbers:
             for second in graph[first]:
@@ -247,7 +247,7 @@ class _Search(Generic[Node]):
         while self._heap:
             entry = heappop(self._heap)
             node = self._nodes[entry[2]]
-            # What a node has come to since stands in another entry.
+            # The current state of a node is in another entry.
             if node not in self.numbers and entry == self._urgency(node):
                 return node
         return None

@@ -16,7 +16,7 @@ MAX_STEPS = 2_000
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory with what lies in it before, as (address, bytes), and the bytes of what comes behind the tiles.
+    """A memory with its occupied ranges, as (address, bytes), and the bytes to reserve behind the tiles.
 
     What comes behind takes the first aligned places that are left, in its order, and shares with no tile.
     """

@@ -1,7 +1,7 @@
 """Lexer of CSL: one regular expression splits the text into tokens.
 
 Tokens are parallel lists, not objects: kind, text, start and end. The kind of a keyword or of punctuation is its text;
-the other kinds are named below. Text that is no token of the language becomes one all the same (`UNKNOWN`, `NUMBER`,
+the other kinds are named below. Text that is not a token of the language becomes one all the same (`UNKNOWN`, `NUMBER`,
 an unclosed string, and operators of other languages such as `&&`), for the parser to say what is wrong.
 """
 

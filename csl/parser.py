@@ -1515,7 +1515,7 @@ class Parser:
             self.no_operand()
         self.position += 2 if layout else 1
         if layout == "packed" and kinds[self.position] == "(":
-            self.fail(self.position, f"the integer a packed {keyword} lies in follows from its fields; leave it out")
+            self.fail(self.position, f"the integer type of a packed {keyword} follows from its fields; leave it out")
         if kinds[self.position] != "{":
             self.fail_expected(f"'{{' after '{keyword}'")
         members = self.items("}", self.field_declaration)

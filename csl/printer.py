@@ -109,7 +109,7 @@ def quoted(value: bytes) -> str:
         elif character in "\n\r\t":
             parts.append({"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character])
         elif 0xDC80 <= code <= 0xDCFF:
-            # A byte that is no part of a UTF-8 character.
+            # A byte that is not part of a UTF-8 character.
             parts.append(f"\\x{code - 0xDC00:02x}")
         elif code < 0x80 and not character.isprintable():
             parts.append(f"\\x{code:02x}")

@@ -44,7 +44,7 @@ class Source:
         return self.text[starts[line - 1] : end].rstrip("\r")
 
     def location(self, offset: int) -> str:
-        """`file:line:column`."""
+        """Return `file:line:column`."""
         line, column = self.line_and_column(offset)
         return f"{self.path}:{line}:{column}"
 

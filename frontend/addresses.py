@@ -56,7 +56,7 @@ def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
 
 
 def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
-    """Return the offset of an address counted in units of so many bytes; None if it is no whole number of them."""
+    """Return the offset of an address counted in units of so many bytes; None if it is not a whole number of them."""
     if where.unit == unit:
         return where.offset
     if is_ssa(where.offset):
@@ -136,7 +136,7 @@ def _counted(where: Address, total: int, width: int) -> Address:
 
 
 def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
-    """`index * factor`, `index` known or an i16."""
+    """Return `index * factor`, `index` a constant or an i16."""
     if not is_ssa(index):
         return index * factor
     if factor == 1:

@@ -44,13 +44,13 @@ def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:
 
 
 def fail_jump(ev: Evaluator, jump: Break | Continue) -> NoReturn:
-    """A jump at compile time that nothing around it is meant by."""
+    """Fail at a jump at compile time without a target around it."""
     what = "a loop" if jump.label is None else f"anything labeled '{jump.label}'"
     ev.fail(jump.node, f"this is not in {what}")
 
 
 def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -> None:
-    """A label is not used again inside what it names."""
+    """Check that a label is not used again inside what it names."""
     if node.label is None or id(node) in ev.session.analyses.labels:
         return
     for inner in syntax.walk(node):

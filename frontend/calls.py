@@ -539,7 +539,7 @@ def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen:
 
 
 def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> str | None:
-    """Emit a function that stands by itself; None if its result is no single number."""
+    """Emit an out-of-line function; None if its result is not a single number."""
     assert ev.pe is not None
     result_type = ev.frame.result_type
     if result_type is None or not (result_type is types.VOID or has_one_register(result_type)):

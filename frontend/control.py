@@ -120,7 +120,7 @@ def zero(type: Type) -> Any:
 
 
 def _aligned(one: Value | None, other: Value | None) -> tuple[Value, Value]:
-    """Both sides' values of a variable; a side that has none takes zeros, or the other's where there are no others."""
+    """Align both sides' values of a variable; a side without one takes zeros, or the other's where there are none."""
     if one is None or other is None:
         given = one or other
         assert given is not None
@@ -283,7 +283,7 @@ def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
 
 
 def _has_left(ev: Evaluator, changed: dict[int, Value | None]) -> bool:
-    """Return whether a side has certainly set one of the flags that tell of a jump."""
+    """Return whether a side has certainly set one of the flags that record a jump."""
     values = (changed.get(id(flag)) for flag in ev.frame.flags())
     return any(value is not None and value.data is True for value in values)
 

@@ -235,7 +235,7 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
 
 
 def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
-    """`@as(type, value)`: numbers, truth values and enums to each other; floats are cut towards zero."""
+    """Convert as `@as(type, value)`: numbers, truth values and enums to each other; floats truncate towards zero."""
     source = value.type
     if source == type:
         return value

@@ -239,7 +239,7 @@ _COMPARE_FLOAT = {"==": "oeq", "!=": "une", "<": "olt", ">": "ogt", "<=": "ole",
 
 
 def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSAValue) -> SSAValue:
-    """`left symbol right` at run time, for operands of one type."""
+    """Emit `left symbol right` for operands of one type."""
     if isinstance(type, types.Float):
         if symbol in _COMPARE_FLOAT:
             return builder.value(arith.CmpfOp(left, right, _COMPARE_FLOAT[symbol]))

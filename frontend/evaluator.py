@@ -247,7 +247,7 @@ class Evaluator:
 
     @contextmanager
     def at_compile_time(self) -> Generator[None]:
-        """No code is emitted inside."""
+        """Emit no code inside."""
         builder, self.builder = self.builder, None
         try:
             yield

@@ -92,7 +92,7 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
 
 
 def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
-    """`uN` or `iN` (Types, Arbitrary-Width Integer Types)."""
+    """Return the type `uN` or `iN` (Types, Arbitrary-Width Integer Types)."""
     bits = int(node.name[1:8])
     if not 1 <= bits <= types.MAX_INTEGER_BITS:
         ev.fail(node, f"integers of {node.name[1:]} bits are not supported; use 1 to {types.MAX_INTEGER_BITS}")
@@ -355,7 +355,7 @@ def _member(ev: Evaluator, base: Place, name: str, node: syntax.Node) -> Place:
 
 
 def assign(ev: Evaluator, target: syntax.Node, value: Value, node: syntax.Node) -> None:
-    """`target = value`."""
+    """Emit `target = value`."""
     where = ev.place(target)
     if isinstance(where, Held) and where.type is types.COMPTIME_STRUCT and isinstance(value.type, types.Struct):
         where.store(ev, value, target)
@@ -429,7 +429,7 @@ def _binary(ev: Evaluator, node: syntax.Binary, want: Type | None) -> Value:
 
 
 def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
-    """`left symbol right`. Raises CslError if the types do not fit."""
+    """Evaluate or emit `left symbol right`. Raises CslError if the types do not fit."""
     if symbol in ("<<", ">>"):
         return _shift(ev, symbol, left, right, node)
     if left.type is types.UNDEFINED or right.type is types.UNDEFINED:
@@ -513,7 +513,7 @@ def _check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
-    """Operators on what is no number."""
+    """Operators on what is not a number."""
     type = left.type
     if type is types.BOOL and symbol in ("&", "|", "^"):
         instead = {"&": "and", "|": "or", "^": "!="}[symbol]

@@ -39,7 +39,7 @@ def definition(ev: Evaluator, found: Global) -> Global:
 
 
 def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
-    """An extern variable and the exported one it stands for agree. Raises CslError if not."""
+    """Check that an extern variable and the exported one it refers to agree. Raises CslError if not."""
     here, there = found.node, other.node
     assert isinstance(here, syntax.Variable) and isinstance(there, syntax.Variable | syntax.Function)
     kind = there.kind if isinstance(there, syntax.Variable) else "fn"

@@ -432,7 +432,7 @@ def _emit_range(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
 
 
 def _counted(ev: Evaluator, node: syntax.For, element: types.Int, values: range, inner: Inner) -> None:
-    """A loop over known numbers."""
+    """Emit a loop over constant numbers."""
     builder = ev.code
     builder.at(ev.source, node.start)
     start, step, count = values.start, values.step, length(values)
@@ -468,7 +468,7 @@ def _position(ev: Evaluator, value: SSAValue, start: int, step: int) -> SSAValue
 
 
 def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
-    """A loop upwards between numbers known at run time, by a known step."""
+    """Emit a loop upwards between numbers known at run time, by a constant step."""
     builder = ev.code
     step: int = data.step.data
     # The loop compares signed numbers, and adds the step once more than it uses the sum: neither may overflow.
@@ -498,7 +498,7 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
 
 
 def _counted_trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
-    """A loop over numbers for which there is no wider integer: it counts its trips, from 0."""
+    """Emit a loop over numbers for which there is no wider integer: it counts its trips, from 0."""
     builder = ev.code
     signed = types.Int(element.carrier, True)
     # More trips than a signed number counts are not made in any time.
@@ -543,7 +543,7 @@ def _trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData)
 
 
 def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
-    """A loop that something jumps out of, or whose step is known at run time only."""
+    """Emit a loop with an early exit, or whose step is known at run time only."""
     counter = Local("counter", element, ev.coerce(data.start, element, node.iterable), True, comptime=False)
     # The counter may be compared with the end only if it cannot wrap past it; else the trips are counted.
     trips = None if _reaches_its_end(element, data) else _trips(ev, node, element, data)

@@ -117,7 +117,7 @@ def _is_like_csl(text: str, path: str) -> bool:
 
 
 def read(path: Path) -> str:
-    """Return the text of a CSL file. Raise LoomError if there is none or it is no text."""
+    """Return the text of a CSL file. Raise LoomError if there is none or it is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -18,7 +18,7 @@ from .values import Address, Callable, Value, Words, is_known, is_ssa
 
 
 def to_words(ev: Evaluator, value: Value, node: syntax.Node) -> list[Value]:
-    """Return the words of a struct or union, as they lie in memory."""
+    """Return the words of a struct or union in the order of memory."""
     assert isinstance(value.type, types.Record)
     words = [_ZERO] * types.words_used(value.type)
     put(ev, words, 0, value, node, packed=value.type.layout == "packed")
@@ -39,7 +39,7 @@ def bitcast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value
 
 
 def reinterpret(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
-    """Return a value that may stand in a packed struct as another such type of the same width."""
+    """Reinterpret a value that a packed struct may contain as another such type of the same width."""
     words = [_ZERO] * (((types.bit_width(type) or 0) + 15) // 16)
     put(ev, words, 0, value, node, packed=True)
     return get(ev, words, 0, type, node, packed=True)
@@ -63,7 +63,7 @@ def variant(ev: Evaluator, value: Value, position: int, node: syntax.Node) -> Va
 
 
 def check_active(ev: Evaluator, value: Value, position: int, node: syntax.Node) -> None:
-    """Of a bare union only the active variant may be accessed (Types, Union types)."""
+    """Check that only the active variant of a bare union is accessed (Types, Union types)."""
     active = getattr(value.data, "active", None)
     names = value.type.names if isinstance(value.type, types.Union) else None
     if names is not None and active not in (None, position) and not value.type.layout:  # pyright: ignore
@@ -147,7 +147,7 @@ def _put_bits(ev: Evaluator, words: list[Value], at: int, bits: Value, width: in
 def replaced(
     ev: Evaluator, words: Function[[], list[Value]], count: int, at: int, value: Value, node: syntax.Node
 ) -> list[Value]:
-    """`count` words with the bits from `at` on given another value; they are only read if some bits stay."""
+    """Return `count` words with the bits from `at` on replaced; they are only read if some bits stay."""
     new = [_ZERO] * count
     put(ev, new, at, value, node, packed=True)
     width = types.bit_width(value.type) or 0
@@ -275,7 +275,7 @@ def _or(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Value:
 
 
 def _apply(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
-    """`left symbol right` of unsigned integers of one type."""
+    """Return `left symbol right` of unsigned integers of one type."""
     if is_ssa(left.data) or is_ssa(right.data):
         one, other = ev.ssa(left, node), ev.ssa(right, node)
         ev.code.at(ev.source, node.start)

@@ -341,7 +341,7 @@ class PeProgram:
         return found
 
     def constant_at(self, where: Address) -> Value | None:
-        """Return the whole constant that an address known at compile time points into; None if it is no constant's."""
+        """Return the whole constant that a compile-time address points into; None if it is not a constant's."""
         if where.buffer is None or is_ssa(where.offset):
             return None
         return self._constant_values.get(where.buffer.symbol)

@@ -150,7 +150,7 @@ class Held(Place):
         holder.owns = bool(self.path)
 
     def _replaced(self, whole: Value | None, path: tuple[int, ...], part: Value, *, own: bool) -> Value:
-        """`whole` with a part replaced; an array that nothing else has is changed in place."""
+        """Return `whole` with a part replaced; an array that nothing else has is changed in place."""
         if not path:
             return part
         assert whole is not None
@@ -333,7 +333,7 @@ class Memory(Place):
                 ev.fail(node, f"a '{self.type}' cannot be read at run time")
 
     def words(self, ev: Evaluator, numbers: range, node: syntax.Node) -> list[Value]:
-        """Load some of the 16-bit words here; of what lies at any byte, byte by byte."""
+        """Load some of the 16-bit words here; of what is at an odd byte, byte by byte."""
         if types.alignment(self.type) > 1:
             places = (Memory(moved(ev, self.where, number, 2), types.U16, True) for number in numbers)
             return [Value(types.U16, place._load_scalar(ev)) for place in places]

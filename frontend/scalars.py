@@ -111,7 +111,7 @@ SAFE = 1 << 31
 
 
 def lifted(lanes: Lanes, function: Callable[..., Any], *arguments: Any) -> Any:
-    """`function` of numbers, or in each lane of `Column`s."""
+    """Apply `function` to numbers, or in each lane of `Column`s."""
     # Most numbers are no columns, and there are many: a generator for `any` would take half the time.
     for argument in arguments:
         if argument.__class__ is Column:
@@ -179,7 +179,7 @@ def column(lanes: Lanes, values: NDArray[Any]) -> Any:
 
 
 def binary(lanes: Lanes, symbol: str, type: Type, left: Any, right: Any) -> Any:
-    """`left symbol right` for operands of one type, known or columns. Raises ZeroDivisionError."""
+    """Compute `left symbol right` for operands of one type, constants or columns. Raises ZeroDivisionError."""
     if symbol in COMPARISONS:
         return lifted(lanes, COMPARISONS[symbol], left, right)
     if types.is_float(type):

@@ -82,7 +82,7 @@ class Identifier(Type):
 
 @dataclass(frozen=True)
 class Array(Type):
-    """`[dims]element`; the element is no array."""
+    """`[dims]element`; the element is not an array."""
 
     dims: tuple[int, ...]
     element: Type
@@ -131,7 +131,7 @@ class Record(Type):
     types: tuple[Type, ...]
     origin: tuple[str, int] | None = None
     layout: str = ""
-    """`extern`, `packed` or nothing. What has nothing lies in memory as what is extern."""
+    """`extern`, `packed` or nothing. Without a word the layout in memory is that of `extern`."""
 
     def _written(self, keyword: str) -> str:
         if self.names is None:
@@ -345,7 +345,7 @@ def alignment(type: Type) -> int:
 
 
 def bit_width(type: Type) -> int | None:
-    """Bits of a value in a packed struct or union; None if it cannot stand there."""
+    """Bits of a value in a packed struct or union; None if they cannot contain it."""
     match type:
         case Int(bits=bits) | Float(bits=bits):
             return bits
@@ -397,7 +397,7 @@ def offsets(type: Record) -> list[int]:
 
 
 def words_used(type: Record) -> int:
-    """16-bit words that hold something of a value; those that pad a packed one are not counted."""
+    """Count the 16-bit words that hold something of a value, without those that pad a packed one."""
     bits = bit_width(type) or 0 if type.layout == "packed" else 8 * size(type)
     return max(1, (bits + 15) // 16)
 

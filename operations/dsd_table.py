@@ -66,7 +66,7 @@ def _operation(
     pointer: bool = False,
     simd: tuple[int, int] = (1, 1),
 ) -> DsdOperation:
-    """A row of the table; `signature` has a letter for the element of the destination, then of each source."""
+    """Return a row of the table; `signature` has a letter for the element of the destination, then of each source."""
     destination, *sources = signature
     return DsdOperation(
         name, function, _ELEMENTS[destination], tuple(_ELEMENTS[letter] for letter in sources), summary,

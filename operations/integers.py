@@ -33,19 +33,19 @@ MAX_SHIFT = 1 << 17
 
 
 def unsigned(value: int, bits: int) -> int:
-    """The integer with these low bits, from 0."""
+    """Return the integer with these low bits, from 0."""
     return value & ((1 << bits) - 1)
 
 
 def signed(value: int, bits: int) -> int:
-    """The integer with these low bits, the highest of which is the sign. A true `i1` is -1."""
+    """Return the integer with these low bits, the highest of which is the sign. A true `i1` is -1."""
     half = 1 << (bits - 1)
     return ((value + half) & ((1 << bits) - 1)) - half
 
 
 @cache
 def wrapper(bits: int) -> Callable[[int], int]:
-    """A function that gives the integer with the same low bits as it is kept: signed, a truth value as 0 or 1."""
+    """Return the function that wraps an integer to a width as it is kept: signed, a truth value as 0 or 1."""
     if bits == 1:
         return lambda value: value & 1
     half, mask = 1 << (bits - 1), (1 << bits) - 1
@@ -53,12 +53,12 @@ def wrapper(bits: int) -> Callable[[int], int]:
 
 
 def limits(bits: int, *, is_signed: bool) -> tuple[int, int]:
-    """The least and the greatest integer of a width."""
+    """Return the least and the greatest integer of a width."""
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
 
 
 def fits(value: int, bits: int) -> bool:
-    """Whether a width holds an integer, be it signed or unsigned."""
+    """Return True if a width holds an integer, be it signed or unsigned."""
     return -(1 << (bits - 1)) <= value < 1 << bits
 
 
@@ -66,18 +66,18 @@ def fits(value: int, bits: int) -> bool:
 
 
 def quotient(dividend: int, divisor: int) -> int:
-    """The quotient rounded towards zero. Raises ZeroDivisionError."""
+    """Return the quotient rounded towards zero. Raises ZeroDivisionError."""
     result = abs(dividend) // abs(divisor)
     return result if (dividend < 0) == (divisor < 0) else -result
 
 
 def remainder(dividend: int, divisor: int) -> int:
-    """What `quotient` leaves; it has the sign of the dividend. Raises ZeroDivisionError."""
+    """Return the remainder of `quotient`, which has the sign of the dividend. Raises ZeroDivisionError."""
     return dividend - quotient(dividend, divisor) * divisor
 
 
 def shift_left(value: int, amount: int) -> int:
-    """`value` times two to the power of `amount`."""
+    """Return `value` times two to the power of `amount`."""
     return value << min(amount, MAX_SHIFT)
 
 
@@ -175,7 +175,7 @@ COUNTS: dict[str, Callable[[int, int], int]] = {
 
 @cache
 def function(name: str, bits: int) -> Compute:
-    """What an operation of `OPERATIONS` or `COUNTS` makes of integers of a width; takes and returns them as kept."""
+    """Return the function of an operation of `OPERATIONS` or `COUNTS` on integers of a width, as they are kept."""
     if name in COUNTS:
         return _counting(COUNTS[name], bits)
     op = OPERATIONS[name]
@@ -239,7 +239,7 @@ PREDICATES: tuple[Predicate, ...] = (
 
 
 def comparison(predicate: int, bits: int) -> Callable[[int, int], bool]:
-    """Whether a predicate holds of two integers of a width, as they are kept."""
+    """Return the function that decides a predicate on two integers of a width, as they are kept."""
     test = PREDICATES[predicate]
     read, compare = unsigned if test.is_unsigned else signed, test.compare
     return lambda a, b: compare(read(a, bits), read(b, bits))
@@ -255,7 +255,7 @@ CONVERSIONS: dict[str, bool] = {
 
 
 def conversion(name: str, source: int, result: int) -> Callable[[int], int]:
-    """What a conversion makes of an integer of `source` bits, as kept in `result` bits."""
+    """Return the function that converts an integer of `source` bits to `result` bits, as they are kept."""
     wrap, mask = wrapper(result), (1 << source) - 1
 
     def of_unsigned(value: int) -> int:
@@ -268,7 +268,7 @@ def conversion(name: str, source: int, result: int) -> Callable[[int], int]:
 
 
 def saturated(value: float, bits: int, *, is_signed: bool) -> int:
-    """A number without its fraction, at most as far from 0 as a width reaches; 0 for NaN."""
+    """Truncate a number and saturate it to a width; NaN is 0."""
     if value != value:
         return 0
     lowest, highest = limits(bits, is_signed=is_signed)

@@ -1,4 +1,4 @@
-"""The text of a print operation: what stands in braces, and what may be printed that way.
+"""Format strings of print operations: the conversions in braces, and what they may print.
 
 `wse.print` and `flow.print` share it, and the engine, which fills in the numbers.
 """
@@ -24,7 +24,7 @@ CONVERSIONS: dict[str, str] = {
 
 @lru_cache(maxsize=1024)
 def split_format(text: str) -> tuple[tuple[str, ...], tuple[Conversion, ...]]:
-    """The texts around the conversions of a format, and the conversions: one text more than those.
+    """Split a format into the texts around the conversions, and the conversions: one text more than those.
 
     `{{` and `}}` stand for braces. Raises ValueError for a brace that is neither.
     """
@@ -48,7 +48,7 @@ def split_format(text: str) -> tuple[tuple[str, ...], tuple[Conversion, ...]]:
         else:
             known = ", ".join(f"{{{name}}}" for name in CONVERSIONS)
             raise ValueError(
-                f"'{text[position : position + 3]}' in the format is no conversion; use {known}, or double the brace"
+                f"'{text[position : position + 3]}' in the format is not a conversion; use {known}, or double the brace"
             )
     return (*texts, current), tuple(conversions)
 

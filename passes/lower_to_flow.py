@@ -59,7 +59,7 @@ class LowerToFlowPass(ModulePass):
     program. Everything the passes before this one decide (queues, microthreads, registers) must be there. Raises
     LoomError at an operation that has no counterpart in `flow`, naming it; at a missing decision, naming the pass
     that makes it; if colors or task ids run out; if the buffers exceed the memory of a PE; and if two programs,
-    or two routes of a color, stand on one PE.
+    or two routes of a color, share a PE.
     """
 
     name = "lower-to-flow"
@@ -320,7 +320,7 @@ class _PeLowering:
         return Allocation(buffer.sym_name.data, words, wanted, None if address is None else address // 2)
 
     def _check_fixed(self, allocations: Sequence[Allocation]) -> None:
-        """Raise LoomError unless the buffers with addresses of their own lie in memory, each apart from the others."""
+        """Raise LoomError unless the buffers with addresses of their own are in memory and disjoint."""
         fixed = [(a.address, a, op) for a, op in zip(allocations, self.buffers, strict=True) if a.address is not None]
         before: Allocation | None = None
         for address, allocation, op in sorted(fixed, key=lambda one: one[0]):

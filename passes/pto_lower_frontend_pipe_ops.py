@@ -54,7 +54,7 @@ from ..operations import pipe_protocol
 class PtoLowerFrontendPipeOpsPass(ModulePass):
     """Makes of every pipe a kernel opens a value, and of operations on its number operations on that value.
 
-    On a5 slots lie in the consumer's memory (`pto.initialize_l2l_pipe`), on a2 and a3 in global memory
+    On a5 slots are in the consumer's memory (`pto.initialize_l2l_pipe`), on a2 and a3 in global memory
     (`pto.initialize_l2g2l_pipe`, which needs a `gm_slot_buffer`); so do slots that are tensors on all chips. A pipe of
     both directions stays one. What the kernel left open is filled in: `slot_num` is 8, or 4 for each of two
     directions, and `local_slot_num` is `slot_num`. A pop becomes the declaration of its tile or tensor and a

@@ -29,7 +29,7 @@ class PtoResolveReservedBuffersPass(ModulePass):
 
     A pipe takes two flags, for both directions four, from an even one on: the first that no other pipe of the same
     functions has. Flags that are stated are kept. Pipes take theirs in the order of their numbers in the kernels. The
-    two ends of a pipe stand in two functions and agree about its direction and slots (PTO-012, PTO-022, PTO-023).
+    two ends of a pipe are in two functions and agree about its direction and slots (PTO-012, PTO-022, PTO-023).
     More flags than there are is an error.
 
     Buffers need addresses before, from `pto-place-reserved-buffers` or the kernel.

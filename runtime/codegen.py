@@ -695,7 +695,7 @@ def _wrapped(text: str, kind: str) -> str:
 
 
 def _extent(value: SSAValue, depth: int = 8) -> int | None:
-    """How far from 0 an index can be, None if that is unknown or beyond its width: most need not be wrapped."""
+    """Return a bound on the magnitude of an index, None if unknown or beyond its width: most need no wrapping."""
     op = value.owner
     if not isinstance(value.type, IndexType) or not depth:
         return None

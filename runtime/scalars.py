@@ -68,7 +68,7 @@ def _rounder(kind: str) -> Callable[[float], float]:
 
 
 def bits_of_kind(kind: str) -> int:
-    """The width of an integer kind."""
+    """Return the width of an integer kind."""
     return integers.INDEX_BITS if kind == "index" else int(kind[1:])
 
 
@@ -163,7 +163,7 @@ def _floating(kind: str, uniform: Binary, vector: Binary) -> Binary:
 
 
 def _division(kind: str, name: str) -> Binary:
-    """A division; whoever calls it has seen to it that no divisor is 0."""
+    """Divide; the caller has checked that no divisor is 0."""
     vector_unsigned = _unsigned(kind)[1]
     signed = integers.OPERATIONS[name].reads == "ss"
 

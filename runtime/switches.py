@@ -282,7 +282,7 @@ class SwitchedColor:
                         kept.append(rest)
 
     def _go(self, port: int, run: Run, *, stop: bool = False) -> Run | None:
-        """Let a run pass, of control wavelets one at a time; the others wait, or are given back to `stop`."""
+        """Let a run pass, of control wavelets one at a time; the others wait, or are returned to `stop`."""
         if not run.control or run.count == 1:
             self._pass(port, run)
             return None

@@ -49,7 +49,7 @@ class Timing:
         """Return cycles for one element of a DSD operation that computes `function` ("move", "multiply_add", ...).
 
         `bits` are the widths of its elements, destination first, then the sources. `strides` are those of the
-        operands that lie in memory, destination first, in elements. A destination that stays in place (stride 0)
+        operands in memory, destination first, in elements. A destination that stays in place (stride 0)
         makes any operation but a move a reduction. Words skipped by a stride are read too, but an element never
         costs more than one whole read.
         """

@@ -211,7 +211,7 @@ def _compared(runs: Mapping[Behavior, Result | LoomError], arch: Behavior) -> in
     alike = f"no result differs between {' and '.join(ended)}" if ended[1:] else "there is nothing to compare with"
     for sentence in found or [alike]:
         print(shown(sentence))
-    # What is not written for a chip is no mistake; what hangs there is one.
+    # A program that is not written for a chip is not reported; one that hangs there is.
     failed = any(
         result.has_errors if isinstance(result, Result) else isinstance(result, Deadlock) for result in runs.values()
     )

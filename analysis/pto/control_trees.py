@@ -83,7 +83,7 @@ class Arguments:
         return value
 
     def arrays(self, value: SSAValue) -> set[str | None]:
-        """The arrays that a pointer or view may lie in."""
+        """Return the arrays that a pointer or view may point into."""
         found: set[str | None] = set()
         seen: set[SSAValue] = set()
         pending = [value]

@@ -224,7 +224,7 @@ def _is_unbounded(part: Symbol) -> bool:
 
 
 def _grows(trips: Affine) -> bool:
-    """Whether a number of rounds grows with all it depends on, and does not depend on other loops."""
+    """Return True if a trip count grows with every symbol in it and depends on no other loop."""
     if not trips.terms:
         return trips.constant >= 0
     return all(times > 0 and not any(leaf.name == ITERATION for leaf in free_symbols(Affine(0, ((part, 1),))))

@@ -30,7 +30,7 @@ def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
 
 
 def members(pe: wse.PeOp, kind: type[Operation]) -> Iterator[Operation]:
-    """Yield the operations of one kind that stand directly in a PE program."""
+    """Yield the operations of one kind at the top level of a PE program."""
     return (op for op in pe.body.block.ops if isinstance(op, kind))
 
 

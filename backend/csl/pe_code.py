@@ -394,7 +394,7 @@ class PeCode(Code):
 
     def _load_register(self, op: dsr.LoadOp) -> None:
         if not op.register.is_allocated:
-            # The compiler chooses a register for a descriptor that stands in an operation.
+            # The compiler chooses a register for a descriptor that is an operand.
             self.set_value(op.result, self.value(op.descriptor))
             return
         extensions = [value for value in (op.xdsr, *op.srs) if value is not None]

@@ -211,7 +211,7 @@ class FabinOp(FabricDescriptorOp):
 
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options: `priority` (WSE-3,
     DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253). Refused are: a symbol
-    that is no input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
+    that is not an input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
     """
 
     name = "dsd.fabin"
@@ -233,7 +233,7 @@ class FaboutOp(FabricDescriptorOp):
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options as for `dsd.fabin`, and
     `control` (the wavelets are control wavelets, DSD-106), `advance_switch` (DSD-252),
     `wavelet_index_offset` (each wavelet carries the operation's index, DSD-108) and `zero = first_source` or
-    `second_source` (DSD-246). Refused are: a symbol that is no output queue (DSD-213), an index beside 32-bit
+    `second_source` (DSD-246). Refused are: a symbol that is not an output queue (DSD-213), an index beside 32-bit
     data, `priority` on WSE-2 (DSD-101).
     """
 

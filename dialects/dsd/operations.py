@@ -164,7 +164,7 @@ class DsdOperation(SymbolUser, ABC):
 
     @abstractmethod
     def verify_operand(self, operand: SSAValue, source: int | None) -> None:
-        """Check an operand that is no scalar; `source` is its position, None for the destination."""
+        """Check an operand that is not a scalar; `source` is its position, None for the destination."""
 
     def effects(self) -> set[EffectInstance]:
         """Return what the operation reads and writes; see `DsdOperationEffects`."""

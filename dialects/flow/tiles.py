@@ -126,7 +126,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose memory a tile lies in, where it is not the unit's own: that of a unit of another class in the same row.
+    """Whose memory contains a tile, where it is not the unit's own: that of a unit of another class in the same row.
 
     `lane` counts the columns of the class, from 0.
     """
@@ -148,7 +148,7 @@ class TileOp(SymbolUser):
     modulo the number of slots, so many bytes apart, and the tile belongs to entry `%i` of the channel: `written` by
     its producer until it is committed, `read` by its consumer until it is released, or a `copied` one of the consumer,
     until that many entries later the place is taken again. Using it later is told as a hazard. A negative number says
-    that the tile is in no slot: it lies at the address itself.
+    that the tile is in no slot: it is at the address itself.
 
     `of` names another class of units, in whose memory the tile lies: that of the unit in the same row and the given
     column of the class, from 0.

@@ -17,7 +17,7 @@ def first_common(one: range, other: range) -> int | None:
     distance, remainder = divmod(other.start - one.start, divisor)
     if remainder:
         return None
-    # one.start + k * one.step lies on the other's grid for this k and every period after it.
+    # one.start + k * one.step is on the other's grid for this k and every period after it.
     period = other.step // divisor
     k = distance * pow(one.step // divisor, -1, period) % period
     candidate, stride = one.start + k * one.step, one.step * period

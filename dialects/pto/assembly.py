@@ -15,7 +15,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 Clauses: TypeAlias = Mapping[str, Callable[[Parser], Attribute]]
-"""What may stand in a list of clauses: the name of each and how its value is parsed."""
+"""The clauses that a list may contain: the name of each and how its value is parsed."""
 
 
 # ---------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def architecture_of(op: Operation) -> Architecture | None:
 def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
     """Return the function that `symbol` refers to at `op`.
 
-    It is looked up in the module of the function around `op`, then, if that module stands in another, among all
+    It is looked up in the module of the function around `op`, then, if that module is nested in another, among all
     functions there that are not private; None if there is no such function, or more than one.
     """
     name = symbol.root_reference.data

@@ -37,7 +37,7 @@ _INDEX = IndexType()
 
 def constant_value(value: SSAValue) -> int | None:
     """Return the value of a constant integer; None for any other value."""
-    # While a text is parsed, a value may stand before the operation that makes it.
+    # While a text is parsed, a value may be used before the operation that makes it.
     owner = value.owner if isinstance(value, OpResult) else None
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data

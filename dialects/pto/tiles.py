@@ -443,7 +443,7 @@ class TExtractOp(TileOperation):
 class TCvtOp(TileOperation):
     """Converts elements: `pto.tcvt ins(%tile {rmode = #pto<round_mode ROUND>} : <type>) outs(%other : <type>)`.
 
-    `rmode` says how it rounds, `satmode` whether it saturates; a tile for intermediate results may stand behind the
+    `rmode` says how it rounds, `satmode` whether it saturates; a tile for intermediate results may follow the
     first. Rounding mode and saturation left out mean `CAST_RINT` and `OFF`.
     """
 

@@ -40,7 +40,7 @@ TILE_SPACES = (
     AddressSpace.BIAS,
     AddressSpace.SCALING,
 )
-"""The memories tiles lie in."""
+"""The memories that contain tiles."""
 
 _POINTER_SPACES: dict[str, AddressSpace] = {
     "gm": AddressSpace.GM,

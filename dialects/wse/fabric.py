@@ -97,7 +97,7 @@ class RouteOp(SymbolUser):
     itself (position 0) if the switch is a `ring`, and else not at all. `at` is the position at the start. The pop
     mode says when the router takes the first command off a passing control wavelet, so that the next router obeys the
     next one: never, `always_pop`, `pop_on_advance` (if the command has moved the switch on), or `pop_on_advance_nop`
-    (that, or if it is no command). Where the ports to go to are `[]`, wavelets end.
+    (that, or if it is not a command). Where the ports to go to are `[]`, wavelets end.
     """
 
     name = "wse.route"

@@ -105,9 +105,8 @@ class ViewOp(IRDLOperation):
 
     It is loaded, stored and described (`dsd.mem1d`, `dsd.mem4d`, `dsd.set_base`) like a buffer; with rank 0 it is also
     the scalar destination of a DSD operation. Nothing is checked against a buffer: an element may be of any buffer, or
-    parts of several. An address outside the memory of the PE, or an odd one of
-    an element other than i8, is an error when the access happens; an address of a 32-bit element that is no multiple of
-    4 is a warning.
+    parts of several. An address outside the memory of the PE, or an odd one of an element other than i8, is an error
+    when the access happens; an address of a 32-bit element that is not a multiple of 4 is a warning.
     """
 
     name = "wse.view"

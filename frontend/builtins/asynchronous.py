@@ -12,7 +12,7 @@ from .tasks import told
 
 
 def symbol_of_completion(ev: Evaluator, value: Value | None, node: syntax.Node) -> str | None:
-    """Return the symbol of a task, by its name or its id, or of a queue or color, that is told of something."""
+    """Return the symbol of a task, by its name or its id, or of a queue or color, that is signaled."""
     return None if value is None else told(ev, value, node)
 
 

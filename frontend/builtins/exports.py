@@ -159,7 +159,7 @@ def _length(type: types.Pointer, buffer: Buffer) -> int:
 
 
 def _check_declared(ev: Evaluator, node: syntax.Node, declared: Name, target: Place) -> None:
-    """A symbol has the type and the mutability that the layout says."""
+    """Check that a symbol has the type and the mutability that the layout declares."""
     note = ev.note(declared.node, "exported here", declared.source)
     if declared.type != target.type:
         ev.fail(node, f"the layout exports '{declared.name}' as '{declared.type}', but it is '{target.type}'", note)

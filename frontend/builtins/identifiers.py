@@ -61,7 +61,7 @@ def _get_input_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
 def _get_output_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     if isinstance(ev.expr(argument).type, types.Identifier):
-        # `@get_output_queue(input_queues[2])` stands in published programs.
+        # Published programs contain `@get_output_queue(input_queues[2])`.
         return Value(types.OUTPUT_QUEUE, ev.expr(argument).data)
     return _identifier(ev, node, types.OUTPUT_QUEUE, range(ev.session.target.output_queues), "output queue")
 

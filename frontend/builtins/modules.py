@@ -59,7 +59,7 @@ MAX_IMPORT_DEPTH = 64
 
 
 def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dict[str, Value]) -> None:
-    """A file that is importing this one is not imported again with the same params; every import is a new instance."""
+    """Refuse to import a file that is importing this one with the same params; every import is a new instance."""
     importer: Module | None = ev.frame.module
     depth = 0
     while importer is not None:

@@ -155,7 +155,7 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def _initially(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:
-    """The state of a task when the program starts."""
+    """Return the state of a task when the program starts."""
     if node.name == "activate":
         pe.active[state] = (ev.source, node)
     elif node.name == "block":

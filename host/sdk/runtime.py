@@ -55,7 +55,7 @@ class MemcpyDataType(enum.Enum):
 
 
 class MemcpyOrder(enum.Enum):
-    """How a tensor lies in the host's array (HOST-053)."""
+    """The order of a tensor in the host's array (HOST-053)."""
 
     ROW_MAJOR = 0
     COL_MAJOR = 1
@@ -218,7 +218,7 @@ class SdkRuntime:
         return self._launch(symbol, values, nonblock)
 
     def call(self, symbol: str, params: Sequence[Any] = (), nonblock: bool = False) -> Task:
-        """As `launch`, with the bits of each argument in a 32-bit word, unchecked."""
+        """Launch like `launch`, with the bits of each argument in a 32-bit word, unchecked."""
         export = self._export(symbol, "function", "call")
         if len(params) != len(export.arguments):
             raise SdkError(f"call: {export} takes {_arguments(len(export.arguments))}, not {len(params)}")
@@ -253,13 +253,13 @@ class SdkRuntime:
     def memcpy_h2d_rowbcast(
         self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
     ) -> Task:
-        """As memcpy_h2d, with one column of data, A[h][1][l], for all columns of the region."""
+        """Copy like memcpy_h2d, with one column of data, A[h][1][l], for all columns of the region."""
         return self._send("memcpy_h2d_rowbcast", dest, src, (px, py, w, h), elem_per_pe, kwargs, (1, None))
 
     def memcpy_h2d_colbcast(
         self, dest: int, src: NDArray[Any], px: int, py: int, w: int, h: int, elem_per_pe: int, **kwargs: Any
     ) -> Task:
-        """As memcpy_h2d, with one row of data, A[1][w][l], for all rows of the region."""
+        """Copy like memcpy_h2d, with one row of data, A[1][w][l], for all rows of the region."""
         return self._send("memcpy_h2d_colbcast", dest, src, (px, py, w, h), elem_per_pe, kwargs, (None, 1))
 
     def memcpy_d2h(

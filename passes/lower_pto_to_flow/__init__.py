@@ -54,7 +54,7 @@ class LowerPtoToFlowPass(ModulePass):
 
     Pipes are values and have their flags, tiles and buffers their addresses: the other passes on `pto` run before.
     Functions with `pto.entry` are what a host starts; without any, kernels that no other function calls are. What they
-    call stands in their place. An exported function names its arguments in `loom.arguments`, and in `loom.pointers`
+    call takes their place. An exported function names its arguments in `loom.arguments`, and in `loom.pointers`
     what those that are pointers point to: those are addresses in bytes.
 
     `protocol` says how pipes wait for free slots: as one of the chips, or `ideal`, for each slot by itself. `blocks`

@@ -33,7 +33,7 @@ SPACES = {
 """Names of the spaces of a core."""
 
 TENSOR_RANK = 5
-"""Dimensions of a tensor in global memory; those that a view leaves out stand in front and have one element."""
+"""Dimensions of a tensor in global memory; those that a view leaves out are the first and have one element."""
 
 _MATRICES: Mapping[Layout, tuple[tuple[int, ...], tuple[int, ...]]] = {
     Layout.DN: ((3,), (0, 1, 2, 4)),
@@ -76,7 +76,7 @@ class Declared:
 def tile_strides(tile: TileBufType) -> tuple[int, int]:
     """Return the strides of rows and columns of a tile in elements.
 
-    Boxes are not kept: a tile of boxes lies as its elements do in a box, row behind row or column behind column. So a
+    Boxes are not kept: a tile of boxes is laid out like one box, row behind row or column behind column. So a
     tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
     """
     longer = 1 if tile.compact.data == _ROW_PLUS_ONE else 0

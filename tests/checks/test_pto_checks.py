@@ -392,7 +392,7 @@ def test_frees_by_the_number_of_entries_taken_out() -> None:
 
 
 def test_frees_that_tell_nobody() -> None:
-    """Whenever slots are freed, a number of entries has been taken out that is no multiple of the period."""
+    """Whenever slots are freed, a number of entries has been taken out that is not a multiple of the period."""
     settings = "slot_size = 1024, slot_num = 4"
     body = pop("t") + pop("u") + pop("v") + FREE * 3
     for place in range(2):

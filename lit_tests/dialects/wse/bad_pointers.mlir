@@ -157,7 +157,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: '{q}' in the format is no conversion; use {u}, {d}, {x}, {X}, {b}, {f}, or double the brace{{$}}
+// CHECK: error: '{q}' in the format is not a conversion; use {u}, {d}, {x}, {X}, {b}, {f}, or double the brace{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>
@@ -170,7 +170,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: '}' in the format is no conversion; use {u}, {d}, {x}, {X}, {b}, {f}, or double the brace{{$}}
+// CHECK: error: '}' in the format is not a conversion; use {u}, {d}, {x}, {X}, {b}, {f}, or double the brace{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
     wse.buffer @u : memref<4xf32>

@@ -1,0 +1,91 @@
+"""Plain words: what docstrings, comments, messages and pages must not say, and what to write instead.
+
+Docstrings of functions start with a verb. docs/contributing.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PACKAGE = [
+    "analysis", "backend", "checks", "csl", "diagnostics", "dialects", "frontend", "host", "importers", "operations",
+    "passes", "runtime", "targets", "tools",
+]  # fmt: skip
+
+WORDS = {
+    r"\b[bB]ehaviour|\b[cC]olour|\b[nN]eighbour|\bcentre\b|\blabelled|\bmodelled": "American spelling",
+    r"(?<!here )\bis no (?!longer|more|less|larger|smaller|matter|other|room|way|need)[a-z]+": "is not a",
+    r"\bstands? (in (?!for)|at|on|behind|beside|before|there|directly)\b": "is in, is at, contains",
+    r"\blies? (in|at|on|as|beside|elsewhere|where)\b": "is in, is at",
+    r"\bgiv(es?|en|ing) back\b|\bgives? it back\b": "return, free",
+    r"\btells? of\b|\b(is|are) told (of|that)\b": "report",
+    r"\bleftovers\b": "unread wavelets",
+    r"\bcan come to\b|\bwhat \w+ come to\b": "outcome, can result in",
+    r"\btaken out\b|\btakes out\b": "pop",
+}
+"""Patterns, and what to write instead."""
+
+NOT_A_VERB = {
+    "The", "A", "An", "What", "Whether", "How", "Where", "Which", "Every", "All", "Those", "It", "Its", "As", "If",
+    "Of", "In", "Each", "One", "Two", "Both", "Who", "When", "Why", "Nothing", "This", "These", "Pairs", "There",
+    "Numbers", "Names", "None", "No", "Some", "Any",
+}  # fmt: skip
+
+
+@lru_cache
+def prose() -> list[tuple[Path, int, str]]:
+    """Return the lines of documentation, and the comments and texts of the package, with file and line number."""
+    lines: list[tuple[Path, int, str]] = []
+    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/reference/*.md")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            lines.append((path, number, line))
+    for folder in PACKAGE:
+        for path in ROOT.joinpath(folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            for number, line in enumerate(text.splitlines(), 1):
+                if "#" in line:
+                    lines.append((path, number, line.partition("#")[2]))
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    first = node.lineno
+                    lines += [(path, first + offset, line) for offset, line in enumerate(node.value.splitlines())]
+    return lines
+
+
+@pytest.mark.parametrize("pattern", WORDS)
+def test_words(pattern: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {match.group()}"
+        for path, number, line in prose()
+        if (match := re.search(pattern, line))
+    ]
+    assert found == [], f"write instead: {WORDS[pattern]}"
+
+
+def functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    """Yield the functions of the package that are not properties, with their files."""
+    for folder in PACKAGE:
+        for path in ROOT.joinpath(folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef):
+                    decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+                    if not decorators & {"property", "cached_property"}:
+                        yield path, node
+
+
+def test_docstrings_of_functions_start_with_a_verb() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
+        for path, node in functions()
+        if (text := ast.get_docstring(node))
+        and (text.split()[0].strip(",.:;") in NOT_A_VERB or not re.match(r"[A-Z][a-z]+\b", text))
+    ]
+    assert found == []
