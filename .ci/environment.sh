@@ -8,7 +8,8 @@ environment() {
         exit 1
     fi
     stamp=.venv/installed$1
-    if ! cmp -s pyproject.toml "$stamp"; then
+    # What [dev] installs includes what no extra does.
+    if ! cmp -s pyproject.toml "$stamp" && ! cmp -s pyproject.toml ".venv/installed[dev]"; then
         echo "Setting up .venv (once) ..." >&2
         if ! "$python" -m venv .venv; then
             echo "error: python3 -m venv failed; install the venv module of your Python" >&2

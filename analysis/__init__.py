@@ -1,1 +1,4 @@
-"""The algorithms of the passes, on plain values: nothing below this package imports xDSL or a dialect."""
+"""Algorithms of passes and checks, on plain values.
+
+Only `analysis.pto` and `analysis.wse` import xDSL and dialects: they read IR for the rest.
+"""

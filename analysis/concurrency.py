@@ -56,7 +56,7 @@ class Concurrency:
         return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
-        """Return if a run that issues both has them under way together, as far as timing is not relied on."""
+        """Return True if a run that issues both has them under way together, as far as timing is not relied on."""
         return self._relations.certainly_overlap(self._numbers[first], self._numbers[second])
 
     def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:
@@ -419,7 +419,7 @@ class _Issues:
                 return following
 
     def both(self, first: Hashable, second: Hashable) -> bool:
-        """Return if `first`, asynchronous, is issued before `second` in every run of the body that issues both."""
+        """Return True if the asynchronous `first` precedes `second` in every run of the body that issues both."""
         if first not in self._operations or not self._operations[first].asynchronous:
             return False
         return any(
@@ -458,7 +458,7 @@ class _Dominance:
             pending.extend((child, False) for child in children[node])
 
     def holds(self, above: int, below: int) -> bool:
-        """Return if every path from the start to `below` passes `above`."""
+        """Return True if every path from the start to `below` passes `above`."""
         if above not in self._enter or below not in self._enter:
             return False
         return self._enter[above] <= self._enter[below] < self._leave[above]

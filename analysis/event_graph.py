@@ -455,7 +455,7 @@ def _ends(
     slots: Sequence[int],
     period: PeriodOf,
 ) -> bool:
-    """Return whether the cores end and overwrite nothing, with the given and the documented period."""
+    """Return True if the cores end and overwrite nothing, with the given and the documented period."""
     graphs = (_graph(cores, rings, pipes, slots, every) for every in (_documented_period, period))
     return all(graph.deadlock() is None and not graph.overwriting_pushes() for graph in graphs)
 

@@ -14,7 +14,7 @@ class Room:
         self._occupied: list[tuple[int, int]] = []
 
     def is_free(self, start: int, size: int) -> bool:
-        """Return if nothing occupies any of the `size` numbers from `start` on."""
+        """Return True if nothing occupies any of the `size` numbers from `start` on."""
         return all(end <= start or start + size <= begin for begin, end in self._occupied)
 
     def occupy(self, start: int, size: int) -> None:

@@ -189,7 +189,7 @@ class _Code:
 
 
 def _is_unrolled(node: Node) -> bool:
-    """Return whether a node is unrolled: it has no conditions, and a known trip count."""
+    """Return True if a node is unrolled: it has no conditions, and a known trip count."""
     if isinstance(node, EventNode):
         return node.signal is None and node.received is None
     return (
@@ -600,7 +600,7 @@ class _Search:
     # -----------------------------------------------------------------------------------------
 
     def _evaluate(self, state: _State, core: int, condition: Condition, origin: Any) -> bool | CaseSplit:
-        """Return whether a condition holds at a core's position, or the comparison to split on."""
+        """Return True if a condition holds at a core's position, or the comparison to split on."""
         if isinstance(condition, bool):
             return condition
         at = state.cores[core]
@@ -674,7 +674,7 @@ class _Search:
                 state.scopes.pop(terms, None)
 
     def _may_query(self, core: int, at: _Core, scope: _LoopInstance, terms: Terms) -> bool:
-        """Return whether a core may still query an integer that it does not query after a loop, or an iteration."""
+        """Return True if a core may still query an integer that it does not query after a loop, or an iteration."""
         if all(part.name == ITERATION for part, _ in terms):
             # Bounds of iterations imply bounds of sums with them.
             return at.position_of(scope) <= 0

@@ -200,7 +200,7 @@ class Bounds(dict[Terms, Interval]):
             self[split.terms] = _max(low, split.bound), high
 
     def less_than(self, terms: Terms, bound: int) -> bool | CaseSplit:
-        """Return whether a sum of symbols is less than `bound`, or the comparison to split on."""
+        """Return True if a sum of symbols is less than `bound`, or the comparison to split on."""
         split, negated = _case_split(terms, bound)
         terms, bound = split
         low, high = self.interval(terms)
@@ -211,7 +211,7 @@ class Bounds(dict[Terms, Interval]):
         return split
 
     def decide(self, condition: Condition) -> bool | CaseSplit:
-        """Return whether a condition holds, or the comparison to split on."""
+        """Return True if a condition holds, or the comparison to split on."""
         match condition:
             case bool():
                 return condition

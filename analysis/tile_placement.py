@@ -34,7 +34,7 @@ class Memory:
         return room
 
     def leaves_enough(self, taken: Iterable[tuple[int, int]]) -> bool:
-        """Return if what comes behind finds places when tiles take these."""
+        """Return True if what comes behind finds places when tiles take these."""
         room = self.room(taken)
         return all(room.take(size) is not None for size in self.behind)
 

@@ -470,7 +470,7 @@ def _shown(value: object, depth: int) -> str:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """Return the children of `node`, in the order of `fields`."""
+    """Yield the children of `node`, in the order of `fields`."""
     for name in node.fields:
         value: object = getattr(node, name)
         if isinstance(value, Node):
@@ -480,7 +480,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Return `node` and all its descendants in preorder."""
+    """Yield `node` and all its descendants in preorder."""
     pending = [node]
     while pending:
         node = pending.pop()

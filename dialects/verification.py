@@ -110,7 +110,7 @@ class _Quick:
         """The kind of operation that made a value, where it is seen by kind."""
 
     def holds(self, module: ModuleOp) -> bool:
-        """Return if everything is as it should be; if not, the program may have been left at any point."""
+        """Return True if the module verifies; if not, the walk stopped at the first error."""
         try:
             return self._operation(module)
         except (DiagnosticException, ValueError):
@@ -123,7 +123,7 @@ class _Quick:
         return found
 
     def _kind(self, op: Operation, operands: Sequence[SSAValue]) -> tuple[object, ...]:
-        """Return all that a check by kind can see; what must not or must end a block is seen by that too."""
+        """Return the key of the check by kind: all that it can see, and whether the operation ends its block."""
         number = self._number
         return (
             type(op),

@@ -32,7 +32,7 @@ class HeldAddress(Address):
 
 
 def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
-    """Memory at an address as a memref with elements of a type `unit` bytes wide, and the index of the address."""
+    """Return the memory at an address as a memref of elements `unit` bytes wide, and the index of the address."""
     builder = ev.code
     buffer = where.buffer
     offset = in_units(ev, where, unit)

@@ -29,7 +29,7 @@ def _whole(ev: Evaluator, where: Address, type: types.Array) -> tuple[SSAValue, 
 
 
 def _in_words(where: Address, type: types.Array) -> bool:
-    """Return whether an array is known to begin at a word, as buffers do."""
+    """Return True if an array is known to begin at a word, as buffers do."""
     if types.alignment(type) > 1:
         return True
     return where.buffer is not None and not is_ssa(where.offset) and where.offset * where.unit % 2 == 0

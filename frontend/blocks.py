@@ -63,7 +63,7 @@ def check_label(ev: Evaluator, node: syntax.Block | syntax.While | syntax.For) -
 
 
 def has_left(ev: Evaluator) -> bool | SSAValue:
-    """Return whether control has left the code being emitted: known, or an SSA value."""
+    """Return True if control has left the code being emitted: known, or an SSA value."""
     result: bool | SSAValue = False
     for local in ev.frame.flags():
         assert local.value is not None
@@ -100,7 +100,7 @@ def run_body(ev: Evaluator, block: syntax.Block) -> None:
 
 
 def never_ends(body: syntax.Block) -> bool:
-    """Return whether a body certainly never ends: its last statement is an endless loop or an assertion."""
+    """Return True if a body certainly never ends: its last statement is an endless loop or an assertion."""
     last = body.statements[-1] if body.statements else None
     if isinstance(last, syntax.While):
         return isinstance(last.condition, syntax.Name) and last.condition.name == "true"

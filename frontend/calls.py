@@ -111,7 +111,7 @@ def _mark(
 
 
 def is_generic(function: syntax.Function) -> bool:
-    """Return whether a copy of a function is compiled for the types of its arguments."""
+    """Return True if a copy of a function is compiled for the types of its arguments."""
     return any(
         isinstance(parameter.type, syntax.AnyType)
         or (isinstance(parameter.type, syntax.Name) and parameter.type.name == "type")
@@ -178,7 +178,7 @@ def fail_deep(ev: Evaluator, function: Callable, node: syntax.Node) -> NoReturn:
 
 
 def _is_tail(ev: Evaluator, caller: Frame, result: Type | None, node: syntax.Node) -> bool:
-    """Return whether nothing is done after a call in its function, which returns its result, unchanged."""
+    """Return True if nothing is done after a call in its function, which returns its result, unchanged."""
     if caller.function is None or id(node) not in ev.session.analyses.tail_calls(caller.function):
         return False
     wanted = caller.result_type
@@ -186,7 +186,7 @@ def _is_tail(ev: Evaluator, caller: Frame, result: Type | None, node: syntax.Nod
 
 
 def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) -> Value:
-    """Emit a call, whose frame is the innermost: as a jump, in place, or of a function that stands by itself."""
+    """Emit a call, whose frame is the innermost: as a jump, in place, or of an outlined function."""
     arguments, caller = frame.arguments, ev.frames[-2]
     result = frame.result_type or types.VOID
     around = list(recursion.in_place(ev))
@@ -237,7 +237,12 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
             return None
         if recursion.is_instance(each, function, frame.arguments):
             unrolled += 1
-            if target is not None or is_outlined or unrolled > recursion.UNROLLED or not _differ(each, frame.arguments):
+            if (
+                target is not None
+                or is_outlined
+                or unrolled > recursion.MAX_UNROLLED_CALLS
+                or not _differ(each, frame.arguments)
+            ):
                 target = each
         if not each.is_tail:
             break
@@ -247,7 +252,7 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
 
 
 def _differ(frame: Frame, arguments: list[Value]) -> bool:
-    """Return whether a call differs from one around it in a number known at compile time."""
+    """Return True if a call differs from one around it in a number known at compile time."""
     return any(
         not isinstance(value.type, types.Pointer | types.Descriptor)
         and known(value)
@@ -258,7 +263,7 @@ def _differ(frame: Frame, arguments: list[Value]) -> bool:
 
 
 def _points_to_locals(ev: Evaluator, arguments: list[Value], ended: list[Frame]) -> bool:
-    """Return whether an argument points to memory of a call that a tail call ends: a loop has it once only."""
+    """Return True if an argument points to memory of a call that a tail call ends: a loop has it once only."""
     assert ev.pe is not None
     addresses = [leaf.data for value in arguments for leaf in control.leaves(value) if isinstance(leaf.data, Address)]
     if not addresses:
@@ -284,7 +289,7 @@ def _returns_to(
             return each
         outermost = each
         undecided += each.branches < ev.branches
-    if outermost is not None and (deep or undecided > recursion.UNROLLED):
+    if outermost is not None and (deep or undecided > recursion.MAX_UNROLLED_CALLS):
         return outermost
     if deep:
         fail_deep(ev, function, node)
@@ -294,7 +299,7 @@ def _returns_to(
 def _body(ev: Evaluator, function: Callable, frame: Frame, emit: Emit, node: syntax.Node) -> Value:
     """Emit the body of a call, whose frame is the innermost; as a loop if it calls itself in tail position.
 
-    If it calls itself elsewhere, a function that stands by itself is called.
+    If it calls itself elsewhere, an outlined function is called.
     """
     before = recursion.Checkpoint(ev)
     try:
@@ -325,7 +330,7 @@ def _body(ev: Evaluator, function: Callable, frame: Frame, emit: Emit, node: syn
 
 
 def _stand_and_call(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) -> Value:
-    """Emit a call of a function that calls itself, which stands by itself from now on."""
+    """Emit a call of a function that calls itself, which is outlined from now on."""
     found = recursion.outlined(ev, function, frame.arguments)
     if found is None:
         found = _emit_outlined(ev, function, frame.arguments, node)
@@ -485,10 +490,10 @@ def _call_outlined(
 
 Emit = Function[[], Value]
 
-INLINED = 2_000
-"""Nodes of the tree of one function that a PE's code repeats at its calls before the function stands by itself."""
+MAX_INLINED_NODES = 2_000
+"""Nodes of the tree of one function that a PE's code repeats at its calls before the function is outlined."""
 
-REPEATED = 400
+MAX_REPEATED_NODES = 400
 """The same of a function without parameters, with what it calls: nothing known at its calls makes it shorter."""
 
 
@@ -506,7 +511,7 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
     key = (id(function.module), id(node))
     size = ev.session.analyses.size(node)
     spent = ev.pe.inlined.get(key, 0)
-    if spent + size <= INLINED and node.inlining != "noinline" and not _is_repeated(ev, function):
+    if spent + size <= MAX_INLINED_NODES and node.inlining != "noinline" and not _is_repeated(ev, function):
         ev.pe.inlined[key] = spent + size
         return None
     if key not in ev.pe.shared_functions:
@@ -519,15 +524,15 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
 
 
 def _is_repeated(ev: Evaluator, function: Callable) -> bool:
-    """Return whether code that is the same at every call, and long, is called from several places of its file."""
+    """Return True if code that is the same at every call, and long, is called from several places of its file."""
     module, node = function.module, function.node
     if node.parameters or ev.session.analyses.names(module.file)[node.name] < 2:
         return False
-    return _size_with_calls(ev, module, node, set()) > REPEATED
+    return _size_with_calls(ev, module, node, set()) > MAX_REPEATED_NODES
 
 
 def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: set[int]) -> int:
-    """Nodes of a function and of those of its file that it calls, each of them once."""
+    """Count the nodes of a function and of those of its file that it calls, each once."""
     analyses = ev.session.analyses
     seen.add(id(node))
     size = analyses.size(node)
@@ -563,7 +568,7 @@ def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> s
 
 
 def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Type, node: syntax.Node) -> Value:
-    """Emit the call of a function that stands by itself."""
+    """Emit the call of an outlined function."""
     operands = [ev.ssa(value, node) for value in arguments]
     ev.code.at(ev.source, node.start)
     op = ev.code(wse.CallOp(symbol, operands, [] if result is types.VOID else [scalar(result)]))

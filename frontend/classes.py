@@ -15,7 +15,7 @@ from . import types
 from .builtins.layout import Tiles
 from .scalars import column, one
 from .types import Type
-from .values import Column, Lanes, Value, element_of, is_elements, is_members, kept_of
+from .values import Column, Lanes, Value, element_data, element_of, is_elements, is_members
 
 
 @dataclass
@@ -59,7 +59,7 @@ def _is_number(type: Type) -> bool:
 
 
 def _differs(data: Any) -> bool:
-    """Return whether there are numbers in this that are not the same on all PEs."""
+    """Return True if there are numbers in this that are not the same on all PEs."""
     if is_elements(data):
         return any(map(_differs, data))
     if isinstance(data, Value):
@@ -79,7 +79,7 @@ def _mapped(value: Value, function: Any) -> Value:
             return value
         type = value.type
         assert isinstance(type, types.Array)
-        return Value(type, [kept_of(type, _mapped(element_of(type, kept), function)) for kept in data])
+        return Value(type, [element_data(type, _mapped(element_of(type, kept), function)) for kept in data])
     if _is_number(value.type):
         return Value(value.type, function(data))
     return value

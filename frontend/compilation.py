@@ -30,7 +30,7 @@ from . import (
     types,
 )
 from .blocks import run_whole
-from .builtins.exports import Export, Name, agree, host_element
+from .builtins.exports import Export, Name, host_element, unify_export_types
 from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
 from .emit import Builder
@@ -184,7 +184,7 @@ class _Compiler:
             session.warnings.append(
                 f"{self.path}: warning: the link section '{section}' contains no variable that is used"
             )
-        agree(pes)
+        unify_export_types(pes)
         program = wse.ProgramOp(
             _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
         )
@@ -230,7 +230,7 @@ class _Compiler:
         return ev, module
 
     def _is_code(self, ev: Evaluator) -> bool:
-        """Return whether the layout file is the code of PEs too; its comptime blocks are theirs then."""
+        """Return True if the layout file is the code of PEs too; its comptime blocks are theirs then."""
         paths = {effect.arguments[0].path for effect in ev.effects if effect.name == "tile"}
         return any(path.samefile(self.path) for path in paths)
 
@@ -256,7 +256,7 @@ class _Compiler:
                 raise LoomError(f"{flag} names '{name}', which is not a param of this file; {known}", str(self.path))
 
     def _infer_bindings(self, ev: Evaluator, module: Module) -> None:
-        """Params given on the command line take the type their declaration says."""
+        """Give params of the command line the type of their declaration."""
         for name in self.params:
             found = module.globals[name]
             with ev.framed(Frame(module, comptime=True)):
@@ -357,7 +357,7 @@ class _Bodies:
         self.finished: set[Any] = set()
 
     def elaborate(self) -> None:
-        """Import and comptime blocks of all modules, those that turn up on the way too."""
+        """Evaluate the imports and comptime blocks of all modules, also of those found on the way."""
         ev = self.ev
         while self.done < len(ev.instances):
             module = ev.instances[self.done]
@@ -426,7 +426,7 @@ class _Bodies:
         return [wse.InitialOp(Region(block))]
 
     def _dispatchers(self) -> None:
-        """Functions that call through pointers, again until none of them has found a new function."""
+        """Emit the dispatchers of calls through pointers, until none adds a function."""
         pe, ev = self.pe, self.ev
         emitted: list[Operation] = []
         before = (-1, -1)

@@ -283,7 +283,7 @@ def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
 
 
 def _has_left(ev: Evaluator, changed: dict[int, Value | None]) -> bool:
-    """Return whether a side has certainly set one of the flags that record a jump."""
+    """Return True if a side has certainly set one of the flags that record a jump."""
     values = (changed.get(id(flag)) for flag in ev.frame.flags())
     return any(value is not None and value.data is True for value in values)
 
@@ -415,7 +415,7 @@ def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -
 
 @contextmanager
 def _inside(ev: Evaluator, block: Block) -> Generator[None]:
-    """Code emitted inside goes to a block that may run any number of times."""
+    """Emit the code inside to a block that may run any number of times."""
     ev.branches += 1
     ev.code.enter(block)
     try:

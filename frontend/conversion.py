@@ -20,7 +20,7 @@ from .registry import COERCIONS
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits, rounded
 from .types import Type
-from .values import Address, Callable, Column, Value, element_of, is_elements, is_ssa, kept_of
+from .values import Address, Callable, Column, Value, element_data, element_of, is_elements, is_ssa
 
 
 def show(data: Any) -> str:
@@ -80,7 +80,7 @@ def _to_float(ev: Evaluator, value: Value, type: types.Float, node: syntax.Node)
 
 
 def _to_simple(ev: Evaluator, value: Value, type: types.Simple, node: syntax.Node) -> Value | None:
-    """Known numbers as `comptime_int` and `comptime_float`, structs as `comptime_struct`."""
+    """Convert compile-time numbers to `comptime_int` or `comptime_float`, structs to `comptime_struct`."""
     if type is types.COMPTIME_STRUCT:
         return value if isinstance(value.type, types.Struct) else None
     kinds = (types.COMPTIME_INT, types.COMPTIME_FLOAT)
@@ -100,7 +100,7 @@ def _to_array(ev: Evaluator, value: Value, type: types.Array, node: syntax.Node)
     converted: dict[int, Any] = {}
     for kept in value.data:
         if id(kept) not in converted:
-            converted[id(kept)] = kept_of(type, ev.coerce(element_of(source, kept), type.element, node))
+            converted[id(kept)] = element_data(type, ev.coerce(element_of(source, kept), type.element, node))
     return Value(type, [converted[id(kept)] for kept in value.data])
 
 
@@ -436,7 +436,7 @@ def _same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
 
 
 def equal(left: Value, right: Value) -> Any:
-    """Return whether two known values that are no scalars are the same."""
+    """Return True if two known values that are no scalars are the same."""
     one: Any = left.data
     other: Any = right.data
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):

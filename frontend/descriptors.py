@@ -52,7 +52,7 @@ class MemoryDescriptor:
         return replace(self, address=parts[0], strides=strides, extents=extents)
 
     def like(self, other: object) -> bool:
-        """Return whether the fields that cannot change at run time are the same."""
+        """Return True if the fields that cannot change at run time are the same."""
         return (
             isinstance(other, MemoryDescriptor)
             and self.multidimensional == other.multidimensional

@@ -95,7 +95,7 @@ def memref(element: Type, *extents: int) -> MemRefType:
 
 
 def has_one_register(type: Type) -> bool:
-    """Return whether a value is one SSA value."""
+    """Return True if a value is one SSA value."""
     return isinstance(type, types.Int | types.Float | types.Enum | types.Identifier | types.Pointer) or (
         type is types.BOOL
     )
@@ -112,7 +112,7 @@ class Builder:
         self._entered: list[Block] = []
 
     def at(self, source: Source, start: int) -> None:
-        """Operations from here on come from this place."""
+        """Set the source location of the operations that follow."""
         self.location = place(source, start)
 
     def __call__(self, op: Operation) -> Operation:
@@ -122,7 +122,7 @@ class Builder:
         return op
 
     def value(self, op: Operation) -> SSAValue:
-        """Append an operation with one result, and gives that."""
+        """Append an operation with one result; return the result."""
         return self(op).results[0]
 
     def enter(self, block: Block) -> None:

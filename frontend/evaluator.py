@@ -213,7 +213,7 @@ class Evaluator:
                 raise CslError([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
 
     def initializes_global(self, node: syntax.Node) -> bool:
-        """Return whether an expression is in the initial value of a global constant or param of this file."""
+        """Return True if an expression is in the initial value of a global constant or param of this file."""
         for found in self.frame.module.globals.values():
             declaration = found.node
             if isinstance(declaration, syntax.Variable) and declaration.kind != "var" and declaration.value is not None:
@@ -278,7 +278,7 @@ class Evaluator:
         if rule is not None:
             rule(self, node)
         else:
-            # Nobody asks what a builtin gives that stands by itself.
+            # The value of a builtin used as a statement is ignored.
             want = types.VOID if isinstance(node, syntax.Builtin) else None
             EXPRESSIONS[type(node)](self, node, want)
             if isinstance(node, _VALUES):

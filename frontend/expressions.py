@@ -23,7 +23,7 @@ from .modules import Global, Module
 from .places import Held, Memory, Overlay, Place, Temporary, index_word
 from .registry import BUILTINS, EXPRESSIONS, Where, check_count, check_place, expression, place
 from .types import Type
-from .values import VOID, Address, Callable, Column, Local, Value, boolean, is_ssa, kept_of, known, string, struct
+from .values import VOID, Address, Callable, Column, Local, Value, boolean, element_data, is_ssa, known, string, struct
 
 CONSTANTS: dict[str, Value] = {
     "true": boolean(True),
@@ -205,7 +205,7 @@ def _check_storage(ev: Evaluator, declaration: syntax.Variable, type: Type) -> N
 
 
 def _check_variable(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
-    """Variables that change at run time are of types that exist then."""
+    """Check that a variable that changes at run time has a run-time type."""
     if types.is_comptime_only(type):
         advice = "give it another type" if type in (types.COMPTIME_INT, types.COMPTIME_FLOAT) else "declare it 'const'"
         ev.fail(
@@ -513,7 +513,7 @@ def _check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
-    """Operators on what is not a number."""
+    """Evaluate or emit an operator on values that are not numbers."""
     type = left.type
     if type is types.BOOL and symbol in ("&", "|", "^"):
         instead = {"&": "and", "|": "or", "^": "!="}[symbol]
@@ -611,7 +611,7 @@ def _array(ev: Evaluator, node: syntax.Aggregate, type: types.Array) -> Value:
         ev.fail(node, f"elements of '{type}' have no names")
     if len(node.elements) != type.count:
         ev.fail(node, f"'{type}' has {type.count} elements, but {len(node.elements)} are given")
-    return Value(type, [kept_of(type, ev.typed(member, type.element)) for member in node.elements])
+    return Value(type, [element_data(type, ev.typed(member, type.element)) for member in node.elements])
 
 
 def _named(ev: Evaluator, node: syntax.Aggregate, type: types.Struct) -> Value:
@@ -711,7 +711,7 @@ def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Rec
 
 
 def _has_words(type: Type) -> bool:
-    """Return whether a value can be put together again from its words."""
+    """Return True if a value can be put together again from its words."""
     if isinstance(type, types.Array):
         return _has_words(type.element)
     if isinstance(type, types.Record):
@@ -985,7 +985,7 @@ NOT_AFFINE = "the index is not affine: it must be a sum of the variables times c
 def _affine(
     ev: Evaluator, node: syntax.TensorAccess, array: types.Array, extents: tuple[int, ...]
 ) -> tuple[int, list[int]]:
-    """Start and step per variable of the linear index, found by evaluating it at points of the domain."""
+    """Return the start and the step per variable of the linear index, evaluated at points of the domain."""
 
     def at(point: list[int]) -> int:
         scope = {

@@ -63,7 +63,7 @@ def check_function(ev: Evaluator, found: Global) -> None:
 
 
 def is_shareable(type: Type) -> bool:
-    """Return whether objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
+    """Return True if objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
     match type:
         case types.Int():
             return not type.is_narrow

@@ -577,7 +577,7 @@ def _stepped(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeDat
 
 
 def _reaches_its_end(element: types.Int, data: RangeData) -> bool:
-    """Return whether a number that counts through a range, and once more, never wraps past the end."""
+    """Return True if a number that counts through a range, and once more, never wraps past the end."""
     start, stop, step = data.start.data, data.stop.data, data.step.data
     if not isinstance(step, int):
         return False

@@ -104,7 +104,7 @@ _ANYWHERE = re.compile(r"^[ \t]*+(?P<word>[a-z]+)[ \t{]", re.MULTILINE)
 
 
 def _is_like_csl(text: str, path: str) -> bool:
-    """Return whether a text that does not parse is CSL with mistakes in it.
+    """Return True if a text that does not parse is CSL with mistakes in it.
 
     It begins as a declaration does; where the name of the file says that it is CSL, some line does.
     """

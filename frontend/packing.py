@@ -200,7 +200,7 @@ def _scalar(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax
 
 
 def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.Node) -> Value:
-    """So many bits as an unsigned integer of 16, 32 or 64 bits."""
+    """Return `width` bits from `at` on as an unsigned integer of 16, 32 or 64 bits."""
     work = types.U16 if width <= 16 else types.U32 if width <= 32 else types.U64
     result: Value | None = None
     done = 0

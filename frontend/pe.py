@@ -134,7 +134,7 @@ class PeProgram:
         self.inlined: dict[tuple[int, int], int] = {}
         """How much code the calls of each function have made that were emitted in place."""
         self.shared_functions: dict[tuple[int, int], str | None] = {}
-        """The symbols of functions that stand by themselves; None for those that cannot."""
+        """The symbols of outlined functions; None for those that cannot."""
         self.recursive: list[OutlinedFunction] = []
         """Functions that call themselves otherwise than in tail position."""
         self.functions_emitted: list[Operation] = []
@@ -237,7 +237,7 @@ class PeProgram:
         node: syntax.Node,
         alignment: int | None = None,
     ) -> Address:
-        """New memory for a value of a type."""
+        """Allocate memory for a value of a type."""
         if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
             diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' cannot be stored in memory")
             raise CslError([diagnostic])
@@ -328,7 +328,7 @@ class PeProgram:
                     image.put(start + position, min(2, types.size(in_memory)), item)
 
     def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
-        """Memory that holds a constant; equal ones share it."""
+        """Return the memory of a constant; equal ones share it."""
         name = "constant" if holder is None else holder.module.symbol(holder.node.name)
         key = (value.type, repr(value.data)) if is_elements(value.data) and len(value.data) < 4096 else id(value)
         found = self._constants.get(key)
@@ -374,7 +374,7 @@ class PeProgram:
         return {symbol for symbol, function in self._owners.items() if function in wanted}
 
     def spill(self, ev: Evaluator, type: Type, node: syntax.Node) -> Address:
-        """Memory for a value that is indexed at run time."""
+        """Return memory for a value that is indexed at run time."""
         key = (id(ev.frame.module), id(node), type)
         found = self._locals.get(key)
         if found is None:
@@ -580,7 +580,7 @@ def buffer_shape(type: Type) -> tuple[Type, int, int]:
 
 
 def _is_flat(type: Type) -> bool:
-    """Return whether a value is a scalar, or an array of scalars, of a type that elements of memory have."""
+    """Return True if a value is a scalar, or an array of scalars, of a type that elements of memory have."""
     element = type.element if isinstance(type, types.Array) else type
     return has_one_register(element) and types.size(element) <= 4
 
@@ -627,7 +627,7 @@ def _words_of(type: Type, column: Column) -> list[Column]:
 
 
 def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:
-    """Number as an attribute of a shape."""
+    """Return numbers as a dense attribute of `type`."""
     element = type.get_element_type()
     tensor = TensorType(element, type.get_shape())
     if isinstance(element, IntegerType):

@@ -19,7 +19,7 @@ from .emit import has_one_register, scalar, stored
 from .evaluator import Evaluator, Serial
 from .modules import Global
 from .types import Type
-from .values import Address, Callable, Column, Local, Value, element_of, is_elements, is_ssa, kept_of, known
+from .values import Address, Callable, Column, Local, Value, element_data, element_of, is_elements, is_ssa, known
 
 
 class UnknownDescriptor(CslError):
@@ -160,7 +160,7 @@ class Held(Place):
             changed = self._replaced(element_of(type, whole.data[step]), tuple(rest), part, own=False)
             if not own:
                 whole = Value(type, list(whole.data))
-            whole.data[step] = kept_of(type, changed)
+            whole.data[step] = element_data(type, changed)
             return whole
         members = list(whole.data)
         members[step] = self._replaced(members[step], tuple(rest), part, own=False)

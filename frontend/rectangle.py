@@ -59,7 +59,7 @@ class _Taken:
         self.complaint = complaint
 
     def add(self, effect: Effect, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        """Raise CslError if a PE has been spoken of, or is twice in this call."""
+        """Record that PEs are given code or a configuration. Raises CslError if one has it already."""
         before = self.grid[rows, columns]
         if (before >= 0).any():
             lane = int(np.argmax(before >= 0))
@@ -87,7 +87,7 @@ class Routers:
         self._taken: dict[int, _Taken] = {}
 
     def add(self, effect: Effect) -> None:
-        """Raise CslError if a router has been told about the color before."""
+        """Record the route of a color on routers. Raises CslError if one has a configuration of the color."""
         config: ColorConfig
         config, columns, rows = effect.arguments
         assert self.session.rectangle is not None

@@ -25,7 +25,7 @@ from .values import Address, Callable, Column, Local, Value, is_ssa, known
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
-UNROLLED = 16
+MAX_UNROLLED_CALLS = 16
 """Calls of one function within each other, each with other known arguments, that are emitted one in the other before
 they become a loop, if they are tail calls, or calls at run time, if a run-time branch decides whether they end."""
 
@@ -53,7 +53,7 @@ class Again(Exception):
 
 
 def same(one: Value, other: Value) -> bool:
-    """Return whether two values are certainly equal."""
+    """Return True if two values are certainly equal."""
     return one.type == other.type and _same_data(one.data, other.data)
 
 
@@ -93,7 +93,7 @@ def _blank(type: Type, data: Any) -> Any:
 
 
 def result_of(type: Type) -> Value:
-    """Return the value a call has that goes on elsewhere; nothing uses it."""
+    """Return a placeholder for the value of a call that becomes a jump; it is never used."""
     return Value(type, None if type is types.VOID else zero(type))
 
 
@@ -101,7 +101,7 @@ def result_of(type: Type) -> Value:
 
 
 def fixed(function: Callable, arguments: Sequence[Value]) -> list[Value | Type | None]:
-    """Return what of each argument makes other code of a function: nothing, its type, or its value."""
+    """Return what specializes a function for each argument: None, the type, or the value."""
 
     def one(parameter: syntax.Parameter, value: Value) -> Value | Type | None:
         if parameter.is_comptime or types.is_comptime_only(value.type):
@@ -112,7 +112,7 @@ def fixed(function: Callable, arguments: Sequence[Value]) -> list[Value | Type |
 
 
 def _agree(function: Callable, one: Sequence[Value], other: Sequence[Value]) -> bool:
-    """Return whether two calls of a function have the same code."""
+    """Return True if two calls of a function have the same code."""
     return all(
         same(left, right) if isinstance(left, Value) and isinstance(right, Value) else left == right
         for left, right in zip(fixed(function, one), fixed(function, other), strict=True)
@@ -120,7 +120,7 @@ def _agree(function: Callable, one: Sequence[Value], other: Sequence[Value]) -> 
 
 
 def is_instance(frame: Frame, function: Callable, arguments: Sequence[Value]) -> bool:
-    """Return whether a frame is a call of a function that has the same code as one with other arguments."""
+    """Return True if a frame is a call of a function that has the same code as one with other arguments."""
     return (
         frame.function is function.node
         and frame.module is function.module
@@ -249,7 +249,7 @@ def loops(ev: Evaluator) -> Iterator[TailLoop]:
             return
 
 
-# Functions that stand by themselves
+# Outlined functions
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from ..dialects.machine.region import RegionAttr
 
 
 def _ranges(numbers: NDArray[np.int64]) -> Iterable[range]:
-    """Sorted distinct numbers as few ranges."""
+    """Yield sorted distinct numbers as few ranges."""
     position, count = 0, len(numbers)
     while position < count:
         if position + 1 == count:

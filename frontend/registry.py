@@ -2,7 +2,7 @@
 
 A rule registers itself where it is written, by a decorator; `load_rules` imports the files. Builtins are declared in
 tables, one for each file of `builtins`: the row of a builtin says what it takes, where it may be called and since which
-SDK, and both the checks of a call (`check_call`) and the list in the documentation follow from it.
+SDK, and both the checks of a call (`check_count`, `check_place`) and the list in the documentation follow from it.
 """
 
 from __future__ import annotations

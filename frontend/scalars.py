@@ -41,7 +41,7 @@ def rounded(type: Type, value: float) -> float:
 
 
 def _cb16(value: float) -> float:
-    """Nine bits of mantissa, six of exponent; subnormals as in IEEE formats."""
+    """Round to cb16: nine bits of mantissa, six of exponent; subnormals as in IEEE formats."""
     if value == 0 or math.isnan(value) or math.isinf(value):
         return value
     _, exponent = math.frexp(value)
@@ -159,7 +159,7 @@ def one(values: NDArray[Any], position: int) -> Any:
 
 
 def as_array(numbers: list[Any]) -> NDArray[Any]:
-    """Number as one column holds them: floats, truth values, or integers of any size."""
+    """Return numbers as one array: floats, truth values, or integers of any size."""
     if all(isinstance(number, bool) for number in numbers):
         return np.array(numbers, np.bool_)
     if any(isinstance(number, float) for number in numbers):

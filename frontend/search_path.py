@@ -1,6 +1,6 @@
 """The directories in which the files of a CSL program are looked for, and what they are called in messages.
 
-Knows nothing of the language; which names are looked for where is said by `core.Evaluator.find_file`.
+Knows nothing of the language; which names are looked for where is said by `evaluator.Evaluator.find_file`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def listed(looked: Iterable[tuple[Path, str]]) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is a file to read; False too for paths that the system takes for none."""
+    """Return True if there is a file to read; False too for paths that the system takes for none."""
     try:
         return path.is_file()
     except (OSError, ValueError):

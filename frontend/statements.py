@@ -63,7 +63,7 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
 
 
 def _jumps_away(node: syntax.Node) -> bool:
-    """Return whether a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
+    """Return True if a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
     match node:
         case syntax.Return() | syntax.Break() | syntax.Continue():
             return True

@@ -140,7 +140,7 @@ class Record(Type):
         return f"{self.layout}{' ' if self.layout else ''}{keyword} {{ {members} }}"
 
     def index(self, name: str) -> int | None:
-        """Position of a field; None if there is none of that name."""
+        """Return the position of a field; None if there is none of that name."""
         return self._positions.get(name)
 
     @cached_property
@@ -277,7 +277,7 @@ UNIVERSE: dict[str, Type] = {
 
 
 def is_comptime_only(type: Type) -> bool:
-    """Return whether values of the type exist at compile time only."""
+    """Return True if values of the type exist at compile time only."""
     if isinstance(type, Simple):
         return type.comptime_only
     if isinstance(type, Array):
@@ -321,7 +321,7 @@ def size(type: Type) -> int:
 
 
 def integer_size(bits: int) -> int:
-    """Bytes of memory of an integer of so many bits: one that is wider than 64 takes words of 32 bits."""
+    """Return the bytes in memory of an integer of so many bits: one that is wider than 64 takes words of 32 bits."""
     return next((whole // 8 for whole in (8, 16, 32, 64) if bits <= whole), (bits + 31) // 32 * 4)
 
 
@@ -330,7 +330,7 @@ DESCRIPTOR_WORDS = {"mem1d_dsd": 4, "mem4d_dsd": 10, "circbuf_dsd": 4, "fabin_ds
 
 
 def alignment(type: Type) -> int:
-    """Bytes an address of a value is a multiple of; 64-bit scalars are aligned as 32-bit ones."""
+    """Return the alignment of a value in bytes; 64-bit scalars are aligned as 32-bit ones."""
     match type:
         case Array():
             return alignment(type.element)
@@ -345,7 +345,7 @@ def alignment(type: Type) -> int:
 
 
 def bit_width(type: Type) -> int | None:
-    """Bits of a value in a packed struct or union; None if they cannot contain it."""
+    """Return the bits of a value in a packed struct or union; None if they cannot contain it."""
     match type:
         case Int(bits=bits) | Float(bits=bits):
             return bits
@@ -397,13 +397,13 @@ def offsets(type: Record) -> list[int]:
 
 
 def words_used(type: Record) -> int:
-    """Count the 16-bit words that hold something of a value, without those that pad a packed one."""
+    """Return the number of 16-bit words that hold something of a value, without those that pad a packed one."""
     bits = bit_width(type) or 0 if type.layout == "packed" else 8 * size(type)
     return max(1, (bits + 15) // 16)
 
 
 def dsd_words(type: Type) -> int | None:
-    """Words of an element that DSDs can walk over: one of 16 or 32 bits. None for other types."""
+    """Return the words of an element that DSDs can walk over (16 or 32 bits); None for other types."""
     match type:
         case Record(layout="packed"):
             return {2: 1, 4: 2}.get(size(type))

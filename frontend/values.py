@@ -91,7 +91,7 @@ class Words(tuple[Value, ...]):
     active: int | None = None
 
 
-def kept_of(type: types.Array, value: Value) -> Any:
+def element_data(type: types.Array, value: Value) -> Any:
     """Return what an array keeps of an element: its data, but all of a struct whose type the array does not tell."""
     return value if type.element is types.COMPTIME_STRUCT else value.data
 
@@ -190,28 +190,28 @@ _SSA_VALUES = frozenset((OpResult, BlockArgument))
 
 
 def is_ssa(data: Any) -> TypeIs[SSAValue]:
-    """Return whether data is an SSA value, faster than by isinstance, as SSAValue is an abstract base class."""
+    """Return True if data is an SSA value, faster than by isinstance, as SSAValue is an abstract base class."""
     return data.__class__ in _SSA_VALUES
 
 
 def is_elements(data: Any) -> TypeIs[list[Any]]:
-    """Return whether data is that of an array: a list."""
+    """Return True if data is that of an array: a list."""
     return isinstance(data, list)
 
 
 def is_members(data: Any) -> TypeIs[tuple[Value, ...]]:
-    """Return whether data is that of a struct or a union: a tuple of values."""
+    """Return True if data is that of a struct or a union: a tuple of values."""
     return isinstance(data, tuple)
 
 
 def is_known(data: Any) -> bool:
-    """Return whether a scalar's data is the same known number in all lanes."""
+    """Return True if a scalar's data is the same known number in all lanes."""
     kind = data.__class__
     return kind is not Column and kind not in _SSA_VALUES
 
 
 def known(value: Value) -> bool:
-    """Return whether a value is fixed at compile time, though perhaps not the same on all PEs."""
+    """Return True if a value is fixed at compile time, though perhaps not the same on all PEs."""
     return _is_fixed(value.data)
 
 

@@ -31,7 +31,7 @@ class CommandStream:
 
     @staticmethod
     def exists(machine: Machine) -> bool:
-        """Return whether some PE listens to the host."""
+        """Return True if some PE listens to the host."""
         return COMMAND_STREAM in machine.exports
 
     def launch(
@@ -56,14 +56,14 @@ class CommandStream:
         if without.any():
             verb = "does" if without.sum() == 1 else "do"
             raise Deadlock(
-                f"launch of '{name}' never completes: {places(without)} {verb} not export '{name}'; export it on "
+                f"launch of '{name}' never completes: {describe_pes(without)} {verb} not export '{name}'; export it on "
                 "every PE, if only to call unblock_cmd_stream()",
                 hang=Hang(silent=positions(without), statistics=machine.statistics()),
             )
         waits = hang or explain(machine, allow_pending=False)
         message = (
-            f"launch of '{name}' never completes: {places(missing)} never called unblock_cmd_stream(); call it on "
-            f"every PE, where the work that '{name}' starts ends"
+            f"launch of '{name}' never completes: {describe_pes(missing)} never called unblock_cmd_stream(); call it "
+            f"on every PE, where the work that '{name}' starts ends"
         )
         known = waits.hang if waits else unexplained(machine)
         machine.note_reported(known.unread if waits else ())
@@ -81,7 +81,7 @@ class CommandStream:
         return self._machine.read_symbol(COMMAND_STREAM)
 
     def _silent(self, before: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return Return the PEs that have a command stream and have not unblocked it since, [height, width]."""
+        """Return the PEs that have a command stream and have not unblocked it since, [height, width]."""
         return self._listening() & (self._counts() == before)
 
     def _in_words(self, before: NDArray[Any]) -> str:
@@ -106,8 +106,8 @@ def positions(mask: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple((x, y) for y, x in np.argwhere(mask).tolist())
 
 
-def places(mask: NDArray[np.bool_]) -> str:
-    """Return Return PEs in words: "PE (1, 0)", or the first few of many."""
+def describe_pes(mask: NDArray[np.bool_]) -> str:
+    """Describe PEs in words: "PE (1, 0)", or the first few of many."""
     points = [f"({x}, {y})" for y, x in np.argwhere(mask).tolist()]
     if len(points) == 1:
         return f"PE {points[0]}"

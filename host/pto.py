@@ -28,7 +28,7 @@ from ..runtime import Deadlock, Machine
 from ..runtime.tiles import element_dtype
 from ..runtime.units import Array
 from ..targets import LANES
-from .pto_check import aim, check, check_behavior, chips_of, parse_kernels, prepare
+from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
 
 __all__ = [
     "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
@@ -105,7 +105,7 @@ class Program:
         self.arch = arch
         self.blocks = blocks
         chip = arch if arch != "ideal" else chips_of(module)[0]
-        aim(module, chip)
+        set_target_arch(module, chip)
         verify(module)
         self.sizes = pointed_bytes(module, blocks)
         """Bytes of pointers as far as the text says, by name."""
@@ -297,7 +297,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
 
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
-    """Return whether an array of one type can hold elements of another of its width: equal, integers, or raw bits."""
+    """Return True if an array of one type can hold elements of another of its width: equal, integers, or raw bits."""
     if not given.isnative:
         return False
     as_they_are = given.kind == "u" or (given.type is np.void and given.names is None)

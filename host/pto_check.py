@@ -175,7 +175,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
     try:
-        aim(module, chip)
+        set_target_arch(module, chip)
         verify(module)
         found = find_hazards(module, arch)
     except LoomError as error:
@@ -187,7 +187,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
     return found
 
 
-def aim(module: ModuleOp, chip: Architecture) -> None:
+def set_target_arch(module: ModuleOp, chip: Architecture) -> None:
     """Set the chip that a module names."""
     for op in walk(module):
         if isinstance(op, ModuleOp):
@@ -201,7 +201,7 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
 
     With `lower`, the options of that pass, it becomes a program of `flow`.
     """
-    aim(module, chip)
+    set_target_arch(module, chip)
     verify(module)
     for op in walk(module):
         # xDSL takes an index of any size.

@@ -59,7 +59,7 @@ class Simulator:
         self._machine.write_symbol(name, spread(array, symbol.shape, self.program.rectangle, what))
 
     def get(self, name: str) -> NDArray[Any]:
-        """Buffer `name` of all PEs as a new array [height, width, *buffer shape]; zeros for PEs without it."""
+        """Return buffer `name` of all PEs as a new array [height, width, *buffer shape]; zeros for PEs without it."""
         return self._machine.read_symbol(self.buffer(name).name)
 
     def launch(self, name: str, *arguments: float) -> None:

@@ -1,1 +1,4 @@
-"""Tables of operations, shared by dialects, passes and engine; neither xDSL nor numpy is imported here."""
+"""Tables of operations, shared by dialects, passes and engine.
+
+xDSL is never imported here, numpy only where an array type is asked for.
+"""

@@ -25,8 +25,8 @@ class DsdOperation:
     """One DSD operation, for example `@fmacs`.
 
     `destination` and `sources` give the element type of each operand, in the order of the CSL builtin.
-    `scalar_sources` holds the source positions where a scalar may stand instead of a descriptor, `scalar_only`
-    those where it must; `scalar_destination` tells whether a pointer to a scalar may be the destination
+    `scalar_sources` holds the source positions where a scalar may replace a descriptor, `scalar_only`
+    those where it must; `scalar_destination` says if a pointer to a scalar may be the destination
     (DSD-072, DSD-073). `simd` is the largest number of elements a cycle on (WSE-2, WSE-3).
     """
 

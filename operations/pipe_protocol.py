@@ -49,7 +49,7 @@ def slot_of(index: int, slot_num: int) -> int:
 
 
 def push_waits(index: int, slot_num: int, period: int | None = None) -> bool:
-    """Return whether push `index` waits for a credit (PTO-006, PTO-028).
+    """Return True if push `index` waits for a credit (PTO-006, PTO-028).
 
     Here and below `period` is the sync period, if it is not that of the chips (PTO-024).
     """
@@ -57,7 +57,7 @@ def push_waits(index: int, slot_num: int, period: int | None = None) -> bool:
 
 
 def pop_frees(index: int, slot_num: int, period: int | None = None) -> bool:
-    """Return whether the free of entry `index` returns a credit."""
+    """Return True if the free of entry `index` returns a credit."""
     return (index + 1) % _period(slot_num, period) == 0
 
 
@@ -99,10 +99,10 @@ def default_slot_num(direction: int) -> int:
 
 
 def splits_rows(split: int) -> bool:
-    """Return whether a split divides the rows of the tile."""
+    """Return True if a split divides the rows of the tile."""
     return split in (UP_DOWN, UP_DOWN_ODD)
 
 
 def is_odd(split: int) -> bool:
-    """Return whether the first vector core gets one more row or column."""
+    """Return True if the first vector core gets one more row or column."""
     return split in (UP_DOWN_ODD, LEFT_RIGHT_ODD)

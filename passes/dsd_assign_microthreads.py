@@ -98,7 +98,7 @@ def _check_loaded(op: dsd.DsdOperation, registers: Registers) -> None:
 
 
 def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
-    """Return if a register that another body loads says how an operation runs, and none that is loaded here."""
+    """Return True if a register that another body loads says how an operation runs, and none that is loaded here."""
     owners = [operand.owner for operand in op.table_operands]
     return any(isinstance(owner, dsr.GetDsrOp) for owner in owners) and not any(
         isinstance(owner, dsr.LoadOp) and owner.asynchronous is not None for owner in owners
@@ -106,7 +106,7 @@ def _is_settled_elsewhere(op: dsd.DsdOperation) -> bool:
 
 
 def _may_be_overruled(op: dsd.DsdOperation, registers: Registers) -> bool:
-    """Return if a register that another body loads may decide how an operation runs, before one that is loaded here."""
+    """Return True if a register loaded by another body may override the settings of one loaded here."""
     for operand in op.table_operands:
         loads = registers.loads(operand)
         if any(load.asynchronous is not None for load in loads):

@@ -183,7 +183,7 @@ class _Assignment:
                     )
 
     def _start_together(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Return if `other` is `op` or comes after it, and both run at the same time in every run."""
+        """Return True if `other` is `op` or comes after it, and both run at the same time in every run."""
         return self._order[other] >= self._order[op] and self._concurrency.certainly_overlap(op, other)
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
@@ -230,7 +230,7 @@ class _Assignment:
                         yield first, second
 
     def _share_a_queue(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Return if a queue keeps two operations apart, as far as the program's order leaves that open (DSD-208)."""
+        """Return True if two operations may use the same queue, which then serializes them (DSD-208)."""
         one, two = ({name for names in self._queues_of[each] for name in names} for each in (op, other))
         return bool(one & two)
 
@@ -248,7 +248,7 @@ class _Assignment:
         return list(found)
 
     def _keeps_color(self, first: str, second: str) -> bool:
-        """Return if one of the queues is bound to its color as long as the program runs."""
+        """Return True if one of the queues is bound to its color as long as the program runs."""
         return self._target.queues_keep_color or any(
             # Where data tasks belong to colors, one alone takes no queue for good.
             (self._queues[name].queue_id is not None or not self._target.data_tasks_by_color)
@@ -327,7 +327,7 @@ def queues_of_operands(op: dsd.DsdOperation, registers: Registers) -> list[list[
 
 
 def ranges_meet(first: range, second: range) -> bool:
-    """Return if two ranges of positive step share an element; the work is bounded by a step, not by their length."""
+    """Return True if two ranges of positive step intersect; the work is bounded by a step, not by their length."""
     if not first or not second:
         return False
     if second.step < first.step:

@@ -97,7 +97,7 @@ def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
 
 
 def _is_invariant(loop: object, descriptor: object) -> bool:
-    """Return if a descriptor is made outside a loop."""
+    """Return True if a descriptor is made outside a loop."""
     owner = cast(SSAValue, descriptor).owner
     parent = owner.parent_op() if isinstance(owner, Block) else owner
     while parent is not None:
@@ -267,7 +267,7 @@ class _Ranges:
                         yield from ((values[n], values[m]) for m in users.get(cast(Operation, other), ()) if m != n)
 
     def _kept_apart(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
-        """Return if two operations have one microthread, and so never run at the same time (DSD-209)."""
+        """Return True if two operations have one microthread, and so never run at the same time (DSD-209)."""
         one, two = (None if each.settings is None else each.settings.microthread for each in (op, other))
         return one is not None and one == two
 

@@ -624,7 +624,7 @@ class _BodyLowering:
         return new.results[0] if new.results else None
 
     def _make(self, old: Operation, new: Operation) -> SSAValue:
-        """Append an operation that `old` needs beside its own counterpart; its one result."""
+        """Append an operation that `old` needs beside its own counterpart; return its one result."""
         result = self._append(old, new)
         assert result is not None
         return result
@@ -953,7 +953,7 @@ class _BodyLowering:
 
 
 def _is_kept(operand: SSAValue) -> bool:
-    """Return if an operand is a register that another body has loaded, or one that operations move on."""
+    """Return True if an operand is a register that another body has loaded, or one that operations move on."""
     owner = operand.owner
     return isinstance(owner, dsr.GetDsrOp) or (isinstance(owner, dsr.LoadOp) and owner.save_address is not None)
 

@@ -66,7 +66,7 @@ def _nosplit(ends: Ends) -> bool:
 
 
 def _usage(pipe: InitializePipeOp) -> bool | None:
-    """Return whether the entries of a pipe are not split; None without entries."""
+    """Return True if the entries of a pipe are not split; None without entries."""
     whole = {
         use.operation.split_axis == pipe_protocol.NO_SPLIT
         for use in pipe.pipe.uses

@@ -169,7 +169,7 @@ class _Lowering:
         return pipe
 
     def _dominates(self, pipe: Operation, op: Operation, order: Mapping[Operation, int]) -> bool:
-        """Return whether `pipe` dominates `op`; `order` is the order of operations in the text."""
+        """Return True if `pipe` dominates `op`; `order` is the order of operations in the text."""
         block = pipe.parent_block()
         region = pipe.parent_region()
         member: Operation | None = op

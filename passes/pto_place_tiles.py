@@ -227,7 +227,7 @@ class _Program:
 
 
 def _inputs(op: TileOperation) -> Iterable[SSAValue]:
-    """Return the operands an operation reads, with the destination where it is an input as well."""
+    """Yield the operands that an operation reads, with the destination where it is an input as well."""
     written = False
     for value in op.operands:
         if value is op.destination and not written:
@@ -243,7 +243,7 @@ def _scratch(op: TileOperation) -> Sequence[SSAValue]:
 
 
 def _is_used_as_it_is(tile: AllocTileOp) -> bool:
-    """Return whether a write to a tile replaces all that is ever read of it: its valid part, which is always the
+    """Return True if a write to a tile replaces all that is ever read of it: its valid part, which is always the
     same, and no other part."""
     kind = tile.result.type
     valid = tile.valid_row is None and tile.valid_col is None and min(kind.valid_shape) >= 0
@@ -253,7 +253,7 @@ def _is_used_as_it_is(tile: AllocTileOp) -> bool:
 
 
 def _passes_on(op: Operation) -> bool:
-    """Return whether an operation only makes aliases of tiles."""
+    """Return True if an operation only makes aliases of tiles."""
     return (
         bool(op.regions)
         or (op.has_trait(IsTerminator) and isinstance(op.parent_op(), scf.IfOp | scf.ForOp | scf.WhileOp))

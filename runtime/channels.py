@@ -152,7 +152,7 @@ class Channel:
         return [group for group in self.groups if group.rows[0] in rows]
 
     def uneven(self, warp: Warp, *, producing: bool) -> bool:
-        """Return whether the units of a warp, all at one place, are at different entries or cannot all go on."""
+        """Return True if the units of a warp, all at one place, are at different entries or cannot all go on."""
         place = (self.producing if producing else self.consuming)[warp.units]
         group, members = place.rows, place.members
         if len(members) < 2:
@@ -316,7 +316,7 @@ class Channel:
         return number
 
     def complete(self, group: Rows, lanes: range, number: int) -> bool:
-        """Return whether the producers of some lanes have committed an entry."""
+        """Return True if the producers of some lanes have committed an entry."""
         committed = group.committed
         if not self.many_produce:
             return committed[0] > number

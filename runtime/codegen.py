@@ -92,7 +92,7 @@ class Functions:
         return callee
 
     def is_flat(self, op: Operation) -> bool:
-        """Return whether Python can nest an operation's code as deeply as the operation nests its own."""
+        """Return True if Python can nest an operation's code as deeply as the operation nests its own."""
         loops, levels = self._depth(op)
         return loops <= MAX_LOOPS and levels <= MAX_LEVELS
 
@@ -127,12 +127,12 @@ class Functions:
         return found
 
     def is_recursive(self, op: flow.CallOp) -> bool:
-        """Return whether a call leads back to a function that has not returned yet: these cannot be run."""
+        """Return True if a call leads back to a function that has not returned yet: these cannot be run."""
         self.called(op)
         return op in self._recursive
 
     def is_inlined(self, op: flow.CallOp) -> bool:
-        """Return whether the function is inlined at the call."""
+        """Return True if the function is inlined at the call."""
         return self._sizes[self.called(op).sym_name.data] <= MAX_INLINE_SIZE
 
     def _named(self, op: flow.CallOp) -> flow.FuncOp:
@@ -190,7 +190,7 @@ class Inlined:
 
 
 def can_generate(op: Operation, functions: Functions, *, memory: bool = True) -> bool:
-    """Return whether an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores.
+    """Return True if an operation, with all inside it, only computes on scalars and, with `memory`, loads and stores.
 
     What nests more deeply than Python can is left to instructions too, as far as it does.
     """
@@ -225,7 +225,7 @@ def _can_generate(op: Operation, functions: Functions, *, memory: bool) -> bool:
 
 
 def worth_generating(ops: Sequence[Operation]) -> bool:
-    """Return whether a run is more than a few cheap operations."""
+    """Return True if a run is more than a few cheap operations."""
     work = [op for op in ops if type(op) not in _OWN_VALUES]
     return len(work) > 2 or any(type(op) in (scf.ForOp, scf.WhileOp, flow.CallOp) for op in ops)
 
@@ -457,7 +457,7 @@ class _Writer:
         return f"{self.view(kind)}[{index}]"
 
     def may_be_odd(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> bool:
-        """Return whether the element may have 32 bits and be at an odd word; `a` is its byte address then."""
+        """Return True if the element may have 32 bits and be at an odd word; `a` is its byte address then."""
         return op.address is not None and kind in WIDE
 
     def view(self, kind: str) -> str:

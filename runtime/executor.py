@@ -1047,7 +1047,7 @@ def _unpack(raw: Array) -> Array:
 
 
 def _repeats(stream: Any) -> bool:
-    """Return whether a stream is a scalar, which serves as many elements as there are."""
+    """Return True if a stream is a scalar, which serves as many elements as there are."""
     return type(stream) is MemoryStream and stream.extents == (POINTER_EXTENT,)
 
 
@@ -1087,7 +1087,7 @@ def _span(stream: MemoryStream) -> tuple[Any, Any]:
 
 
 def _in_order(destination: MemoryStream, source: MemoryStream, low: int, high: int) -> bool:
-    """Return whether a source reads what an earlier iteration wrote, so that iterations must run one by one."""
+    """Return True if a source reads what an earlier iteration wrote, so that iterations must run one by one."""
     # Buffers may overlap, so addresses decide.
     (to, to_end), (at, at_end) = _span(destination), _span(source)
     if np.all((to_end <= at) | (at_end <= to)):

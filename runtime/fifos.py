@@ -53,7 +53,7 @@ class Side:
         """When an operation stopped because it found nothing, NEVER where none did since the task was started."""
 
     def waits(self, *, is_async: bool) -> bool:
-        """Return whether an operation that finds nothing waits; otherwise it ends."""
+        """Return True if an operation that finds nothing waits; otherwise it ends."""
         return self.action == "suspend" or (self.action == "test_or_suspend" and is_async)
 
     # Lengths

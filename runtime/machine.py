@@ -357,7 +357,7 @@ def _only_fabric(module: ModuleOp) -> flow.FabricOp:
 
 
 def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Return whether an array of `shape` broadcasts to the `wanted` shape."""
+    """Return True if an array of `shape` broadcasts to the `wanted` shape."""
     return len(shape) <= len(wanted) and all(
         have in (1, want) for have, want in zip(reversed(shape), reversed(wanted), strict=False)
     )

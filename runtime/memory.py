@@ -253,7 +253,7 @@ class Memory:
 
 
 def is_odd(address: Any) -> bool:
-    """Return whether an address, or any of several, is odd."""
+    """Return True if an address, or any of several, is odd."""
     return address & 1 == 1 if type(address) is int else bool(np.any(np.asarray(address) & 1))
 
 

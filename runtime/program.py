@@ -383,7 +383,7 @@ class Body:
             self.emit(several)
 
     def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
-        """Return whether an operation can be computed now; a division by 0 waits until it is reached."""
+        """Return True if an operation can be computed now; a division by 0 waits until it is reached."""
         return all(slot in self.known for slot in operands) and not (
             op.name in integers.DIVISIONS and not self.code.template[operands[1]]
         )
@@ -1343,7 +1343,7 @@ def _cannot_execute(op: Operation) -> str:
 
 
 def _fabric_uses(op: Operation) -> tuple[bool, bool]:
-    """Return whether an operation, or one inside it, posts a receive, and whether one sends."""
+    """Return True if an operation, or one inside it, posts a receive, and whether one sends."""
     receives = sends = False
     for inner in op.walk():
         if isinstance(inner, flow.ApplyOp):

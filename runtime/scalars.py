@@ -213,7 +213,7 @@ def _compare_integers(kind: str, predicate: int) -> Binary:
 
 
 def _unordered(a: Value, b: Value) -> Value:
-    """Return whether one of two floats is a NaN."""
+    """Return True if one of two floats is a NaN."""
     return (a != a) | (b != b)
 
 

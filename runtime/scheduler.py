@@ -143,7 +143,7 @@ class Scheduler:
         self.wake(cls, number)
 
     def _only(self, cls: UnitClass, task: Task, number: int) -> bool:
-        """Return whether a data task is the only one that can become ready in a block for now."""
+        """Return True if a data task is the only one that can become ready in a block for now."""
         if task.kind != "data" or any(other.kind == "data" and other is not task for other in cls.task_list):
             return False
         return all(other is task or number not in other.hot for other in cls.task_list)

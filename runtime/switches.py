@@ -67,7 +67,7 @@ def popped(words: Array) -> Array:
 
 
 def is_ignored(words: Array) -> Array:
-    """Return whether the first command of control wavelets keeps them from the compute engine."""
+    """Return True if the first command of control wavelets keeps them from the compute engine."""
     return (words.astype(np.uint32, copy=False) >> (COMMANDS_SHIFT + COMMAND_BITS - 1)) & 1 == 1
 
 
@@ -298,7 +298,7 @@ class SwitchedColor:
 
     @property
     def is_crowded(self) -> bool:
-        """Return whether some router takes wavelets from several ports at once."""
+        """Return True if some router takes wavelets from several ports at once."""
         return self._crowded is not None
 
     def _heads(self) -> Array | None:

@@ -212,7 +212,7 @@ def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
 
 
 def contains(units: UnitSet, candidates: UnitSet) -> Array:
-    """Return whether each unit of `candidates` is in `units`, bool of the shape of `candidates`."""
+    """Return True if each unit of `candidates` is in `units`, bool of the shape of `candidates`."""
     rows, columns = candidates.cells()
     if isinstance(units, Rectangle):
         return _member(units.rows, rows) & _member(units.columns, columns)
@@ -284,12 +284,12 @@ def _join_rectangles(sets: Sequence[UnitSet]) -> Rectangle | None:
 
 
 def some(mask: Array) -> bool:
-    """Return whether a mask holds anywhere. Much faster than `mask.any()` on the few units of a small grid."""
+    """Return True if a mask holds anywhere. Much faster than `mask.any()` on the few units of a small grid."""
     return b"\x01" in mask.tobytes()
 
 
 def every(mask: Array) -> bool:
-    """Return whether a mask holds everywhere; see `some`."""
+    """Return True if a mask holds everywhere; see `some`."""
     return b"\x00" not in mask.tobytes()
 
 

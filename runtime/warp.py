@@ -185,7 +185,7 @@ def merged(units: UnitSet, parts: list[tuple[UnitSet, Any]], dtype: np.dtype[Any
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two values are equal to the bit: 0.0 is not -0.0, nor one NaN another."""
+    """Return True if two values are equal to the bit: 0.0 is not -0.0, nor one NaN another."""
     if isinstance(a, float):
         return pack("d", a) == pack("d", b)
     return bool(a == b)

@@ -16,7 +16,7 @@ def examples(count: int) -> int:
 
 
 def is_chosen(position: int, of: int) -> bool:
-    """Return whether a case is the one that stands for its group of `of`: in each group another place.
+    """Return True if a case is the one that stands for its group of `of`: in each group another place.
 
     So all values of a parameter are chosen that has `of` values and changes fastest.
     """

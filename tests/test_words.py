@@ -15,10 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PACKAGE = [
-    "analysis", "backend", "checks", "csl", "diagnostics", "dialects", "frontend", "host", "importers", "operations",
-    "passes", "runtime", "targets", "tools",
-]  # fmt: skip
+PACKAGE = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
 
 WORDS = {
     r"\b[bB]ehaviour|\b[cC]olour|\b[nN]eighbour|\bcentre\b|\blabelled|\bmodelled": "American spelling",
@@ -30,13 +27,16 @@ WORDS = {
     r"\bleftovers\b": "unread wavelets",
     r"\bcan come to\b|\bwhat \w+ come to\b": "outcome, can result in",
     r"\btaken out\b|\btakes out\b": "pop",
+    r"\b([A-Z][a-z]+) \1\b": "the word once",
 }
 """Patterns, and what to write instead."""
 
 NOT_A_VERB = {
     "The", "A", "An", "What", "Whether", "How", "Where", "Which", "Every", "All", "Those", "It", "Its", "As", "If",
     "Of", "In", "Each", "One", "Two", "Both", "Who", "When", "Why", "Nothing", "This", "These", "Pairs", "There",
-    "Numbers", "Names", "None", "No", "Some", "Any",
+    "Numbers", "Names", "None", "No", "Some", "Any", "Memory", "New", "Functions", "Params", "Code", "Known",
+    "Operations", "Variables", "Operators", "Nodes", "Sorted", "Nine", "Bytes", "Bits", "Words", "Position", "Column",
+    "Buffer", "Number", "Name", "So",
 }  # fmt: skip
 
 

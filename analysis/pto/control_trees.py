@@ -297,12 +297,12 @@ _MAX_PENDING = 400
 
 
 def _is_natural(value: Affine) -> bool:
-    """Return whether an integer cannot be negative."""
+    """Return True if an integer cannot be negative."""
     return value.constant >= 0 and all(times > 0 and part.name in (ITERATION, BLOCK) for part, times in value.terms)
 
 
 def _is_pure(op: Operation) -> bool:
-    """Return whether an operation computes one number from others, without effects."""
+    """Return True if an operation computes one number from others, without effects."""
     return len(op.results) == 1 and not op.regions and op.name.partition(".")[0] in (arith.Arith.name, math.Math.name)
 
 

@@ -10,7 +10,7 @@ from ...dialects.pto.kernels import GetSubBlockIdxOp
 
 
 def is_lane_conditional(op: Operation) -> bool:
-    """Return whether an operation is in an scf.if whose condition depends on the vector core."""
+    """Return True if an operation is in an scf.if whose condition depends on the vector core."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         if isinstance(parent, scf.IfOp) and depends_on_lane(parent.cond):
@@ -20,7 +20,7 @@ def is_lane_conditional(op: Operation) -> bool:
 
 
 def depends_on_lane(value: SSAValue) -> bool:
-    """Return whether a value is computed from the number of the vector core."""
+    """Return True if a value is computed from the number of the vector core."""
     seen: set[SSAValue] = set()
     pending = [value]
     while pending:

@@ -281,7 +281,7 @@ def core_name(kernel: Kernel, path: Schedule) -> str:
 
 
 def _takes_part(path: Schedule, ring: Ring, kernel: Kernel) -> bool:
-    """Return whether a core takes part in entries: the second vector core only in split ones, or on a2a3."""
+    """Return True if a core takes part in entries: the second vector core only in split ones, or on a2a3."""
     return path.lane == 0 or ring.is_split or kernel.behavior == "a2a3"
 
 

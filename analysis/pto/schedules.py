@@ -245,21 +245,21 @@ class Kernel:
     schedules: Sequence[Sequence[Schedule]]
 
     def in_global_memory(self, pipe: Pipe) -> bool:
-        """Return whether the slots of a pipe are in global memory, so that popped tiles are copies."""
+        """Return True if the slots of a pipe are in global memory, so that popped tiles are copies."""
         if isinstance(pipe, OpenPipeOp):
             return pipe.gm_slot_tensor is not None or (pipe.gm_slot_buffer is not None and self.chip != "a5")
         return isinstance(pipe, InitializeL2G2LPipeOp)
 
     def frees_at_pop(self, pipe: Pipe, direction: int) -> bool:
-        """Return whether a pop already frees the slot, and a free does nothing."""
+        """Return True if a pop already frees the slot, and a free does nothing."""
         return self.behavior == "a2a3" and self.takes_tiles(pipe, direction)
 
     def needs_both_lanes(self, use: PipeUse) -> bool:
-        """Return whether both vector cores take part in an entry: of a split pipe, and on a2a3 of every pipe."""
+        """Return True if both vector cores take part in an entry: of a split pipe, and on a2a3 of every pipe."""
         return self.behavior == "a2a3" or use.split != pipe_protocol.NO_SPLIT
 
     def takes_tiles(self, pipe: Pipe, direction: int) -> bool:
-        """Return whether the entries of a pipe are tiles or signals; otherwise they are tensors in global memory."""
+        """Return True if the entries of a pipe are tiles or signals; otherwise they are tensors in global memory."""
         uses = (use for use in self.uses if use.pipe is pipe and use.direction == direction)
         return any(use.of_contents for use in uses if use.action != "free")
 

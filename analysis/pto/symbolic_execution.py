@@ -89,7 +89,7 @@ def inputs_of(conditions: Mapping[tuple[Condition, Any], None]) -> list[Symbol] 
 
 
 def _is_given(number: Affine) -> bool:
-    """Return whether an integer is computed from arguments and the block alone."""
+    """Return True if an integer is computed from arguments and the block alone."""
     for part, _ in number.terms:
         if part.name == ITERATION:
             continue

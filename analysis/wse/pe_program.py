@@ -35,7 +35,7 @@ def members(pe: wse.PeOp, kind: type[Operation]) -> Iterator[Operation]:
 
 
 def described(op: dsd.DsdOperation) -> str:
-    """Return how a message names a DSD operation: its name, where it stands and where it was written."""
+    """Return the text of a DSD operation in messages: name, task or function, source location."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, wse.TaskOp | wse.FuncOp):
         parent = parent.parent_op()
@@ -152,7 +152,7 @@ class Registers:
         return [*ways, None]
 
     def is_async(self, op: dsd.DsdOperation, *, surely: bool = False) -> bool:
-        """Return whether an operation may run on a microthread, or with `surely` whether it always does."""
+        """Return True if an operation may run on a microthread, or with `surely` whether it always does."""
         ways = self.settings(op)
         return all(way is not None for way in ways) if surely else any(way is not None for way in ways)
 
@@ -222,7 +222,7 @@ def _unblocked_tasks(pe: wse.PeOp) -> dict[str, list[str]]:
 
 @lru_cache(maxsize=512)
 def _is_silent(kind: type[Operation]) -> bool:
-    """Return if operations of a class without code inside neither start an operation nor signal a task."""
+    """Return True if operations of a class without code inside neither start an operation nor signal a task."""
     return not issubclass(kind, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp | wse.CallOp)
 
 

@@ -147,7 +147,7 @@ class PeCode(Code):
             self.emit(call)
 
     def _view(self, op: wse.ViewOp) -> None:
-        """Return a constant pointer to the memory, which itself may change."""
+        """Declare a constant pointer to the memory, which itself may change."""
         if not self._uses(op.result):
             return
         assert isa(op.result.type, MemRefType)
@@ -166,7 +166,7 @@ class PeCode(Code):
             self._places[op.result] = Place(tree.dereference(pointer), element)
 
     def _print(self, op: wse.PrintOp) -> None:
-        """Return calls of the library that prints in simulation."""
+        """Emit calls of <simprint>, which prints in simulation."""
         library = self.library("simprint")
         texts, conversions = split_format(op.format.data)
 

@@ -33,7 +33,7 @@ def find(subject: Subject) -> Iterator[Hazard]:
 
 
 def _is_for_both_cores(kernel: Kernel) -> bool:
-    """Return whether a kernel is for both vector cores: they share entries, or ask for their number."""
+    """Return True if a kernel is for both vector cores: they share entries, or ask for their number."""
     split = any(use.split != pipe_protocol.NO_SPLIT for use in kernel.uses)
     return split or any(isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp) for op in walk(kernel.function))
 

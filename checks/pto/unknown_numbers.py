@@ -123,7 +123,7 @@ def _counts(outcomes: SymbolicExecution, *, certain: bool) -> Iterator[Hazard]:
 
 
 def _rarely_equal(difference: Polynomial) -> bool:
-    """Return whether a difference is 0 only where nothing runs at all."""
+    """Return True if a difference is 0 only where nothing runs at all."""
     free = difference.symbols
     values = range(1, _MAX_SAMPLES)
     return not free or (len(free) == 1 and all(difference.value({free[0]: value}) for value in values))

@@ -138,7 +138,7 @@ class AsyncAttr(ParametrizedAttribute):
 
     `activate` and `unblock` name what happens on completion, `on_control` what a control wavelet does, `ut`
     fixes the microthread (WSE-3, DSD-224), `priority` its priority (WSE-2, DSD-225). An operation without
-    this attribute is synchronous, so none of these settings can stand without it (DSD-196).
+    this attribute is synchronous, which none of these settings can be without (DSD-196).
     """
 
     name = "dsd.async"

@@ -167,7 +167,7 @@ class DsdOperation(SymbolUser, ABC):
         """Check an operand that is not a scalar; `source` is its position, None for the destination."""
 
     def effects(self) -> set[EffectInstance]:
-        """Return what the operation reads and writes; see `DsdOperationEffects`."""
+        """Return the memory effects of the operation; see `DsdOperationEffects`."""
         read, write = MemoryEffectKind.READ, MemoryEffectKind.WRITE
         # Sending and receiving both change what a queue holds.
         found = {EffectInstance(kind, operand, Queues()) for operand in self.fabric_operands for kind in (read, write)}

@@ -89,7 +89,7 @@ def needed_stride_registers(descriptor: SSAValue) -> int:
 
 
 def needs_xdsr(type: Attribute) -> bool:
-    """Return if a descriptor of `type` needs an XDSR beside its DSR (DSR-005)."""
+    """Return True if a descriptor of `type` needs an XDSR beside its DSR (DSR-005)."""
     return isinstance(type, Mem4dType | CircbufType | FifoType)
 
 

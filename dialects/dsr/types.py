@@ -39,7 +39,7 @@ class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
 
     @classmethod
     def file(cls) -> str:
-        """Name of the register file: `dest`, `src0`, `src1`, `xdsr` or `sr`."""
+        """Return the name of the register file: `dest`, `src0`, `src1`, `xdsr` or `sr`."""
         return cls.name.removeprefix("dsr.")
 
     @classmethod

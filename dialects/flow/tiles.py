@@ -147,10 +147,10 @@ class TileOp(SymbolUser):
     Extents and strides are given outermost first; strides count elements. With a slot the address is that of slot `%i`
     modulo the number of slots, so many bytes apart, and the tile belongs to entry `%i` of the channel: `written` by
     its producer until it is committed, `read` by its consumer until it is released, or a `copied` one of the consumer,
-    until that many entries later the place is taken again. Using it later is told as a hazard. A negative number says
-    that the tile is in no slot: it is at the address itself.
+    until that many entries later the place is taken again. Using it later is reported as a hazard. A negative number
+    says that the tile is in no slot: it is at the address itself.
 
-    `of` names another class of units, in whose memory the tile lies: that of the unit in the same row and the given
+    `of` names another class of units, whose memory contains the tile: that of the unit in the same row and the given
     column of the class, from 0.
 
     ```

@@ -78,7 +78,7 @@ def memory_bytes(type: Attribute) -> int:
 
 
 def element_count(type: MemRefType) -> int:
-    """Number of elements of a memref with known extents, 1 for rank 0."""
+    """Return the number of elements of a memref with known extents, 1 for rank 0."""
     count = 1
     for extent in type.get_shape():
         count *= extent

@@ -119,7 +119,7 @@ def verify_members(owner: Operation) -> None:
 
 
 def belongs_in(op: Operation, owner: type[Operation]) -> bool:
-    """Return if operations like `op` are declared to be direct members of `owner`."""
+    """Return True if operations like `op` are declared to be direct members of `owner`."""
     return any(isinstance(trait, HasParent) and owner in trait.op_types for trait in op.traits)
 
 

@@ -72,14 +72,14 @@ def result_types(quant: FixpipeQuant) -> tuple[Attribute, ...]:
 
 
 def converts(quant: FixpipeQuant, source: Attribute, result: Attribute) -> bool:
-    """Return whether a mode converts `source` to `result`."""
+    """Return True if a mode converts `source` to `result`."""
     if quant is FixpipeQuant.NO_CONVERT and source != result:
         return False
     return source in source_types(quant) and result in result_types(quant)
 
 
 def has_layout(layout: FixpipeLayout, tile: TileBufType) -> bool:
-    """Return whether the consumer's tile has the layout that `layout` produces."""
+    """Return True if the consumer's tile has the layout that `layout` produces."""
     return tile.location is AddressSpace.VEC and (tile.blayout, tile.slayout) == _LAYOUTS[layout]
 
 

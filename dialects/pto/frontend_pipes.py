@@ -391,7 +391,7 @@ def _epilogue_of(op: Operation) -> AccPushEpilogueAttr | None:
 
 @irdl_op_definition
 class AicInitializePipeOp(OpenPipeOp):
-    __doc__ = f"""The cube core's end. {OpenPipeOp.__doc__}"""
+    __doc__ = str(OpenPipeOp.__doc__).replace("one end of a pipe", "the cube core's end of a pipe", 1)
 
     name = "pto.aic_initialize_pipe"
     CORE: ClassVar[KernelKind] = KernelKind.CUBE
@@ -426,7 +426,7 @@ class AicInitializePipeOp(OpenPipeOp):
 
 @irdl_op_definition
 class AivInitializePipeOp(OpenPipeOp):
-    __doc__ = f"""The vector cores' end. {OpenPipeOp.__doc__}"""
+    __doc__ = str(OpenPipeOp.__doc__).replace("one end of a pipe", "the vector cores' end of a pipe", 1)
 
     name = "pto.aiv_initialize_pipe"
     CORE: ClassVar[KernelKind] = KernelKind.VECTOR
@@ -661,7 +661,7 @@ class PushOp(PipeUseOp):
     """Pushes a tile into the next slot of a pipe, or a slot in global memory that was written.
 
     `pto.tpush_to_aiv(%tile : <type>) {id = 0, split = 0}`; a push of a tile waits for a free slot now and then
-    (PTO-006, PTO-028), stores the tile and tells the consumer (PTO-007, PTO-008); a push of a tensor only tells it
+    (PTO-006, PTO-028), stores the tile and signals the consumer (PTO-007, PTO-008); a push of a tensor only signals
     (PTO-010). The cube core pushes accumulator tiles, the vector cores tiles of theirs (PTO-017 to PTO-019).
     """
 
@@ -749,7 +749,7 @@ class TPushToAivOp(OneOperandOp, PushOp):
 @irdl_op_definition
 class TPushToAicOp(PushOp):
     __doc__ = f"""{PushOp.__doc__}
-    Behind it may stand which vector core's part it is: `aiv_subblockid(%lane)`.
+    It may be followed by the vector core whose part it is: `aiv_subblockid(%lane)`.
     """
 
     name = "pto.tpush_to_aic"
@@ -972,7 +972,7 @@ class TPushSignalToAicOp(OneOperandOp, SignalOp):
     """Pushes a control signal into a pipe to the cube core: `pto.tpush_signal_to_aic(%signal : i1) {id = 0}`.
 
     Ours: the public text has no form for it. It takes a slot of an ordinary pipe as a whole tile does (`split = 0`),
-    and lies there as one 32-bit word, 1 if it is true and else 0 (PTO-021).
+    and is stored as one 32-bit word, 1 if it is true and else 0 (PTO-021).
     """
 
     name = "pto.tpush_signal_to_aic"

@@ -314,7 +314,7 @@ def peer_attributes(function: FuncOp, buffer: str) -> dict[str, Attribute]:
 
 
 def lowered_pipe(op: Operation, function: FuncOp, buffer: str) -> bool:
-    """Return whether `op` is the lowered end, with an epilogue, of the pipe into `buffer` of `function`."""
+    """Return True if `op` is the lowered end, with an epilogue, of the pipe into `buffer` of `function`."""
     return (
         isinstance(op, InitializePipeOp)
         and op.acc_push_epilogue is not None
@@ -464,8 +464,8 @@ class TileThroughPipeOp(BoundPipeOp):
 class TPushOp(TileThroughPipeOp):
     """Pushes an entry into a pipe: `pto.tpush(%tile, %pipe : <type>, !pto.pipe) {split = 0}`.
 
-    A tile is stored, once its slot is free, and the consumer told; of a tensor the consumer is only told (PTO-006 to
-    PTO-010). Tiles come from the accumulator or the vector cores' buffer (PTO-017).
+    A tile is stored once its slot is free, and the consumer is signaled; for a tensor the consumer is only signaled
+    (PTO-006 to PTO-010). Tiles come from the accumulator or the vector cores' buffer (PTO-017).
     """
 
     name = "pto.tpush"
@@ -615,7 +615,7 @@ def whole() -> dict[str, Attribute]:
 class TPushSignalOp(SignalThroughPipeOp):
     """Pushes a control signal into a pipe to the cube core: `pto.tpush_signal(%signal, %pipe : i1, !pto.pipe)`.
 
-    Ours: the public text has no form for it. It takes a slot as a tile does, and lies there as one 32-bit word, 1 if
+    Ours: the public text has no form for it. It takes a slot as a tile does, and is stored as one 32-bit word, 1 if
     it is true and else 0 (PTO-021).
     """
 

@@ -105,7 +105,7 @@ def kernel_kind(function: FuncOp) -> KernelKind | None:
 
 
 def is_tile_helper(op: Operation) -> bool:
-    """Return whether `op` is in a function for both kinds of cores."""
+    """Return True if `op` is in a function for both kinds of cores."""
     function = function_of(op)
     return function is not None and "pto.tileop.helper" in function.attributes
 

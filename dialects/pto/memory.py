@@ -190,7 +190,7 @@ def _verify_element(op: Operation, pointer: SSAValue, element: Attribute) -> Non
 class MakeTensorViewOp(IRDLOperation):
     """Makes a tensor at a pointer: `pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : <type>`.
 
-    Strides count elements; `layout` says how the tensor lies there.
+    Strides count elements; `layout` is the order of its elements.
     """
 
     name = "pto.make_tensor_view"

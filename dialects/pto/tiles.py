@@ -92,7 +92,7 @@ def _tile(op: Operation, operand: SSAValue, place: str) -> TileBufType:
 
 
 def _agree(left: int, right: int) -> bool:
-    """Return whether two extents are, or may be, equal."""
+    """Return True if two extents are, or may be, equal."""
     return DYNAMIC in (left, right) or left == right
 
 
@@ -175,7 +175,7 @@ class TableOperation(TileOperation):
     def _fits_elementwise(
         self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType
     ) -> tuple[bool, str]:
-        """Return whether tiles have the valid shape of the result where they are not repeated, and the rule."""
+        """Return True if tiles have the valid shape of the result where they are not repeated, and the rule."""
         rows, columns = result.valid_shape
         fits = all(
             (kind == "per_column" or _agree(tile.valid_shape[0], rows)) and _agree(tile.valid_shape[1], columns)
@@ -238,7 +238,7 @@ TABLE_OPERATIONS: dict[str, type[TableOperation]] = _table_operations()
 class TLoadOp(TileOperation):
     """Loads a part of a tensor into a tile: `pto.tload ins(%part : <type>) outs(%tile : <type>)`.
 
-    Behind it may stand `pad_mode = #pto.padmode<PadValue> pad_value = %v : f32`, for what lies outside the tensor.
+    It may be followed by `pad_mode = #pto.padmode<PadValue> pad_value = %v : f32`, for what is outside the tensor.
     """
 
     name = "pto.tload"

@@ -92,7 +92,7 @@ class RouteOp(SymbolUser):
     ```
 
     A `switch` lists up to three more positions, each of which changes where the color comes from (one port) or where
-    it goes, and leaves the other as the position before has it; at an `invalid` one the switch never stands. A control
+    it goes, and leaves the other as the position before has it; the switch is never at an `invalid` one. A control
     wavelet moves the switch after it has passed: on to the next position if that is valid, else back to the route
     itself (position 0) if the switch is a `ring`, and else not at all. `at` is the position at the start. The pop
     mode says when the router takes the first command off a passing control wavelet, so that the next router obeys the

@@ -8,12 +8,12 @@ from .. import types
 from ..evaluator import Evaluator
 from ..struct_fields import Fields, one_of
 from ..values import Value
-from .tasks import told
+from .tasks import completion_symbol
 
 
 def symbol_of_completion(ev: Evaluator, value: Value | None, node: syntax.Node) -> str | None:
     """Return the symbol of a task, by its name or its id, or of a queue or color, that is signaled."""
-    return None if value is None else told(ev, value, node)
+    return None if value is None else completion_symbol(ev, value, node)
 
 
 def asynchronous(ev: Evaluator, fields: Fields, node: syntax.Node) -> dsd.AsyncAttr | None:

@@ -12,7 +12,7 @@ from ..evaluator import Evaluator, Unchecked
 from ..packing import bitcast
 from ..registry import Table
 from ..types import Type
-from ..values import RangeData, Value, boolean, is_ssa, kept_of
+from ..values import RangeData, Value, boolean, element_data, is_ssa
 
 TABLE = Table("Types, conversions, arrays and ranges", has_effects=False)
 
@@ -96,7 +96,7 @@ def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 def _has_zero(type: Type) -> bool:
-    """Return whether a value whose words are all zero is one of the type."""
+    """Return True if a value whose words are all zero is one of the type."""
     if isinstance(type, types.Enum):
         return 0 in type.names
     if isinstance(type, types.Array):
@@ -110,7 +110,7 @@ def _has_zero(type: Type) -> bool:
 def _constants(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     target, value = node.arguments
     type = _array_type(ev, target)
-    return Value(type, [kept_of(type, ev.typed(value, type.element))] * type.count)
+    return Value(type, [element_data(type, ev.typed(value, type.element))] * type.count)
 
 
 @TABLE.row("@dimensions(array_type)")

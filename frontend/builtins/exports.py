@@ -68,12 +68,15 @@ def _export_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
 
 
 def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -> None:
-    """Functions of scalars, scalars, and pointers to what has a place in memory; the rest means nothing to the host."""
+    """Check that the host can use an exported type: functions of scalars, scalars, pointers to what is in memory."""
     if isinstance(type, types.Function):
         if type.is_task:
             ev.fail(node, f"'{name}' is exported as a task; the host calls functions")
         if len(type.parameters) > MAX_PARAMETERS:
-            ev.fail(node, f"'{name}' has {len(type.parameters)} parameters; an exported function has at most 15")
+            ev.fail(
+                node,
+                f"'{name}' has {len(type.parameters)} parameters; an exported function has at most {MAX_PARAMETERS}",
+            )
         for inner in (*type.parameters, *([] if type.result is types.VOID else [type.result])):
             # A result stays on the machine; parameters come from the host.
             if not _is_number(inner):
@@ -100,7 +103,7 @@ def _is_number(type: Type) -> bool:
 
 
 def _is_plain(type: Type) -> bool:
-    """Return whether the host takes one as it is, which it does not with 64 bits."""
+    """Return True if the host takes one as it is, which it does not with 64 bits."""
     return _is_number(type) and not (isinstance(type, types.Int) and type.bits > 32)
 
 
@@ -298,7 +301,7 @@ def _has_exported_tensors(ev: Evaluator, node: syntax.Builtin, want: Type | None
     return boolean(any(name in ids and isinstance(e.type, types.Pointer) for name, e in pe.exports.items()))
 
 
-def agree(pes: list[wse.PeOp]) -> None:
+def unify_export_types(pes: list[wse.PeOp]) -> None:
     """Make what several PE programs export under one name have one type, as the host sees one symbol.
 
     Arrays whose lengths differ are shown through pointers to an open number of elements.

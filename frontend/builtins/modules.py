@@ -13,7 +13,7 @@ from ..evaluator import Evaluator, suggestion
 from ..modules import INTERNAL, LIBRARIES, Module
 from ..registry import Table, Where
 from ..types import Type
-from ..values import Value, boolean, is_elements, kept_of, string, struct
+from ..values import Value, boolean, element_data, is_elements, string, struct
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -100,7 +100,7 @@ def _import_comptime_value(ev: Evaluator, node: syntax.Builtin, want: Type | Non
 
 
 def _is_object(data: Any) -> TypeIs[dict[str, Any]]:
-    """Return whether data of a JSON file is an object."""
+    """Return True if data of a JSON file is an object."""
     return isinstance(data, dict)
 
 
@@ -110,7 +110,7 @@ def _from_json(ev: Evaluator, type: Type, data: Any, node: syntax.Node) -> Value
             if not is_elements(data) or len(data) != type.count:
                 have = f"a list of {len(data)}" if is_elements(data) else "no list"
                 ev.fail(node, f"'{type}' needs a list of {type.count} elements, but the file has {have}")
-            return Value(type, [kept_of(type, _from_json(ev, type.element, inner, node)) for inner in data])
+            return Value(type, [element_data(type, _from_json(ev, type.element, inner, node)) for inner in data])
         case types.BOOL:
             if isinstance(data, bool):
                 return boolean(data)

@@ -91,7 +91,7 @@ def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: 
     return ev.pe.task_symbol(ev, kind, number, node)
 
 
-def told(ev: Evaluator, value: Value, node: syntax.Node) -> str:
+def completion_symbol(ev: Evaluator, value: Value, node: syntax.Node) -> str:
     """Return the symbol of the task or queue that the end of an operation activates or unblocks."""
     assert ev.pe is not None
     if isinstance(value.data, Callable):
@@ -119,10 +119,10 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value = ev.expr(argument)
     make = _AT_RUN_TIME[node.name]
     if isinstance(value.data, Callable):
-        symbol = told(ev, value, argument)
+        symbol = completion_symbol(ev, value, argument)
         if ev.builder is None:
             binding = next(b for b in pe.bindings.values() if b.symbol == symbol)
-            _initially(ev, pe, node, (binding.kind, binding.id))
+            _set_initial_state(ev, pe, node, (binding.kind, binding.id))
             return VOID
         ev.code.at(ev.source, node.start)
         ev.code(make(symbol))
@@ -133,7 +133,7 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if ev.builder is None:
         if state is None:
             ev.fail(argument, "the id must be known at compile time")
-        _initially(ev, pe, node, state)
+        _set_initial_state(ev, pe, node, state)
         if node.name == "unblock" and state[0] is wse.TaskKind.DATA:
             pe.unblocked_queues[state[1]] = (ev.frame.module, argument)
         return VOID
@@ -154,8 +154,8 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
-def _initially(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:
-    """Return the state of a task when the program starts."""
+def _set_initial_state(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:
+    """Record the state of a task when the program starts."""
     if node.name == "activate":
         pe.active[state] = (ev.source, node)
     elif node.name == "block":

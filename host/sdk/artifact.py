@@ -112,7 +112,7 @@ class PeClass:
     buffers: Mapping[str, BufferPlace] = field(default_factory=dict[str, BufferPlace])
 
     def has(self, x: int, y: int) -> bool:
-        """Return whether a PE of the rectangle belongs to the class."""
+        """Return True if a PE of the rectangle belongs to the class."""
         return any(x in range(*region[:3]) and y in range(*region[3:]) for region in self.regions)
 
 
@@ -387,7 +387,7 @@ def _is_list(value: Any) -> TypeIs[list[Any]]:
 
 
 def _is_object(value: Any) -> TypeIs[dict[str, Any]]:
-    """Return whether a value of a JSON file is an object."""
+    """Return True if a value of a JSON file is an object."""
     return isinstance(value, dict)
 
 

@@ -128,7 +128,7 @@ class SdkRuntime:
         """Why no further command can be carried out: a function has returned and not unblocked the command stream."""
 
     def coord_logical_to_physical(self, logical_coords: tuple[int, int]) -> tuple[int, int]:
-        """Column and row on the fabric of a PE of the program (HOST-010, HOST-011)."""
+        """Return column and row on the fabric of a PE of the program (HOST-010, HOST-011)."""
         try:
             x, y = (index(value) for value in logical_coords)
         except (TypeError, ValueError):
@@ -229,7 +229,7 @@ class SdkRuntime:
         return self._launch(symbol, values, nonblock)
 
     def is_task_done(self, task_handle: Task) -> bool:
-        """Return whether a command is complete (HOST-029)."""
+        """Return True if a command is complete (HOST-029)."""
         task = self._task(task_handle)
         if not task.done:
             self._advance()
@@ -567,7 +567,7 @@ class _Reporting:
 
 
 def take_unstopped() -> bool:
-    """Return whether some runtime has been loaded and not stopped (HOST-020); they are forgotten."""
+    """Return True if some runtime has been loaded and not stopped (HOST-020); they are forgotten."""
     found = bool(_unstopped)
     _unstopped.clear()
     return found

@@ -146,7 +146,7 @@ class _Program:
         return found
 
     def _runs_on(self, function: FuncOp, core: KernelKind) -> bool:
-        """Return whether a function has operations for a core."""
+        """Return True if a function has operations for a core."""
         kind = kernel_kind(function)
         if kind is not None:
             return kind is core
@@ -236,7 +236,7 @@ class _Program:
         return self.options.lanes
 
     def _asks_for_lanes(self) -> bool:
-        """Return whether vector cores ask for their number."""
+        """Return True if vector cores ask for their number."""
         return any(
             isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp)
             for function in self.kernels

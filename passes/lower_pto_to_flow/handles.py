@@ -157,7 +157,7 @@ def _named(handle: SSAValue) -> str:
 
 
 def is_handle(value: SSAValue) -> bool:
-    """Return whether a value is a tile or tensor, not a scalar."""
+    """Return True if a value is a tile or tensor, not a scalar."""
     return isinstance(value.type, HANDLE_TYPES)
 
 

@@ -180,7 +180,7 @@ class Pipes:
     # Who takes part ----------------------------------------------------------------------------
 
     def _is_partial(self, ring: Ring) -> bool:
-        """Return whether only the first of the vector cores takes part."""
+        """Return True if only the first of the vector cores takes part."""
         return self.core is KernelKind.VECTOR and ring.lanes < self.machine.lanes
 
     @contextmanager
@@ -454,5 +454,5 @@ def _size(op: Operation, element: Attribute) -> int:
 
 
 def is_shared(pipe: InitializePipeOp) -> bool:
-    """Return whether the entries of a pipe are split between vector cores."""
+    """Return True if the entries of a pipe are split between vector cores."""
     return pipe.nosplit is None or not pipe.nosplit.value.data

@@ -62,7 +62,7 @@ def _live(ops: Iterable[Operation]) -> set[SSAValue]:
 
 
 def _sources(value: SSAValue) -> Iterator[SSAValue]:
-    """Return the values that a value depends on, also through loops and branches."""
+    """Yield the values that a value depends on, also through loops and branches."""
     if isinstance(value, OpResult):
         op, place = value.op, value.index
         match op:

@@ -203,7 +203,7 @@ def assignments(values: st.SearchStrategy[Expression]) -> st.SearchStrategy[Assi
 
 
 def _is_open(node: Node) -> bool:
-    """Return whether the statement ends in an `if` without `else`, which would take an `else` that follows it."""
+    """Return True if the statement ends in an `if` without `else`, which would take an `else` that follows it."""
     match node:
         case If():
             return node.otherwise is None or _is_open(node.otherwise)

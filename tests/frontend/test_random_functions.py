@@ -46,6 +46,6 @@ def test_compile_time_and_run_time_agree(csl: Csl, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8, 14))
-def test_functions_that_stand_by_themselves(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "INLINED", 0)
+def test_outlined_functions(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "MAX_INLINED_NODES", 0)
     check(csl, seed)

@@ -15,7 +15,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import written_as
 from loomir.dialects import flow
 from loomir.host.pto import Printed, Result, compare, differences
-from loomir.host.pto_check import aim, parse_kernels, prepare
+from loomir.host.pto_check import parse_kernels, prepare, set_target_arch
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pto"
 
@@ -637,7 +637,7 @@ def test_a_push_that_does_not_fit_is_told_as_it_is_written(tmp_path: Path) -> No
     text = (EXAMPLES / "matmul_print.pto").read_text()
     assert "pto.tpush_to_aiv(" in text
     module = parse_kernels(text)
-    aim(module, "a5")
+    set_target_arch(module, "a5")
     prepare(module, "a5", lower={"protocol": "a5", "blocks": 1})
     names = {written_as(op) for op in module.walk() if isinstance(op, flow.TileApplyOp)}
     assert "pto.tpush_to_aiv" in names

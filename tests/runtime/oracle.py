@@ -216,7 +216,7 @@ class Words:
             self.nan_at[address] = kind
 
     def agrees(self, words: Sequence[int]) -> bool:
-        """Return whether memory holds the same words, any NaN standing for any other."""
+        """Return True if memory holds the same words, any NaN standing for any other."""
         other = Words(words)
         skip: set[int] = set()
         for address, kind in self.nan_at.items():
