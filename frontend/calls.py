@@ -472,7 +472,8 @@ def _call_outlined(
             ev.fail(
                 node,
                 f"calls of '{function.name}', which calls itself, take DSDs that differ "
-                "in queue, color, options or number of dimensions",
+                "in what cannot change at run time: FIFO, queue, color, options, width of elements, number of "
+                "dimensions, or the array of a circbuf_dsd",
             )
         operands += control.registers(ev, value, node)
     shape = recursion.result_of(type)

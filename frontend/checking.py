@@ -67,7 +67,10 @@ def check_untaken(ev: Evaluator, condition: syntax.Node, run: Function[[], objec
     text = reason(ev, condition)
     if text is None:
         return
-    said = f"the branch it rules out is checked too, because this condition is not known at compile time: {text}"
+    said = (
+        "the branch that this condition rules out is checked too, because the condition is not known at compile time: "
+        f"{text}"
+    )
     check(ev, run, Note(ev.source, condition.start, condition.end, said))
 
 

@@ -232,4 +232,4 @@ def _undecided(pipe: _Pipe) -> str:
                 return f"a trip count in {name} depends on values"
             if len(paths) > 1:
                 return f"a branch in {name} depends on values"
-    return "another pipe of its kernels depends on values"
+    return "the events of connected kernels depend on values, or two of them run on one core"

@@ -33,10 +33,9 @@ def report_overwrite(
     else:
         code = "early-credit"
         cause = (
-            "a release returns credits by the number of entries waited for, not released, so late releases return "
-            "credits too early"
+            "a free returns credits by the number of entries popped, not freed, so late frees return credits too early"
         )
-        remedy = "release each entry before waiting for the next, or use at most 2 slots"
+        remedy = "free each entry before the next pop, or use at most 2 slots"
     if severity == "error":
         text = (
             f"entry {number} of channel @{channel.name} overwrites slot {slot}, which holds entry {old}, {how} "

@@ -340,10 +340,11 @@ class Channel:
         for member in members:
             released[member] += 1
             if released[member] > waited:
+                frees, pops = _counted(released[member], "free"), _counted(waited, "pop")
                 self.machine.findings.add(
                     "error", "freed-twice", self.name, where,
-                    f"channel @{self.name} has {released[member]} frees for {waited} pops; free each entry once, and "
-                    "on a5 do not free a tile popped from global memory: the pop frees it (H6)",
+                    f"channel @{self.name} has {frees} for {pops}; free each entry once, and on a5 do not free a "
+                    "tile popped from global memory: the pop frees it (H6)",
                 )  # fmt: skip
         if waited % self.period:
             return
@@ -355,9 +356,9 @@ class Channel:
             if group.issued[lane] > due:
                 self.machine.findings.add(
                     "error", "early-credit", f"{self.name} {lane}", where,
-                    f"channel @{self.name} has returned {group.issued[lane]} credits for {waited} pops, one for every "
-                    f"{self.period}: a free counts the entries popped, not freed, so frees that come together return "
-                    "one credit each (H3, H6); free each entry before the next pop",
+                    f"channel @{self.name} has returned {group.issued[lane]} credits for {waited} pops, but one is due "
+                    f"for every {self.period}: a free counts the entries popped, not freed, so frees that come "
+                    "together return one credit each (H3, H6); free each entry before the next pop",
                 )  # fmt: skip
 
     def still_to_come(self, group: Rows, lane: int, pushes: int) -> int:
@@ -503,3 +504,7 @@ class Channel:
         report_imbalance(self)
         for group in self.groups:
             group.renew(self.seed, keep=self.drained)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -38,7 +38,7 @@ def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int
         if not (0 <= y < machine.height and 0 <= x < machine.width):
             return f"{route} sends them to the {PORTS[port]}, off the grid; end it there, at the ramp"
     return (
-        f"{route} leads back to {_ports(transmit)} and not to the ramp; add the ramp or a port that leads on to its tx"
+        f"{route} leads back to {_ports(transmit)} and not to the ramp; add to its tx the ramp, or a port that leads on"
     )
 
 
@@ -60,7 +60,7 @@ def _unread(machine: Machine, color: Color, at: tuple[int, int]) -> str:
     name = f"color {color.label}"
     cls = next((cls for cls in machine.classes if cls.placement.on_grid(np.ones(cls.shape, np.bool_))[at]), None)
     if cls is None:
-        return f"where there is no program; set code there that reads {name}"
+        return f"where there is no program; give the PE code that reads {name}, with @set_tile_code"
     unit = tuple(cls.placement.local(np.array([at]))[0].tolist())
     numbers = {queue.label: int(queue.colors[unit]) for queue in cls.inputs.values()}
     read = {queue: machine.color_label(number) for queue, number in numbers.items() if number >= 0}

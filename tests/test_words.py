@@ -36,7 +36,7 @@ NOT_A_VERB = {
     "Of", "In", "Each", "One", "Two", "Both", "Who", "When", "Why", "Nothing", "This", "These", "Pairs", "There",
     "Numbers", "Names", "None", "No", "Some", "Any", "Memory", "New", "Functions", "Params", "Code", "Known",
     "Operations", "Variables", "Operators", "Nodes", "Sorted", "Nine", "Bytes", "Bits", "Words", "Position", "Column",
-    "Buffer", "Number", "Name", "So",
+    "Buffer", "So",
 }  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def parser() -> Parser:
     found = Parser(
         prog="loom pto",
         description="Checks or runs kernels in the text of PTOAS, without the chip.",
-        epilog="Run loom pto COMMAND --help for the flags of each.",
+        epilog="loom pto COMMAND --help describes each command.",
         allow_abbrev=False,
     )
     commands = found.add_subparsers(required=True, metavar="COMMAND")
@@ -98,7 +98,7 @@ def parser() -> Parser:
     run.add_argument(
         "--compare",
         action="store_true",
-        help="also run with the other behaviors of pipes, and report what differs",
+        help="also run with the other behaviors of pipes (ideal, a2a3, a5), and report what differs",
     )
     run.add_argument(
         "--order",
@@ -107,7 +107,7 @@ def parser() -> Parser:
     )
     run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
-    run.add_argument("--stats", metavar="FILE.json", help="write what the run cost")
+    run.add_argument("--stats", metavar="FILE.json", help="write the statistics of the run")
     return found
 
 

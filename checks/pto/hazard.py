@@ -53,7 +53,7 @@ def _merged(paths: Sequence[Schedule], find: Callable[[Schedule], Iterable[Hazar
         if all(path.exact for path in paths) and times[key] == len(paths):
             yield hazard
         else:
-            depends = "" if unknown is None else f"; it depends on {_asked(unknown)}"
+            depends = "" if unknown is None else f"; whether this happens depends on {_asked(unknown)}"
             yield replace(hazard, severity="warning", message=hazard.message + depends)
 
 

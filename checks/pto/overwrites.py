@@ -61,7 +61,7 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
                 "early-overwrite",
                 next(use.op for use in pushes if use.action in ("alloc", "push")),
                 f"push {push} into {name} may reuse slot {slot} before entry {push - depth} is freed; free entries in "
-                "order, each before the next pop",
+                "the order in which they are popped, each before the next pop",
                 severity,
             )
 

@@ -229,7 +229,7 @@ def _undecided(outcomes: SymbolicExecution, verdict: Verdict) -> Iterator[Hazard
         yield Hazard(
             "undecided",
             op,
-            f"the agreement of both ends of {rings} depends on {name}, which is known only at run time, so only some "
-            "cases were checked; run the program",
+            f"whether both ends of {rings} push and pop equally often depends on {name}, which is known only at run "
+            "time, so only some cases were checked; run the program",
             "warning",
         )

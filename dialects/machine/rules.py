@@ -41,7 +41,9 @@ def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool 
     """
     for ports, way in ((receive, "from"), (transmit, "to")):
         if not ports and not (ends and way == "to"):
-            raise VerifyException(f"the route has no port in '{way}'; name at least one")
+            raise VerifyException(
+                f"the route {'comes from' if way == 'from' else 'goes to'} no port; name at least one"
+            )
         if len(set(ports)) != len(ports):
             raise VerifyException(f"the route names a port twice in '{way}'; name it once")
     for port in receive:

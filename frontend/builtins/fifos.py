@@ -32,6 +32,8 @@ TABLE = Table("FIFOs")
 )
 def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
+    if ev.pe is None:
+        ev.fail(node, "FIFOs belong in a PE's program, not in the layout")
     target = ev.place(arguments[0])
     type = target.type
     is_const = type.const if isinstance(type, types.Pointer) else target.is_const
@@ -42,8 +44,6 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         where = target.address(ev, arguments[0])
     if not isinstance(type, types.Array) or where.buffer is None or where.offset != 0:
         ev.fail(arguments[0], f"a FIFO needs an array as its buffer, not a '{type}'")
-    if ev.pe is None:
-        ev.fail(node, "FIFOs belong in a PE's program, not in the layout")
     if is_const:
         ev.fail(arguments[0], "a FIFO writes to its array; declare the array with 'var'")
     unit = element_words(ev, type.element, arguments[0])

@@ -217,7 +217,7 @@ def _switch(ev: Evaluator, fields: Fields, node: syntax.Node) -> SwitchAttr:
     if not 0 <= current <= MAX_POSITIONS:
         ev.fail(node, f"'.current_switch_pos' is 0 to {MAX_POSITIONS}, not {current}")
     if current and not positions[current - 1].is_valid:
-        ev.fail(node, f"'.current_switch_pos' is {current}, but there is not a '.pos{current}'")
+        ev.fail(node, f"'.current_switch_pos' is {current}, but there is no '.pos{current}'")
     return SwitchAttr.get(positions, current, ring=ring, pop_mode=pop_mode)
 
 

@@ -106,7 +106,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("statements", "message"), MISTAKES)
 def test_what_a_late_condition_rules_out_is_checked(csl: Csl, statements: str, message: str) -> None:
-    note = "the branch it rules out is checked too, because this condition is not known at compile time"
+    note = "the branch that this condition rules out is checked too, because the condition is not known at compile time"
     csl.refuses(FUNCTIONS + TASK.format(statements), message, notes=[note])
 
 
@@ -120,7 +120,7 @@ def test_a_generic_function_is_compiled_for_its_types_as_a_whole(csl: Csl) -> No
     csl.refuses(
         text + "comptime { var y: u16 = 25; @comptime_print(sign(y)); }",
         message,
-        notes=["'sign' is compiled for these types"],
+        notes=["the whole body of 'sign' is compiled for these types"],
     )
     csl.refuses(text + TASK.format("const y: u16 = 25; out = sign(y);"), message)
     csl.refuses(text + TASK.format("var y: u16 = 25; y += 1; out = sign(y);"), message)

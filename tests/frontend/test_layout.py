@@ -57,7 +57,10 @@ REFUSED = [
         "the route is incomplete: '.tx' names no direction",
     ),
     (layout("@set_color_config(0, 0, c, «.{}»);"), "the configuration of a color needs '.routes'"),
-    (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = 1, .tx = RAMP } }»);"), "a route consists of"),
+    (
+        layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = 1, .tx = RAMP } }»);"),
+        "a route consists of directions",
+    ),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = RAMP, .to = RAMP } }»);"), "has no field '.to'"),
     (layout("@set_color_config(0, 0, «3», .{ .routes = .{} });"), "this must be a color, not 'comptime_int'"),
     (layout("«@set_color_config(2, 0, c, .{ .routes = .{} })»;"), "PE (2, 0) is outside the rectangle of 2 x 1 PEs"),
@@ -328,7 +331,7 @@ ROUTES = ".routes = .{ .rx = RAMP, .tx = NORTH }"
         (".pos1 = .{ .tx = 3 }", "a route consists of directions"),
         (".pos1 = .{ .rx = WEST, .tx = EAST }", "changes where the color comes from and where it goes; on wse2"),
         (".pos1 = .{ .tx = .{ WEST, EAST } }", "sends the color to 2 ports; on wse2 a position names exactly one"),
-        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 2", "'.current_switch_pos' is 2, but there is not a '.pos2'"),
+        (".pos1 = .{ .tx = WEST }, .current_switch_pos = 2", "'.current_switch_pos' is 2, but there is no '.pos2'"),
         (".pos1 = .{ .tx = WEST }, .current_switch_pos = 4", "'.current_switch_pos' is 0 to 3, not 4"),
         (".pos1 = .{ .tx = WEST }, .pop_mode = .{ .pop = true }", "there is no pop mode '.pop'; the modes are no_pop,"),
         (".pos1 = .{ .tx = WEST }, .ring_mode = 1", "field '.ring_mode' is 'true' or 'false'"),
@@ -345,7 +348,7 @@ def test_refuses_switches_of_what_has_none(csl: Csl) -> None:
     csl.refuses(EMPTY, "color @color_10 has id 10, for which wse3 has no switches", layout=text, arch="wse3")
     csl.layout(text.replace("«", "").replace("»", ""), EMPTY, "wse2")
     text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .tx = NORTH }}, {switches} }}»);")
-    csl.refuses(EMPTY, "switch position 0: the route has no port in 'from'", layout=text)
+    csl.refuses(EMPTY, "switch position 0: the route comes from no port", layout=text)
     text = layout(f"@set_color_config(0, 0, c, «.{{ .routes = .{{ .ring_mode = true }}, {switches} }}»);")
     csl.refuses(EMPTY, "'.ring_mode' is in '.routes', although there are '.switches'", layout=text)
 

@@ -34,7 +34,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 4
 }
 // -----
-// CHECK: error: the route has no port in 'to'; name at least one{{$}}
+// CHECK: error: the route goes to no port; name at least one{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 3
   flow.route @c on [:, :] from [ramp] to []

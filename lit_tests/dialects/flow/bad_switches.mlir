@@ -13,7 +13,7 @@ flow.fabric @f target "wse3" grid 1 by 1 {
   flow.route @c on [:, :] from [ramp] to [east] switch [from [west, north]]
 }
 // -----
-// CHECK: error: switch position 0: the route has no port in 'from'; name at least one{{$}}
+// CHECK: error: switch position 0: the route comes from no port; name at least one{{$}}
 flow.fabric @f target "wse3" grid 1 by 1 {
   flow.color @c = 4
   flow.route @c on [:, :] from [] to [east] switch [from [west]]

@@ -31,7 +31,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
 }
 // -----
-// CHECK: error: the route has no port in 'to'; name at least one{{$}}
+// CHECK: error: the route goes to no port; name at least one{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to []

@@ -13,7 +13,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.route @c on [:, :] from [ramp] to [east] switch [from [west, north]]
 }
 // -----
-// CHECK: error: switch position 0: the route has no port in 'from'; name at least one{{$}}
+// CHECK: error: switch position 0: the route comes from no port; name at least one{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [] to [east] switch [from [west]]

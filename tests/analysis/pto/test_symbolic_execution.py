@@ -248,4 +248,7 @@ def test_what_is_not_known_is_named_with_its_place() -> None:
     alone = source[source.index("func.func @vector") :]
     found = find_hazards(parsed(alone), "ideal")
     assert {finding.severity for finding in found} == {"warning"}
-    assert all("it depends on the loop in line 8, which depends on %n" in finding.message for finding in found)
+    assert all(
+        "whether this happens depends on the loop in line 8, which depends on %n" in finding.message
+        for finding in found
+    )
