@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from ..runtime import Deadlock, Machine
 from ..runtime.deadlock import Hang, explain, unexplained
 from ..runtime.unit_class import UnitClass
-
-COMMAND_STREAM = "loom.cmd_stream"
-"""Exported by every PE that imports <memcpy/memcpy>: how often it has called unblock_cmd_stream(), 16 bits."""
+from ..targets.memcpy import COMMAND_STREAM
 
 MAX_PLACES = 5
 """PEs that a message lists before it only counts them."""

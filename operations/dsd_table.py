@@ -41,11 +41,6 @@ class DsdOperation:
     simd: tuple[int, int] = (1, 1)
 
     @property
-    def element_bits(self) -> int:
-        """Width of a destination element in bits."""
-        return self.operand_bits[0]
-
-    @property
     def operand_bits(self) -> tuple[int, ...]:
         """Width of an element of each operand in bits, destination first."""
         return tuple(16 if element in ("f16", "i16") else 32 for element in (self.destination, *self.sources))

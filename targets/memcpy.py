@@ -16,3 +16,9 @@ EAST_COLUMNS = 2
 
 MAX_CHANNELS = 16
 """Input and output channels a program may use."""
+
+MAX_STREAMS = 4
+"""Colors on which the library streams, each way."""
+
+COMMAND_STREAM = "loom.cmd_stream"
+"""Our name of the word that every PE exports that imports <memcpy/memcpy>: its calls of unblock_cmd_stream()."""

@@ -45,9 +45,6 @@ ENDLESS_EXTENT = 0x7FFF
 
 # Wavelets
 
-WAVELET_BITS = 32
-"""Bits of a wavelet's payload. With an index, that is in the upper half of it."""
-
 CONTROL_TASK_SHIFT, CONTROL_TASK_BITS = 16, 6
 """Where a control wavelet has the id of the task it starts: bits 16 to 21. The bits below are the task's argument."""
 

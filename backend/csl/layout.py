@@ -16,6 +16,7 @@ from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import wse
 from ...dialects.machine.region_overlap import first_common
 from ...dialects.machine.switches import POP_MODES
+from ...targets.memcpy import MAX_STREAMS
 from . import tree
 from .names import Names
 from .pe_program import Export, PeFile, idle_program, numbers_of
@@ -24,8 +25,6 @@ from .tree import NOWHERE
 from .types import literal_of, refuse, scalar_type
 
 IDLE_FILE = "idle.csl"
-MAX_STREAMS = 4
-"""Colors that the memcpy library takes for streams, each way."""
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ from ...csl.source import Source
 from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import dsd, dsr, wse
 from ...targets import Target
+from ...targets.memcpy import COMMAND_STREAM
 from . import tree
 from .code import Place
 from .names import Names
 from .pe_code import PeCode
 from .tree import NOWHERE
 from .types import literal_of, refuse, scalar_type
-
-COMMAND_STREAM = "loom.cmd_stream"
-"""The exported counter that grows where a program lets the host go on."""
 
 X_EXTENT, Y_EXTENT = "rectangle_width", "rectangle_height"
 """Params of the rectangle's size."""

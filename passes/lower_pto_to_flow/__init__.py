@@ -39,9 +39,10 @@ from ...dialects.pto.memory import constant_value
 from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
+from ...operations.pipe_protocol import Behavior
 from .barriers import Barriers
 from .bodies import KernelLowering
-from .pipes import CUBE, VECTOR, Machine, Plan, Protocol, Ring, is_shared
+from .pipes import CUBE, VECTOR, Machine, Plan, Ring, is_shared
 from .tile_operations import CONVERTER
 from .views import GLOBAL_MEMORY, SPACES
 
@@ -64,7 +65,7 @@ class LowerPtoToFlowPass(ModulePass):
 
     name = "lower-pto-to-flow"
 
-    protocol: Protocol = "ideal"
+    protocol: Behavior = "ideal"
     blocks: int = 1
     lanes: int | None = None
 

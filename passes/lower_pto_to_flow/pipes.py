@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Literal, TypeAlias
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32, i64
@@ -33,12 +32,10 @@ from ...dialects.pto.internal_pipes import (
 )
 from ...dialects.pto.types import TensorViewType, TileBufType, element_bytes
 from ...operations import pipe_protocol
+from ...operations.pipe_protocol import Behavior
 from .emission import Emitter
 from .handles import Handles
 from .views import GLOBAL_MEMORY, SPACES, Number, View, tile_strides
-
-Protocol: TypeAlias = Literal["ideal", "a2a3", "a5"]
-"""Whose credits: one for each slot, or those of a chip."""
 
 CUBE, VECTOR = "cube", "vector"
 """Names of the classes of units."""
@@ -58,7 +55,7 @@ class Ring:
     producer: InitializePipeOp
     """Where the side that pushes opens it."""
 
-    def operation(self, protocol_name: Protocol) -> flow.ChannelOp:
+    def operation(self, protocol_name: Behavior) -> flow.ChannelOp:
         """Return the operation that declares the channel."""
         ends = (CUBE, VECTOR) if self.direction == pipe_protocol.C2V else (VECTOR, CUBE)
         period = 1 if protocol_name == "ideal" else pipe_protocol.sync_period(self.depth)
@@ -82,7 +79,7 @@ class Plan:
 class Machine:
     """What kernels are lowered for."""
 
-    protocol: Protocol
+    protocol: Behavior
     lanes: int
     """Vector cores of a block."""
     blocks: int
