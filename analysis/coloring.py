@@ -65,7 +65,7 @@ def color_graph(
     """Return a number for every node, from its `allowed` ones, different from the numbers of its neighbors.
 
     Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
-    neighbor has them already, in their order, and given up if there is no solution with them. Raises Clash or
+    neighbor has them already, in their order, and dropped if there is no solution with them. Raises Clash or
     Exhausted; without `exact`, Exhausted may be raised although a solution exists.
     """
     numbers = dict(fixed or {})

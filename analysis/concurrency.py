@@ -56,7 +56,7 @@ class Concurrency:
         return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
-        """Return True if a run that issues both has them under way together, as far as timing is not relied on."""
+        """Return True if every run that issues both has them under way together, whatever their timing."""
         return self._relations.certainly_overlap(self._numbers[first], self._numbers[second])
 
     def pairs(self) -> Iterator[tuple[Hashable, Hashable]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Action: TypeAlias = Literal["alloc", "commit", "push", "pop", "free", "drain"]
-"""What an event does with a ring buffer: allocate a slot, commit the oldest allocated one, push (both at once), pop the
+"""Action of an event on a ring buffer: allocate a slot, commit the oldest allocated one, push (both at once), pop the
 next entry, free the oldest popped one; at the end, drain: wait for the outstanding credits."""
 
 DEFAULT_SLOTS = 2
@@ -74,7 +74,7 @@ class Occurrence:
     event: Event
     number: int
     position: int
-    """How many events the core performs before."""
+    """Number of events that the core performs before."""
 
     def __str__(self) -> str:
         number = "" if self.event.action == "drain" else f" {self.number}"
@@ -300,7 +300,7 @@ class SlotTradeoff:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the cores end and overwrite nothing, in this program and in any other that frees in order."""
+        """True if the cores end and overwrite nothing, in this program and in any other that frees in order."""
         return self.unsafe_push is None and self.overwriting is None and self.deadlock is None
 
     def __str__(self) -> str:

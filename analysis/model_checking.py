@@ -115,7 +115,7 @@ def iteration(key: object) -> Affine:
 
 
 Outcome: TypeAlias = Literal["end", "left", "deadlock", "overwrite", "early", "held", "unfreed"]
-"""How cores may end: `end`, all of them; `left`, with entries that nobody pops; `deadlock`; `overwrite`, a push that
+"""Outcome of cores: `end`, all of them end; `left`, with entries that nobody pops; `deadlock`; `overwrite`, a push that
 may reuse a slot in use; `early`, a credit for slots that are not free yet; `held`, a pop while the consumer holds all
 slots; `unfreed`, popped entries that are not freed, or freed before their pop."""
 
@@ -134,12 +134,12 @@ class Verdict:
 
     @property
     def is_clean(self) -> bool:
-        """Whether `end` is the only possible outcome."""
+        """True if `end` is the only possible outcome."""
         return self.is_complete and all(kind == "end" for kind, _ in self.outcomes)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether `end` is impossible."""
+        """True if `end` is impossible."""
         return self.is_complete and bool(self.outcomes) and all(kind != "end" for kind, _ in self.outcomes)
 
 
@@ -286,7 +286,7 @@ class _Core:
         return (*self.path, (self.entered[-1], -1))
 
     has_loops: bool = True
-    """Whether the core may enter more loops."""
+    """True if the core may enter more loops."""
 
     def position_of(self, loop_instance: _LoopInstance) -> int:
         """Return -1 before a loop, or an iteration of one, 0 in it, 1 after it."""

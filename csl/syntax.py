@@ -366,7 +366,7 @@ class For(Node):
     index: Name | None
     body: Statement
     is_inline: bool = False
-    """Whether its iterations are repeated one after the other at compile time."""
+    """True if its iterations are repeated one after the other at compile time."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

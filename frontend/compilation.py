@@ -81,7 +81,7 @@ class CompiledLayout:
     programs: int = 1
     """How many different programs the PEs run."""
     imports_memcpy: bool = False
-    """Whether a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
+    """True if a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
 
 
 @contextmanager

@@ -150,7 +150,7 @@ class _Side:
     value: Value
     changed: dict[int, Value | None]
     has_left: bool
-    """Whether it certainly ended in a jump, so that its value does not matter."""
+    """True if it certainly ended in a jump, so that its value does not matter."""
 
 
 @dataclass

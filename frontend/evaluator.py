@@ -95,7 +95,7 @@ class Session:
         """What @comptime_print has shown in code for run time, by place and text."""
         self.warnings: list[str] = []
         self.widening_reported = False
-        """Whether it has been reported that integers become wider by themselves."""
+        """True if it has been reported that integers become wider by themselves."""
         self.sections_used: set[str] = set()
         """Link sections that variables are in."""
         self.imports_memcpy = False
@@ -146,7 +146,7 @@ class Evaluator:
         self.instances: list[Module] = []
         self.in_layout = False
         self.is_checking = False
-        """Whether code is evaluated for its errors alone (`checking`)."""
+        """True if code is evaluated for its errors alone (`checking`)."""
         self.branches = 0
         """Run-time branches and loops around the code being emitted."""
 

@@ -69,7 +69,7 @@ class Frame:
     scopes: list[dict[str, Local]] = field(default_factory=lambda: [{}])
     targets: list[Target] = field(default_factory=list[Target])
     returned: Local | None = None
-    """Whether code being emitted has returned; None at compile time."""
+    """True if code being emitted has returned; None at compile time."""
     result: Local | None = None
     in_memory: frozenset[str] = frozenset()
     """Names of locals whose address is taken."""
@@ -82,15 +82,15 @@ class Frame:
     branches: int = 0
     """Run-time branches around its call."""
     is_root: bool = False
-    """Whether its code is a function or task of the IR, rather than part of its caller's."""
+    """True if its code is a function or task of the IR, rather than part of its caller's."""
     is_recursive: bool = False
-    """Whether that function may be entered again before it has returned."""
+    """True if that function may be entered again before it has returned."""
     is_tail: bool = False
-    """Whether its call is a tail call of the frame before."""
+    """True if its call is a tail call of the frame before."""
     is_host: bool = False
-    """Whether its body is that of a loop, whose iterations are calls with frames of their own."""
+    """True if its body is that of a loop, whose iterations are calls with frames of their own."""
     unrolls: bool = False
-    """Whether its tail calls are emitted one in the other, because no loop can be made of them."""
+    """True if its tail calls are emitted one in the other, because no loop can be made of them."""
     loop: TailLoop | None = None
     """The loop of which it is an iteration."""
 

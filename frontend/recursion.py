@@ -38,7 +38,7 @@ class Recursion(Exception):
         self.target = target
         self.is_tail = is_tail
         self.differs = differs
-        """Whether arguments known at compile time differ, so that the calls might end by themselves."""
+        """True if arguments known at compile time differ, so that the calls might end by themselves."""
 
 
 class Again(Exception):
@@ -177,7 +177,7 @@ class TailLoop:
 
     members: list[Member] = field(default_factory=list[Member])
     again: Local = field(default_factory=lambda: flag("again"))
-    """Whether a tail call has asked for another iteration."""
+    """True if a tail call has asked for another iteration."""
     which: Local = field(default_factory=lambda: Local("which", types.U16, None, True, comptime=False))
     """The number of the member it asked for."""
     passed: list[tuple[Callable, Sequence[Value], int]] = field(

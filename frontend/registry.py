@@ -105,7 +105,7 @@ class Row:
 
     @property
     def is_internal(self) -> bool:
-        """Whether only the libraries call it."""
+        """True if only the libraries call it."""
         return self.calls[0].startswith("@loom_")
 
 
@@ -115,7 +115,7 @@ class Table:
 
     title: str
     has_effects: bool = True
-    """Whether their calls change more than the value they return, so that code that is only checked stops there."""
+    """True if their calls change more than the value they return, so that code that is only checked stops there."""
     rows: list[Row] = field(default_factory=list[Row])
 
     def __post_init__(self) -> None:

@@ -133,7 +133,7 @@ class TreeAnalyses:
         self.labels_left = CachedAnalysis(_labels_left)
         """The labels that jumps in a loop name."""
         self.is_plain = CachedAnalysis(_is_plain)
-        """Whether evaluating an expression has no effect and cannot fail."""
+        """True if evaluating an expression has no effect and cannot fail."""
         self.size = CachedAnalysis(lambda node: sum(1 for _ in syntax.walk(node)))
         """Number of nodes."""
         self.tail_calls = CachedAnalysis(_tail_calls)

@@ -50,7 +50,7 @@ class Int(Type):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the integer that holds one at run time has bits to spare."""
+        """True if the integer that holds one at run time has bits to spare."""
         return self.bits != self.carrier
 
     def holds(self, value: int) -> bool:

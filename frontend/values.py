@@ -183,7 +183,7 @@ class Local:
     unknown_because: str | None = None
     """Why its value, though known here, is not comptime-known by the manual's rules; None if it is."""
     owns: bool = False
-    """Whether nothing else has the list of the array that it holds, so that elements may be changed in place."""
+    """True if nothing else has the list of the array that it holds, so that elements may be changed in place."""
 
 
 _SSA_VALUES = frozenset((OpResult, BlockArgument))

@@ -79,7 +79,7 @@ class Rows:
         """The consumers' copies of the latest entries."""
         self.waiters: list[Waiter] = []
         self.left = False
-        """Whether its rows have diverged: other `Rows` then hold their state."""
+        """True if its rows have diverged: other `Rows` then hold their state."""
 
     def part(self, rows: range) -> Rows:
         """Return the same state for some of the rows, without the waiters."""

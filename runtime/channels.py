@@ -66,7 +66,7 @@ class Channel:
             many and cls.shape[1] > lanes
             for cls, many in ((producer, self.many_produce), (consumer, self.many_consume))
         )
-        """Whether a class on one of its sides has units that take no part."""
+        """True if a class on one of its sides has units that take no part."""
         self.groups: list[Rows] = []
         for block in producer.blocks:
             if isinstance(block, Rectangle):
@@ -75,7 +75,7 @@ class Channel:
         self.consuming: dict[UnitSet, Place] = {}
         """The place of units of each side; units of both have the same coordinates, each in their class."""
         self.drained = False
-        """Whether producers take back the credits at the end: flags then outlive a launch."""
+        """True if producers take back the credits at the end: flags then outlive a launch."""
 
     def _fresh(self, rows: range) -> Rows:
         producers = self.lanes if self.many_produce else 1

@@ -70,7 +70,7 @@ class Settings:
     activate: Task | None = None
     unblock: Task | None = None
     on_control: bool = False
-    """Whether a control wavelet ends it."""
+    """True if a control wavelet ends it."""
     control_activate: Task | None = None
     control_unblock: Task | None = None
 

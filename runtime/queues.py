@@ -173,14 +173,14 @@ class Transfer:
         self.rate = rate
         self.warp = warp
         self.by_control = False
-        """Whether a control wavelet has ended it."""
+        """True if a control wavelet has ended it."""
         self.signals_end = signals_end
-        """Whether it may start a task, at its end or before."""
+        """True if it may start a task, at its end or before."""
         self.polled: list[Side | None] = []
         """For each queue the side of a FIFO it belongs to, if the operation ends where that has nothing for it; empty
         if it waits for all of them."""
         self.stopped = False
-        """Whether it has ended like that, and says so."""
+        """True if it has ended like that, and says so."""
         self.before: Array | None = None
         """What a scalar destination held before, raw, if it is to get that back then."""
         self.moving: list[Held] = []
@@ -236,10 +236,10 @@ class InputQueue:
     task: Task | None = None
     """What its wavelets start."""
     control_only: bool = False
-    """Whether only control wavelets start anything: the queue has no data task."""
+    """True if only control wavelets start anything: the queue has no data task."""
     senders: int = 0
     colorless: bool = False
-    """Whether the queue has no color on some units."""
+    """True if the queue has no color on some units."""
     unrouted: Array | None = None
     """Units to whose ramps no route brings the color, [rows, columns]; None if there are none."""
     waits_for_all: bool = False
@@ -374,7 +374,7 @@ class OutputQueue:
     """Wavelets of one send that every receiver's queue is sure to hold."""
     covers: dict[UnitSet, bool] = field(default_factory=dict["UnitSet", bool])
     colorless: bool = False
-    """Whether the queue has no color on some units."""
+    """True if the queue has no color on some units."""
     swallowed: Array | None = None
     """Units whose wavelets end at their own router or ramp, [rows, columns]; None if there are none."""
     lost: Array | None = None

@@ -474,7 +474,7 @@ _CONVERSIONS = integers.CONVERSIONS | {
     "arith.sitofp": True, "arith.uitofp": False, "arith.fptosi": True, "arith.fptoui": False, "arith.extf": True,
     "arith.truncf": True,
 }  # fmt: skip
-"""Whether each conversion reads an integer as signed."""
+"""For each conversion, True if it reads an integer as signed."""
 
 
 def _through_numpy(kind: str, name: str, function: Callable[..., Array], operands: int) -> Function:

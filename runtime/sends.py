@@ -39,7 +39,7 @@ class Send:
         self.warp: Warp | None = None
         """The warp that waits for a synchronous send."""
         self.settled = False
-        """Whether the executor has seen what is left to wait for; from then on it is notified of ends."""
+        """True if the executor has seen what is left to wait for; from then on it is notified of ends."""
 
     def expect(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> None:
         """Make the senders of some receivers wait for them."""

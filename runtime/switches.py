@@ -84,7 +84,7 @@ class Run:
     rate: int
     control: bool
     marker: bool = False
-    """Whether it is not a wavelet but moves the switch of the sender's router on."""
+    """True if it is not a wavelet but moves the switch of the sender's router on."""
     hops: int = 0
 
     @property

@@ -45,7 +45,7 @@ class Task:
     picked: Array | None = None
     """When the task was last picked, for a task that completions activate: what came before is used up."""
     completed: Array | None = None
-    """Whether a completion set `active`, and not an instruction; for a task that completions activate."""
+    """True if a completion set `active`, and not an instruction; for a task that completions activate."""
     blocked: Array | None = None
     """When the task was last blocked, for a task that completions unblock: what came before is undone."""
     later: list[tuple[UnitSet, Any]] = field(default_factory=list[tuple[UnitSet, Any]])

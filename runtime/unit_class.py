@@ -86,7 +86,7 @@ class UnitClass:
         self.fifos: dict[str, Fifo] = {}
         self.task_list: list[Task] = []
         self.listening = False
-        """Whether wavelets can start tasks: then a unit's next task is not known from its own operations."""
+        """True if wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
     def _words(self, machine: Machine) -> int:
         """Return the words of memory of a unit: all of a PE or, on a large grid, those in use.

@@ -27,7 +27,7 @@ class Wait(NamedTuple):
     awaited: Awaited | None = None
     """The queue or channel that other units have to act on, if any."""
     held: bool = False
-    """Whether a task waits, and not only a microthread."""
+    """True if a task waits, and not only a microthread."""
     queue: str | None = None
     """The name of the queue, FIFO or channel in messages."""
     missing: int | None = None
@@ -54,7 +54,7 @@ class Awaited(Protocol):
     """What gives a wait its edges: one end of a queue or channel."""
 
     waits_for_all: bool
-    """Whether a unit waits for all that `pairs` names, and not for any one of them."""
+    """True if a unit waits for all that `pairs` names, and not for any one of them."""
 
     def pairs(self, wait: Wait) -> Iterable[tuple[Unit, Unit, str]]:
         """Return each waiting unit with a unit it waits for and the queue or channel that one has to use."""

@@ -43,7 +43,7 @@ class Code:
     variable: list[int] = field(default_factory=list[int])
     """Slots that are not constant."""
     isolated: bool = False
-    """Whether it only computes, loads and stores: nothing outside its units can notice it run."""
+    """True if it only computes, loads and stores: nothing outside its units can notice it run."""
     alone: tuple[Any, int] | None = None
     """For a single unit: the generated function of the whole body, and the cycles at its end."""
     arguments: list[int] = field(default_factory=list[int])

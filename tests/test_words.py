@@ -28,6 +28,7 @@ WORDS = {
     r"\bcan come to\b|\bwhat \w+ come to\b": "outcome, can result in",
     r"\btaken out\b|\btakes out\b": "pop",
     r"\b([A-Z][a-z]+) \1\b": "the word once",
+    r"^Whether\b": "True if",
 }
 """Patterns, and what to write instead."""
 

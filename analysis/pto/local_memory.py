@@ -12,7 +12,7 @@ from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
 from ...targets.chip import Chip
 
-_ROW_PLUS_ONE = 2
+ROW_PLUS_ONE = 2
 """The `compact` mode in which each contiguous row is one element longer."""
 
 
@@ -45,7 +45,7 @@ def alignment(chip: Chip, space: AddressSpace) -> int:
 
 def tile_bytes(tile: TileBufType) -> int | None:
     """Return the bytes a tile occupies; None if the size of its elements is unknown."""
-    if tile.bytes is None or tile.compact.data != _ROW_PLUS_ONE:
+    if tile.bytes is None or tile.compact.data != ROW_PLUS_ONE:
         return tile.bytes
     major = tile.rows if tile.blayout is BLayout.ROW_MAJOR else tile.columns
     return tile.bytes + (major - 1) * (tile.bytes // (tile.rows * tile.columns))

@@ -46,7 +46,7 @@ class Ends:
 
     pipes: tuple[InitializePipeOp, ...]
     peers_known: bool
-    """Whether the ends name a buffer, or an id, that identifies the other end."""
+    """True if the ends name a buffer, or an id, that identifies the other end."""
 
     @property
     def first(self) -> InitializePipeOp:
@@ -54,7 +54,7 @@ class Ends:
 
     @property
     def only_in_global_memory(self) -> bool:
-        """Whether entries are tensors; any number of kernels may then share the pipe."""
+        """True if entries are tensors; any number of kernels may then share the pipe."""
         return local_address(self.first) is None
 
     @property

@@ -35,7 +35,7 @@ class Ring:
 
     @property
     def is_used_by_one_end(self) -> bool:
-        """Whether kernels open both ends, but only those of one end use it."""
+        """True if kernels open both ends, but only those of one end use it."""
         users = {*self.producers, *self.consumers}
         return not (self.producers and self.consumers) and not users.issuperset(self.openers)
 
@@ -46,17 +46,17 @@ class Ring:
 
     @property
     def of_tiles(self) -> bool:
-        """Whether entries are tiles or signals; else they are tensors in global memory."""
+        """True if entries are tiles or signals; else they are tensors in global memory."""
         return any(use.of_contents for end in (self.producers, self.consumers) for uses in end.values() for use in uses)
 
     @property
     def frees_at_pop(self) -> bool:
-        """Whether a pop already frees the slot."""
+        """True if a pop already frees the slot."""
         return self.of_tiles and any(kernel.behavior == "a2a3" for kernel in (*self.producers, *self.consumers))
 
     @property
     def is_split(self) -> bool:
-        """Whether entries are split between the vector cores."""
+        """True if entries are split between the vector cores."""
         return any(
             use.split != pipe_protocol.NO_SPLIT
             for end in (self.producers, self.consumers)
@@ -66,7 +66,7 @@ class Ring:
 
     @property
     def has_two_ends(self) -> bool:
-        """Whether there are one producer and one consumer."""
+        """True if there are one producer and one consumer."""
         return len(self.producers) == len(self.consumers) == 1
 
 
@@ -138,7 +138,7 @@ class Program:
     operations: Mapping[str, Sequence[Operation]]
     """The operation that performs each event."""
     exact: bool
-    """Whether the trip count of each loop is known."""
+    """True if the trip count of each loop is known."""
 
     def ring_buffers(self, *, seeded: bool = True) -> dict[str, RingBuffer]:
         """Return the ring buffers, see `ring_buffers_of`."""

@@ -100,17 +100,17 @@ class PipeUse:
 
     @property
     def of_tile(self) -> bool:
-        """Whether the operation names an entry that is a tile."""
+        """True if the operation names an entry that is a tile."""
         return self.entry is not None and isinstance(self.entry.type, TileBufType)
 
     @property
     def of_signal(self) -> bool:
-        """Whether the entry is a control signal, which is a value once it is popped."""
+        """True if the entry is a control signal, which is a value once it is popped."""
         return self.entry is not None and self.entry.type == i1
 
     @property
     def of_contents(self) -> bool:
-        """Whether a push stores the entry and a pop loads it; the slot of a tensor is written before the push."""
+        """True if a push stores the entry and a pop loads it; the slot of a tensor is written before the push."""
         return self.of_tile or self.of_signal
 
 

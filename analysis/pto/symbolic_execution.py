@@ -146,12 +146,12 @@ class Polynomial(dict[tuple[Symbol, ...], int]):
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether its symbols are unbounded: arguments, loaded integers, and quotients of these."""
+        """True if its symbols are unbounded: arguments, loaded integers, and quotients of these."""
         return all(map(_is_unbounded, self.symbols))
 
     @property
     def is_independent(self) -> bool:
-        """Whether its symbols can take any values: no two depend on the same one, and all kernels know them."""
+        """True if its symbols can take any values: no two depend on the same one, and all kernels know them."""
         parts = [set(free_symbols(Affine(0, ((part, 1),)))) for part in self.symbols]
         every = set[Symbol]().union(*parts)
         return len(every) == sum(map(len, parts)) and not any(part.instance for part in every)

@@ -212,7 +212,7 @@ class RoundMode(StrEnum):
 
 
 class SaturationMode(StrEnum):
-    """Whether `pto.tcvt` saturates."""
+    """True if `pto.tcvt` saturates."""
 
     ON = "ON"
     OFF = "OFF"
@@ -293,7 +293,7 @@ class RoundModeAttr(EnumAttribute[RoundMode], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class SaturationModeAttr(EnumAttribute[SaturationMode], SpacedOpaqueSyntaxAttribute):
-    """Whether `pto.tcvt` saturates, `#pto<saturation_mode ON>`."""
+    """True if `pto.tcvt` saturates, `#pto<saturation_mode ON>`."""
 
     name = "pto.saturation_mode"
 
@@ -423,12 +423,12 @@ class FixpipeQuant(StrEnum):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether one scale, from `pto.set_quant_scalar`, applies to the whole tile."""
+        """True if one scale, from `pto.set_quant_scalar`, applies to the whole tile."""
         return self.value.endswith("_scalar")
 
     @property
     def is_vector(self) -> bool:
-        """Whether each column has its own scale, from `pto.set_quant_vector`."""
+        """True if each column has its own scale, from `pto.set_quant_vector`."""
         return self.value.endswith("_vec")
 
 

@@ -326,7 +326,7 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def has_dynamic_valid(self) -> bool:
-        """Whether both valid rows and valid columns are dynamic."""
+        """True if both valid rows and valid columns are dynamic."""
         return self.valid_shape == (DYNAMIC, DYNAMIC)
 
     @property

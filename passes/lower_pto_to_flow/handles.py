@@ -123,7 +123,7 @@ class Trials:
 
     under_way: bool = False
     guessed: bool = False
-    """Whether a tile without a place has been used as if it had one."""
+    """True if a tile without a place has been used as if it had one."""
 
     @contextmanager
     def of_loop(self) -> Generator[Callable[[], bool]]:

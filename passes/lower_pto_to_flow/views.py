@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
+from ...analysis.pto.local_memory import ROW_PLUS_ONE
 from ...dialects.flow import Slot
 from ...dialects.pto.attributes import AddressSpace, BLayout, Layout, SLayout
 from ...dialects.pto.types import TileBufType
@@ -42,9 +43,6 @@ _MATRICES: Mapping[Layout, tuple[tuple[int, ...], tuple[int, ...]]] = {
     Layout.MX_B_NN: ((2, 4), (0, 1, 3)),
 }
 """The dimensions of a tensor that are the rows of its matrix, and those that are its columns, outermost first."""
-
-_ROW_PLUS_ONE = 2
-"""The `compact` mode in which each row is one element longer."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def tile_strides(tile: TileBufType) -> tuple[int, int]:
     Boxes are not kept: a tile of boxes is laid out like one box, row behind row or column behind column. So a
     tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
     """
-    longer = 1 if tile.compact.data == _ROW_PLUS_ONE else 0
+    longer = 1 if tile.compact.data == ROW_PLUS_ONE else 0
     if tile.slayout is SLayout.NONE_BOX:
         by_rows = tile.blayout is BLayout.ROW_MAJOR
     else:
