@@ -151,6 +151,7 @@ def test_what_is_told_is_what_happens(arch: Behavior, data: st.DataObject) -> No
     module = parse_ir(context(), text, "program.pto")
     found = check(module, arch)
     wrong: dict[tuple[int, int], set[str]] = {}
+    told: dict[tuple[int, int], set[str]] = {}
     for n in (0, 1, 2, 5):
         for w in (0, 1):
             arguments = {
@@ -160,19 +161,22 @@ def test_what_is_told_is_what_happens(arch: Behavior, data: st.DataObject) -> No
             try:
                 result = pto.run(module, arch=arch, arguments=arguments, step_limit=200_000)
             except Deadlock:
-                wrong[n, w] = {"deadlock"}
+                wrong[n, w] = told[n, w] = {"deadlock"}
             else:
                 wrong[n, w] = {finding.code for finding in result.findings if finding.severity == "error"}
+                told[n, w] = {finding.code for finding in result.findings}
     if {finding.code for finding in found} <= {"seeded-credits"}:
         # Whether a push does overwrite for the credits that a5 begins with, depends on who is faster.
         excused = {"early-overwrite"} if found else set[str]()
         assert not any(codes - excused for codes in wrong.values()), wrong
     for finding in found:
+        # A run that was lucky in its order warns of what a check calls an error.
+        shown = {numbers: codes or finding.code in told[numbers] for numbers, codes in wrong.items()}
         least = re.search(r"whenever %n is at least (\d+)", finding.message)
         if least is not None and finding.severity == "error":
-            assert all(codes for (n, _), codes in wrong.items() if n >= int(least[1])), (finding, wrong)
+            assert all(is_shown for (n, _), is_shown in shown.items() if n >= int(least[1])), (finding, wrong, told)
         if finding.message.endswith("this happens in every run"):
-            assert all(wrong.values()), (finding, wrong)
+            assert all(shown.values()), (finding, wrong, told)
         if finding.severity == "error" and "entries are popped in" in finding.message:
             # As far as loops go round, and but for the numbers that the message names.
-            assert wrong[5, 1], (finding, wrong)
+            assert shown[5, 1], (finding, wrong, told)
