@@ -80,6 +80,12 @@ class Note:
         return _rendered(self, "note")
 
 
+class CallNote(Note):
+    """A note that names a call, or an import, on the way to the place of an error."""
+
+    __slots__ = ()
+
+
 class Diagnostic:
     """One error: a sentence, the characters from `start` to `end` it is about, and notes."""
 

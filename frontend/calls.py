@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import FunctionType
@@ -85,12 +87,29 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         else:
             frame.arguments, frame.branches = given, ev.branches
             frame.is_tail = _is_tail(ev, caller, result_type, node)
-            result = _called(ev, function, frame, node)
+            with _placed(ev, caller, function, node):
+                result = _called(ev, function, frame, node)
     if ev.builder is not None:
         ev.code.location = location
     else:
         _check_generic(ev, function, given, node)
     return result
+
+
+@contextmanager
+def _placed(ev: Evaluator, caller: Frame, function: Callable, node: syntax.Node) -> Generator[None]:
+    """Give what is emitted inside the place of the program's call, if a library's function is called."""
+    code = ev.code
+    was_placed = code.is_placed
+    is_library = function.module.is_library
+    if is_library and not caller.module.is_library:
+        code.is_placed = False
+        code.at(caller.module.file.source, node.start)
+    code.is_placed = is_library
+    try:
+        yield
+    finally:
+        code.is_placed = was_placed
 
 
 def _mark(

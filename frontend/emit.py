@@ -107,13 +107,16 @@ class Builder:
     def __init__(self, block: Block) -> None:
         self.block = block
         self.location: FileLineColLoc | None = None
+        self.is_placed = False
+        """True while `location` stays as it is: inside a library's function, at the program's call of it."""
         self._known: dict[tuple[Block, Any], SSAValue] = {}
         self._blocks: list[Block] = [block]
         self._entered: list[Block] = []
 
     def at(self, source: Source, start: int) -> None:
         """Set the source location of the operations that follow."""
-        self.location = place(source, start)
+        if not self.is_placed:
+            self.location = place(source, start)
 
     def __call__(self, op: Operation) -> Operation:
         if self.location is not None:

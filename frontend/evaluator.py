@@ -20,13 +20,13 @@ from xdsl.ir import SSAValue
 from .. import targets
 from ..csl import syntax
 from ..csl.errors import CslError
-from ..csl.source import Diagnostic, Note, Source
+from ..csl.source import CallNote, Diagnostic, Note, Source
 from . import types
 from .addresses import pointer_word
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
 from .frames import Frame
-from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, library_names
+from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, is_of_library, library_names
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search_path import SearchPath, is_file, listed
@@ -42,9 +42,16 @@ if TYPE_CHECKING:
 DEFAULT_CALL_DEPTH = 200
 """Calls within calls, if the command line does not say."""
 
+MAX_CALL_NOTES = 4
+"""Calls that an error names, besides those inside libraries."""
+
 
 class Mistyped(CslError):
     """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
+
+
+class Refused(Mistyped):
+    """What a library refuses of a program, in its own words."""
 
 
 class Unchecked(Exception):
@@ -188,16 +195,21 @@ class Evaluator:
             self.session.warnings.append(warning)
 
     def _call_notes(self) -> Iterator[Note]:
-        """Yield notes that name the innermost calls around the current place."""
-        for frame in reversed(self.frames[-4:]):
+        """Yield notes that name the innermost calls around the current place, and as many as lead out of libraries."""
+        is_inside = self.frame.module.is_library
+        for count, frame in enumerate(reversed(self.frames)):
             call = frame.called_at
-            if call is not None:
+            if call is not None and (is_inside or count < MAX_CALL_NOTES):
                 source, start, end, name = call
-                yield Note(source, start, end, f"in this call of '{name}'")
+                is_inside = is_inside and is_of_library(source)
+                yield CallNote(source, start, end, f"in this call of '{name}'")
         module = self.frame.module
-        if module.importer is not None and module.imported_at is not None:
+        while module.importer is not None and module.imported_at is not None:
             at = module.imported_at
-            yield Note(module.importer.file.source, at.start, at.end, f"'{module.path.name}' is imported here")
+            yield CallNote(module.importer.file.source, at.start, at.end, f"'{module.path.name}' is imported here")
+            module = module.importer
+            if not module.is_library:
+                return
 
     def note(self, node: syntax.Node, message: str, source: Source | None = None) -> Note:
         return Note(source or self.source, node.start, node.end, message)
@@ -393,7 +405,8 @@ class Evaluator:
             elif inner is types.CB16:
                 message = "arithmetic in 'cb16' is not supported at run time yet; use --fp16-format=f16 or bf16"
             if message is not None:
-                raise CslError([Diagnostic(source or self.source, node.start, node.end, message)])
+                notes = tuple(self._call_notes())
+                raise CslError([Diagnostic(source or self.source, node.start, node.end, message, notes)])
 
     def lift(self, function: Function[..., Any], *arguments: Any) -> Any:
         return lifted(self.lanes, function, *arguments)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.parser import DECLARATION_STARTS, parse
+from ..csl.source import Source
 from ..diagnostics.errors import LoomError
 from .types import Function, Type
 
@@ -36,6 +37,11 @@ def library_names() -> list[str]:
     """Return the names of the libraries that a program may import, in order: `memcpy/memcpy` of `<memcpy/memcpy>`."""
     files = (path.relative_to(LIBRARIES).with_suffix("").as_posix() for path in LIBRARIES.rglob("*.csl"))
     return sorted(set(files) - INTERNAL)
+
+
+def is_of_library(source: Source) -> bool:
+    """Return True if a text is that of a library's file."""
+    return LIBRARIES in Path(source.path).parents
 
 
 @dataclass(eq=False)

@@ -8,7 +8,7 @@ from ...dialects import wse
 from .. import types
 from ..comptime_known import warn as warn_of_late
 from ..conversion import describe
-from ..evaluator import Evaluator, Serial
+from ..evaluator import Evaluator, Refused, Serial
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, known
@@ -37,6 +37,8 @@ def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
         # One PE that fails is enough, so its lanes are told apart.
         ev.data(condition, arguments[0])
     if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
+        if ev.frame.module.is_library:
+            raise Refused(ev.error(node, message).diagnostics)
         ev.mistyped(node, f"comptime_assert failed: {message}")
     return VOID
 

@@ -9,6 +9,8 @@ import math
 import numpy as np
 import pytest
 
+from loomir.diagnostics.locations import location_of
+
 from .harness import Csl
 
 MATH = {
@@ -173,3 +175,43 @@ def test_control(csl: Csl) -> None:
 def test_misuse(csl: Csl, text: str, message: str) -> None:
     with pytest.raises(Exception, match=message):
         csl.pe(text)
+
+
+def test_what_a_library_refuses_is_reported_at_the_call(csl: Csl) -> None:
+    text = """
+    const math = @import_module("<math>");
+    fn root(x: anytype) @type_of(x) { return «math.sqrt(x)»; }
+    comptime { _ = root(@as(i16, 4)); }
+    """
+    error = csl.refuses(text, "sqrt takes a floating point number (f32 or a 16-bit format), not 'i16'")
+    assert "math.csl" not in str(error)
+
+
+def test_what_a_library_refuses_deep_inside_is_reported_at_the_call(csl: Csl) -> None:
+    text = """
+    const control = @import_module("<control>");
+    comptime { _ = «control.encode_payload(3, [3]control.opcode{ control.opcode.NOP, control.opcode.NOP, control.opcode.NOP },
+                                           [3]bool{ false, false, false }, false, @get_color(3))»; }
+    """
+    csl.refuses(text, "the entrypoint must be a control_task_id or {}")
+
+
+def test_a_library_with_params_that_do_not_fit_is_reported_at_its_import(csl: Csl) -> None:
+    text = """
+    const memory = «@import_module("<malloc>", .{ .buffer_num_words = 70000 })»;
+    comptime { @comptime_print(memory.buffer_num_words); }
+    """
+    csl.refuses(text, "70000 does not fit in 'u16'", notes=["found here in the library"])
+
+
+def test_code_of_a_library_has_the_place_of_the_call(csl: Csl) -> None:
+    text = """
+    const math = @import_module("<math>");
+    var x: f32 = 2.0;
+    task main() void {
+      x = math.sqrt(x);
+    }
+    comptime { @bind_local_task(main, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }
+    """
+    (op,) = (op for op in csl.pe(text).module.walk() if op.name == "math.sqrt")
+    assert location_of(op) == f"{csl.directory / 'pe.csl'}:5:11"
