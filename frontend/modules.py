@@ -27,7 +27,7 @@ INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
 PROVIDED_LATER = frozenset(
     {
         "collectives_2d/params", "collectives_2d/pe", "complex", "empty", "kernels/fft/fft3d_layout",
-        "kernels/tally/layout", "kernels/tally/pe", "memcpy/memcpy_switches", "message_passing", "tile_config",
+        "memcpy/memcpy_switches", "message_passing", "tile_config",
     }
 )  # fmt: skip
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""

@@ -21,7 +21,7 @@ from ..places import Memory
 from ..registry import Table, Where
 from ..scalars import column, lifted, rounded
 from ..types import Type
-from ..values import VOID, Address, Callable, Value, is_ssa, string
+from ..values import VOID, Address, Callable, Value, boolean, is_ssa, string
 from .structs import bytes_of
 
 TABLE = Table("Random numbers", has_effects=False)
@@ -146,6 +146,14 @@ def _host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     pe.color(number)
     pe.host_streams[number, ev.text(way, "a direction")] = None
     return VOID
+
+
+@TABLE.row("@loom_is_host_stream(color)", where=Where.RUN_TIME)
+def _is_host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Return True if a color is one on which this PE sends to the host; the modules are imported by now."""
+    (argument,) = node.arguments
+    number = ev.data(ev.expr(argument), argument, "the color")
+    return boolean((number, "out") in ev.program.host_streams)
 
 
 _UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {
