@@ -52,6 +52,8 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     given: list[Value] = []
     frame = Frame(function.module, declaration)
     frame.called_at = (ev.source, node.start, node.end, function.name)
+    if declaration.inlining == "inline" and function.module.is_library and isinstance(node, syntax.Call):
+        frame.written = (caller, node.arguments)
     location = None if ev.builder is None else ev.code.location
     with ev.framed(frame):
         for parameter, (value, at) in zip(declaration.parameters, values, strict=True):

@@ -199,11 +199,18 @@ class Evaluator:
         is_inside = self.frame.module.is_library
         for count, frame in enumerate(reversed(self.frames)):
             call = frame.called_at
+            if call is None and is_inside:
+                # The initial value of a library's global depends on the params of its import, not on the call.
+                yield from self._import_notes(frame.module)
+                return
             if call is not None and (is_inside or count < MAX_CALL_NOTES):
                 source, start, end, name = call
                 is_inside = is_inside and is_of_library(source)
                 yield CallNote(source, start, end, f"in this call of '{name}'")
-        module = self.frame.module
+        yield from self._import_notes(self.frame.module)
+
+    def _import_notes(self, module: Module) -> Iterator[Note]:
+        """Yield notes that name the import of a module, and those around it that lead out of libraries."""
         while module.importer is not None and module.imported_at is not None:
             at = module.imported_at
             yield CallNote(module.importer.file.source, at.start, at.end, f"'{module.path.name}' is imported here")

@@ -79,6 +79,8 @@ class Frame:
     arguments: list[Value] = field(default_factory=list[Value])
     called_at: tuple[Source, int, int, str] | None = None
     """Where the call stands, and the name of what is called."""
+    written: tuple[Frame, list[syntax.Expression]] | None = None
+    """The caller of a library's inline function, and the arguments as they are written there."""
     branches: int = 0
     """Run-time branches around its call."""
     is_root: bool = False

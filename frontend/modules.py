@@ -26,10 +26,14 @@ INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
 
 PROVIDED_LATER = frozenset(
     {
-        "collectives_2d/params", "collectives_2d/pe", "complex", "empty", "kernels/fft/fft3d_layout",
-        "memcpy/memcpy_switches", "message_passing", "tile_config",
+        "collectives_2d/params",
+        "collectives_2d/pe",
+        "kernels/fft/fft3d_layout",
+        "memcpy/memcpy_switches",
+        "message_passing",
+        "tile_config",
     }
-)  # fmt: skip
+)
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""
 
 

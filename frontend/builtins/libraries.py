@@ -21,7 +21,7 @@ from ..places import Memory
 from ..registry import Table, Where
 from ..scalars import column, lifted, rounded
 from ..types import Type
-from ..values import VOID, Address, Callable, Value, boolean, is_ssa, string
+from ..values import VOID, Address, Callable, Value, boolean, is_ssa
 from .structs import bytes_of
 
 TABLE = Table("Random numbers", has_effects=False)
@@ -58,11 +58,6 @@ def _random16(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @TABLE.row("@set_active_prng(prng_id)", where=Where.RUN_TIME)
 def _set_active_prng(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return _shared_call(ev, "pseudorandom", "set_active", node)
-
-
-@TABLE.row("@loom_type_name(type)")
-def _type_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return string(str(ev.type_of(node.arguments[0])))
 
 
 @TABLE.row("@loom_coordinate(axis)", where=Where.PE)

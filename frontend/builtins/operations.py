@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from xdsl.ir import SSAValue
 
 from ...csl import syntax
@@ -74,9 +77,10 @@ def _is_descriptor(value: SSAValue) -> bool:
 
 def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
     """Return the variable a destination written `&variable` stands for."""
-    if not isinstance(node, syntax.Unary) or node.operator != "&":
-        return None
-    target = ev.place(node.operand)
+    with _as_written(ev, node) as written:
+        if not isinstance(written, syntax.Unary) or written.operator != "&":
+            return None
+        target = ev.place(written.operand)
     return target.where if isinstance(target, Memory) else None
 
 
@@ -84,14 +88,39 @@ def _accumulated(
     ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
 ) -> SSAValue | None:
     """Return a source that is the destination's variable: it is read again for every element, so that they add up."""
-    if accumulator is None or not isinstance(node, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
+    if accumulator is None:
         return None
-    target = ev.place(node)
+    with _as_written(ev, node) as written:
+        if not isinstance(written, syntax.Name | syntax.Index | syntax.Field | syntax.Dereference):
+            return None
+        target = ev.place(written)
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
     needed = ELEMENTS[row.sources[source]]
+    if types.size(target.type) != types.size(needed):
+        return None
     everywhere = MemoryDescriptor(accumulator, (0,), (POINTER_EXTENT,), types.size(needed) // 2)
     return materialize(ev, everywhere, needed, node)
+
+
+@contextmanager
+def _as_written(ev: Evaluator, node: syntax.Expression) -> Generator[syntax.Expression]:
+    """Yield an operand as the program writes it, to be evaluated there: a library may hand on its parameters."""
+    frame = ev.frame
+    if frame.written is None or frame.function is None or not isinstance(node, syntax.Name):
+        yield node
+        return
+    caller, arguments = frame.written
+    positions = {parameter.name: position for position, parameter in enumerate(frame.function.parameters)}
+    position = positions.get(node.name)
+    if position is None:
+        yield node
+        return
+    ev.frame = caller
+    try:
+        yield arguments[position]
+    finally:
+        ev.frame = frame
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:

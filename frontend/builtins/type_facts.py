@@ -1,0 +1,145 @@
+"""Builtins of the libraries that ask about types, check what programs pass, and make strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...csl import syntax
+from ...dialects import wse
+from ...operations import integers
+from .. import types
+from ..evaluator import Evaluator, Refused
+from ..registry import Table
+from ..types import Type
+from ..values import VOID, Column, Value, boolean, is_ssa, string
+
+TABLE = Table("Types and strings", has_effects=False)
+
+
+@TABLE.row("@loom_type_name(type)")
+def _type_name(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return string(str(ev.type_of(node.arguments[0])))
+
+
+DSR_TYPES = (types.DSR_DEST, types.DSR_SRC0, types.DSR_SRC1, types.DSR_FIFO_DEST, types.DSR_FIFO_SRC1)
+
+
+@TABLE.row("@loom_is_type(type, kind)")
+def _is_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    type = ev.type_of(node.arguments[0])
+    match ev.text(node.arguments[1], "a kind of type"):
+        case "signed integer":
+            return boolean(isinstance(type, types.Int) and type.signed)
+        case "unsigned integer":
+            return boolean(isinstance(type, types.Int) and not type.signed)
+        case "float":
+            return boolean(isinstance(type, types.Float))
+        case "descriptor":
+            return boolean(isinstance(type, types.Descriptor))
+        case "register":
+            return boolean(type in DSR_TYPES)
+        case kind:
+            raise AssertionError(kind)
+
+
+@TABLE.row("@loom_type_size(type, unit)")
+def _type_size(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    type = ev.type_of(node.arguments[0])
+    if types.is_comptime_only(type) or type is types.VOID:
+        message = f"a value of type '{type}' is not in memory, so it has no size; use a type that exists at run time"
+        raise Refused(ev.error(node, message).diagnostics)
+    match ev.text(node.arguments[1], "a unit"):
+        case "bits":
+            bits = types.bit_width(type)
+            return Value(types.COMPTIME_INT, 8 * types.size(type) if bits is None else bits)
+        case "bytes":
+            return Value(types.COMPTIME_INT, types.size(type))
+        case _:
+            return Value(types.COMPTIME_INT, types.alignment(type))
+
+
+@TABLE.row("@loom_unsigned(bits)")
+def _unsigned(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    bits = ev.integer(node.arguments[0], "the width of an integer")
+    if bits > types.MAX_INTEGER_BITS:
+        message = f"there is no integer of {bits} bits here; the widest has {types.MAX_INTEGER_BITS}"
+        raise Refused(ev.error(node, message).diagnostics)
+    return Value(types.TYPE, types.Int(bits, False))
+
+
+@TABLE.row("@loom_require(condition, message)")
+def _require(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Refuse what is known to be wrong; what is not known is checked when it runs."""
+    condition, text = node.arguments
+    value = ev.expr(condition)
+    message = ev.text(text, "the message of a requirement")
+    if is_ssa(value.data):
+        test = ev.ssa(value, condition)
+        ev.code.at(ev.source, node.start)
+        ev.code(wse.AssertOp(test, message))
+    else:
+        if isinstance(value.data, Column):
+            ev.data(value, condition)
+        if not ev.data(value, condition):
+            raise Refused(ev.error(node, message).diagnostics)
+    return VOID
+
+
+_TAKES = {"d": "an integer", "X": "an integer", "b": "an integer", "f": "a float", "s": "a string"}
+"""What each specifier of a format shows."""
+
+
+def _shown(ev: Evaluator, specifier: str, value: Value, node: syntax.Node) -> str | None:
+    """Return a value as a specifier shows it, as `<simprint>` does at run time; None if it does not fit."""
+    data: Any = ev.data(value, node, "a value of a format")
+    if specifier == "s":
+        return data.decode(errors="replace") if value.type is types.COMPTIME_STRING else None
+    if specifier == "f":
+        return f"{data:f}" if types.is_float(value.type) else None
+    if not types.is_integer(value.type):
+        return None
+    if specifier == "d":
+        return str(data)
+    if isinstance(value.type, types.Int):
+        bits = value.type.bits
+        number = integers.unsigned(data, bits)
+        return f"{number:0{bits}b}" if specifier == "b" else f"{number:0{-(-bits // 4)}X}"
+    return f"{data:b}" if specifier == "b" else f"{data:X}"
+
+
+@TABLE.row("@loom_format(format, values)")
+def _format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Return a string with values known at compile time in it."""
+
+    def refuse(message: str) -> Refused:
+        return Refused(ev.error(node, f"<string>: {message}").diagnostics)
+
+    text = ev.text(node.arguments[0], "a format")
+    given = ev.comptime_expr(node.arguments[1])
+    if not isinstance(given.type, types.Struct) or given.type.names:
+        raise refuse(f"the values of a format are a tuple, .{{ value, ... }}, not '{given.type}'")
+    values: list[Value] = list(given.data)
+    result, position, used = "", 0, 0
+    while position < len(text):
+        letter, name = text[position], text[position + 1 : position + 2]
+        if letter in "{}" and name == letter:
+            result, position = result + letter, position + 2
+        elif letter != "{":
+            result, position = result + letter, position + 1
+        else:
+            if name not in _TAKES or text[position + 2 : position + 3] != "}":
+                known = ", ".join(f"{{{specifier}}}" for specifier in _TAKES)
+                raise refuse(
+                    f"'{text[position : position + 3]}' is not a specifier; use {known}, or '{{{{' for a brace"
+                )
+            if used == len(values):
+                raise refuse(f"the format '{text}' takes more than the {len(values)} values given")
+            shown = _shown(ev, name, values[used], node)
+            if shown is None:
+                raise refuse(
+                    f"'{{{name}}}' takes {_TAKES[name]}, but value {used + 1} is of type '{values[used].type}'"
+                )
+            result, position, used = result + shown, position + 3, used + 1
+    if used < len(values):
+        raise refuse(f"the format '{text}' takes {used} of the {len(values)} values given")
+    return string(result)
