@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from ..csl.source import CallNote, Diagnostic, Note
+from ..csl.source import Diagnostic
 from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
 from ..dialects.machine.source_names import set_source_name
@@ -34,9 +34,9 @@ from .builtins.exports import Export, Name, host_element, unify_export_types
 from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
 from .emit import Builder
-from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Refused, Session, split_lanes, suggestion
+from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, in_program, split_lanes, suggestion
 from .frames import Frame
-from .modules import Global, Module, is_of_library
+from .modules import Global, Module
 from .pe import PeProgram, color_symbol, location
 from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
@@ -137,22 +137,6 @@ def compile_layout(
             raise in_program(error) from None
         except RecursionError:
             raise LoomError("the program is nested too deeply to be evaluated; simplify it", str(path)) from None
-
-
-def in_program(error: CslError) -> CslError:
-    """Return an error that a library found, at the program's call or import of it."""
-    first = error.diagnostics[0]
-    if not is_of_library(first.source):
-        return error
-    for note in first.notes:
-        if isinstance(note, CallNote) and not is_of_library(note.source):
-            notes: list[Note] = []
-            if not isinstance(error, Refused):
-                notes.append(Note(first.source, first.start, first.end, "found here in the library"))
-                notes += (other for other in first.notes if other is not note)
-            moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
-            return CslError([moved, *error.diagnostics[1:]])
-    return error
 
 
 class _Compiler:

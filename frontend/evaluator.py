@@ -506,6 +506,22 @@ class Evaluator:
         self.fail(node, f"there is no library {name}{looked}; there are: {known}")
 
 
+def in_program(error: CslError) -> CslError:
+    """Return an error that a library found, at the program's call or import of it."""
+    first = error.diagnostics[0]
+    if not is_of_library(first.source):
+        return error
+    for note in first.notes:
+        if isinstance(note, CallNote) and not is_of_library(note.source):
+            notes: list[Note] = []
+            if not isinstance(error, Refused):
+                notes.append(Note(first.source, first.start, first.end, "found here in the library"))
+                notes += (other for other in first.notes if other is not note)
+            moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
+            return CslError([moved, *error.diagnostics[1:]])
+    return error
+
+
 def _check_parameters(source: Source, function: syntax.Function) -> None:
     names: set[str] = set()
     for parameter in function.parameters:

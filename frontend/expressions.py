@@ -160,7 +160,10 @@ def resolve(ev: Evaluator, found: Global, node: syntax.Node) -> None:
         ev.fail(node, f"'{declaration.name}' depends on its own value; break the cycle")
     found.resolving = True
     try:
-        with ev.at_compile_time(), ev.framed(Frame(found.module, comptime=True)):
+        frame = Frame(found.module, comptime=True)
+        if found.module.is_library and not ev.frame.module.is_library and declaration.kind != "param":
+            frame.called_at = (ev.source, node.start, node.end, declaration.name)
+        with ev.at_compile_time(), ev.framed(frame):
             _resolve(ev, found, declaration, node)
     finally:
         found.resolving = False

@@ -22,7 +22,10 @@ LIBRARIES = Path(__file__).parent / "libraries"
 """The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
 
 INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
-"""Library files that only libraries import."""
+"""Library files that only libraries import, besides those of PARTS."""
+
+PARTS = ("tile_config/",)
+"""Directories of library files that are members of a library and not imported by themselves."""
 
 PROVIDED_LATER = frozenset(
     {
@@ -31,7 +34,6 @@ PROVIDED_LATER = frozenset(
         "kernels/fft/fft3d_layout",
         "memcpy/memcpy_switches",
         "message_passing",
-        "tile_config",
     }
 )
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""
@@ -40,7 +42,12 @@ PROVIDED_LATER = frozenset(
 def library_names() -> list[str]:
     """Return the names of the libraries that a program may import, in order: `memcpy/memcpy` of `<memcpy/memcpy>`."""
     files = (path.relative_to(LIBRARIES).with_suffix("").as_posix() for path in LIBRARIES.rglob("*.csl"))
-    return sorted(set(files) - INTERNAL)
+    return sorted(name for name in files if not is_internal(name))
+
+
+def is_internal(name: str) -> bool:
+    """Return True if only libraries import a library file: `cycle_counter` is cycle_counter.csl."""
+    return name in INTERNAL or name.startswith(PARTS)
 
 
 def is_of_library(source: Source) -> bool:

@@ -10,7 +10,7 @@ from ...csl import syntax
 from .. import types
 from ..conversion import equal
 from ..evaluator import Evaluator, suggestion
-from ..modules import INTERNAL, LIBRARIES, Module
+from ..modules import LIBRARIES, Module, is_internal
 from ..registry import Table, Where
 from ..types import Type
 from ..values import Value, boolean, element_data, is_elements, string, struct
@@ -36,7 +36,8 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             ev.fail(arguments[1], f"params must be a struct, .{{ .name = value }}, not '{value.type}'")
         bindings = dict(zip(value.type.names or (), value.data, strict=True))
     path = ev.find_file(arguments[0], name)
-    if LIBRARIES in path.parents and path.stem in INTERNAL and not ev.frame.module.is_library:
+    is_library = LIBRARIES in path.parents
+    if is_library and not ev.frame.module.is_library and is_internal(_library_name(path)):
         ev.fail(arguments[0], f"there is no library {name}")
     _check_circle(ev, node, path, bindings)
     module = ev.load(path, bindings, _module_name(ev, node))
@@ -47,6 +48,10 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             params = [name for name, found in module.globals.items() if _is_param(found.node)]
             ev.warn(node, f"{_shown(name)} has no param '{binding}'{suggestion(binding, params) or '; remove it'}")
     return Value(types.MODULE, module)
+
+
+def _library_name(path: Path) -> str:
+    return path.relative_to(LIBRARIES).with_suffix("").as_posix()
 
 
 def _shown(name: str) -> str:

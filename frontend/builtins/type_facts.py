@@ -8,7 +8,7 @@ from ...csl import syntax
 from ...dialects import wse
 from ...operations import integers
 from .. import types
-from ..evaluator import Evaluator, Refused
+from ..evaluator import Evaluator, Refused, in_program
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, boolean, is_ssa, string
@@ -82,6 +82,33 @@ def _require(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.data(value, condition)
         if not ev.data(value, condition):
             raise Refused(ev.error(node, message).diagnostics)
+    return VOID
+
+
+@TABLE.row("@loom_target(fact)")
+def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    target = ev.session.target
+    match ev.text(node.arguments[0], "a fact of the target"):
+        case "name":
+            return string(target.name)
+        case "fifo_alignment":
+            return Value(types.COMPTIME_INT, target.fifo_alignment)
+        case "input_queue_bits":
+            return Value(types.COMPTIME_INT, (1 << target.input_queues) - 1)
+        case "output_queue_bits":
+            return Value(types.COMPTIME_INT, (1 << target.output_queues) - 1)
+        case fact:
+            raise AssertionError(fact)
+
+
+@TABLE.row("@loom_warn(message)")
+def _warn(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Report, once, what the program may be wrong about, at its call of the library."""
+    message = ev.text(node.arguments[0], "a warning")
+    at = in_program(ev.error(node, message))
+    warning = f"{at.location}: warning: {message}"
+    if warning not in ev.session.warnings:
+        ev.session.warnings.append(warning)
     return VOID
 
 
