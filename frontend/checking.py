@@ -31,7 +31,7 @@ def unknown(ev: Evaluator, type: Type) -> Value:
     """Return a value of which only the type is known. Raises Unchecked for types that have none at run time."""
     if type is types.VOID:
         return VOID
-    if not has_one_register(type) or type is types.CB16:
+    if not has_one_register(type):
         raise Unchecked
     return Value(type, ev.code.constant(type, 0))
 

@@ -463,7 +463,7 @@ class _Bodies:
         op = wse.ExportOp(
             export.symbol,
             None if export.symbol == export.name else export.name,
-            unsigned=isinstance(stored, types.Int) and not stored.signed,
+            unsigned=stored is not None and _is_unsigned(stored),
             unsigned_arguments=_unsigned(target.parameters) if isinstance(target, types.Function) else (),
             read_only=export.function is None and declared is not None and not declared.mutable,
             points_to=export.pointer,
@@ -548,10 +548,15 @@ def _backing_integer(type: types.Type) -> types.Type:
     return types.Int(types.bit_width(type) or 0, False) if isinstance(type, types.Record) else type
 
 
+def _is_unsigned(type: types.Type) -> bool:
+    """Return True if the host sees numbers of a type as unsigned; of a cb16, which numpy does not have, the bits."""
+    return type is types.CB16 or (isinstance(type, types.Int) and not type.signed)
+
+
 def _unsigned(parameters: Sequence[types.Type]) -> list[int]:
     """Return the positions of the parameters that are unsigned integers."""
     held = [p.underlying if isinstance(p, types.Enum) else _backing_integer(p) for p in parameters]
-    return [position for position, type in enumerate(held) if isinstance(type, types.Int) and not type.signed]
+    return [position for position, type in enumerate(held) if _is_unsigned(type)]
 
 
 def _is_import(found: Global) -> bool:

@@ -300,9 +300,11 @@ def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node
     if type is types.BOOL:
         zero = builder.constant(source, 0)
         if isinstance(source, types.Float):
-            return builder.value(arith.CmpfOp(data, zero, "une"))
+            return emit.binary(builder, "!=", source, data, zero)
         return builder.value(arith.CmpiOp(data, zero, "ne"))
     target = scalar(type)
+    if types.CB16 in (source, type):
+        return _cast_cb16(ev, value, type, node)
     if source is types.BOOL:
         if isinstance(type, types.Float):
             return builder.value(arith.UIToFPOp(data, target))  # pyright: ignore[reportArgumentType]
@@ -318,6 +320,20 @@ def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node
     if source.bits == type.bits:
         ev.fail(node, f"'{source}' is not converted to '{type}' at run time")
     return builder.value((arith.ExtFOp if source.bits < type.bits else arith.TruncFOp)(data, target))  # pyright: ignore
+
+
+def _cast_cb16(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> SSAValue:
+    """Emit a conversion of a number from or to format cb16."""
+    source, data, target = value.type, value.data, scalar(type)
+    if isinstance(source, types.Float) and isinstance(type, types.Float):
+        if source.bits == type.bits:
+            ev.fail(node, f"'{source}' is not converted to '{type}' at run time")
+        return emit.of_cb16(ev.code, "extf" if source is types.CB16 else "truncf", [data], target)
+    if type is types.CB16:
+        signed = isinstance(source, types.Int) and source.signed
+        return emit.of_cb16(ev.code, "sitofp" if signed else "uitofp", [data], target)
+    assert isinstance(type, types.Int)
+    return _within(ev.code, type, emit.of_cb16(ev.code, "fptosi" if type.signed else "fptoui", [data], target))
 
 
 def _within(builder: emit.Builder, type: types.Int, value: SSAValue) -> SSAValue:

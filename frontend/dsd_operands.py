@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ..csl import syntax
@@ -13,11 +13,22 @@ from ..operations import dsd_table
 from . import emit, types
 from .addresses import array_at, byte_address
 from .conversion import extend
-from .descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .evaluator import Evaluator
 from .packing import bitcast
 from .types import Type
 from .values import Address, Column, Value, is_ssa
+
+
+def element_type(ev: Evaluator, element: dsd_table.Element) -> Type:
+    """Return the CSL type of an operand: for f16 that of the program's 16-bit floats."""
+    return ev.session.fp16 if element == "f16" else ELEMENTS[element]
+
+
+def format_of(ev: Evaluator, row: dsd_table.DsdOperation) -> StringAttr | None:
+    """Return the format of 16-bit floats of an operation that has such and is not of f16."""
+    format = ev.session.fp16
+    return None if format is types.F16 or not row.has_format else StringAttr(str(format))
 
 
 def view(ev: Evaluator, where: Address, element: Type) -> tuple[SSAValue, Any]:

@@ -26,7 +26,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..csl.source import Source
-from ..operations import integers
+from ..dialects import wse
+from ..operations import cb16, integers
 from . import types
 from .types import Type
 
@@ -65,7 +66,8 @@ def scalar(type: Type) -> Attribute:
         case types.Int():
             return integer(type.carrier)
         case types.Float(name=name):
-            return _FLOATS[name]
+            # IR has no type for cb16: its numbers are the integers with their bits.
+            return i16 if type is types.CB16 else _FLOATS[name]
         case types.Enum(underlying=underlying):
             return integer(underlying.carrier)
         case types.BOOL:
@@ -92,6 +94,11 @@ def stored(type: Type) -> Type:
 def memref(element: Type, *extents: int) -> MemRefType:
     """Return the type of memory with elements of a scalar type."""
     return array(scalar(stored(element)), extents)
+
+
+def in_ir(type: Type, number: Any) -> Any:
+    """Return a known number as it is in IR: of a cb16 its bits, and otherwise the number."""
+    return cb16.bits(number) if type is types.CB16 else number
 
 
 def has_one_register(type: Type) -> bool:
@@ -163,8 +170,7 @@ class Builder:
 
     def constant(self, type: Type, number: Any) -> SSAValue:
         """Return a number as an SSA value, one for all uses in a block and those inside it."""
-        mlir = scalar(type)
-        return self.raw_constant(mlir, number)
+        return self.raw_constant(scalar(type), in_ir(type, number))
 
     def raw_constant(self, mlir: Attribute, number: Any) -> SSAValue:
         return self.once((mlir, repr(number)), lambda: _constant(mlir, number))
@@ -227,7 +233,7 @@ _INTEGER: dict[str, Sequence[type[Operation]]] = {
 """Operations on signed and on unsigned integers."""
 
 _FLOAT: dict[str, type[Operation]] = {
-    "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp
+    "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp, "%": wse.RemfOp
 }  # fmt: skip
 
 _COMPARE = {
@@ -243,6 +249,9 @@ _COMPARE_FLOAT = {"==": "oeq", "!=": "une", "<": "olt", ">": "ogt", "<=": "ole",
 
 def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSAValue) -> SSAValue:
     """Emit `left symbol right` for operands of one type."""
+    if type is types.CB16:
+        name = _COMPARE_FLOAT.get(symbol) or _FLOAT[symbol].name.partition(".")[2]
+        return of_cb16(builder, name, [left, right], i1 if symbol in _COMPARE_FLOAT else i16)
     if isinstance(type, types.Float):
         if symbol in _COMPARE_FLOAT:
             return builder.value(arith.CmpfOp(left, right, _COMPARE_FLOAT[symbol]))
@@ -253,6 +262,11 @@ def binary(builder: Builder, symbol: str, type: Type, left: SSAValue, right: SSA
         return builder.value(arith.CmpiOp.create(operands=[left, right], result_types=[i1], properties=predicate))
     operation = _INTEGER[symbol][unsigned].create(operands=[left, right], result_types=[left.type])
     return wrapped(builder, type, builder.value(operation))
+
+
+def of_cb16(builder: Builder, function: str, arguments: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """Emit an operation on numbers of format cb16, by the name of the one on floats, without its dialect."""
+    return builder.value(wse.Cb16Op(function, arguments, result))
 
 
 @lru_cache(maxsize=16)

@@ -403,15 +403,11 @@ class Evaluator:
         for inner in types.scalars(type):
             if not isinstance(inner, types.Float) or inner.bits != 16:
                 continue
-            message = None
             if inner != self.session.fp16:
                 message = (
                     f"a value of type '{inner}' must be known at compile time, as --fp16-format is "
                     f"'{self.session.fp16}'; use @fp16(), or give --fp16-format={inner}"
                 )
-            elif inner is types.CB16:
-                message = "arithmetic in 'cb16' is not supported at run time yet; use --fp16-format=f16 or bf16"
-            if message is not None:
                 notes = tuple(self._call_notes())
                 raise CslError([Diagnostic(source or self.source, node.start, node.end, message, notes)])
 

@@ -401,6 +401,8 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
         ev.mistyped(node, f"'-' needs a number, not '{type}'")
     if is_ssa(data):
         ev.code.at(ev.source, node.start)
+        if type is types.CB16:
+            return Value(type, emit.of_cb16(ev.code, "negf", [data], data.type))
         if isinstance(type, types.Float):
             return Value(type, ev.code.value(arith.NegfOp(data)))
         return Value(type, emit.binary(ev.code, "-", type, ev.code.constant(type, 0), data))
@@ -442,14 +444,14 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     comparison = symbol in scalars.COMPARISONS
     if not types.is_numeric(type):
         return _other(ev, symbol, left, right, node)
-    if (symbol in scalars.BITWISE or symbol == "%") and not types.is_integer(type):
+    if symbol == "%" and not types.is_integer(type):
+        ev.warn(node, f"the SDK's compiler takes '%' of integers, not of '{type}'; subtract multiples instead")
+    if symbol in scalars.BITWISE and not types.is_integer(type):
         ev.mistyped(node, f"'{symbol}' works on integers, not on '{type}'")
     result = types.BOOL if comparison else type
     if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not is_ssa(right.data):
         ev.fail(node, "division by zero")
     if is_ssa(left.data) or is_ssa(right.data):
-        if symbol == "%" and isinstance(type, types.Float):
-            ev.fail(node, "'%' of floats is not supported at run time; use the <math> library")
         a, b = ev.ssa(left, node), ev.ssa(right, node)
         ev.code.at(ev.source, node.start)
         return Value(result, emit.binary(ev.code, symbol, type, a, b))

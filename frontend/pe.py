@@ -33,7 +33,7 @@ from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
 from .descriptors import DESCRIPTORS
-from .emit import Builder, has_one_register, memref, place, scalar, stored
+from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
 from .frames import Frame
 from .linkage import linked_name
@@ -292,7 +292,7 @@ class PeProgram:
         if isinstance(item, Column):
             initializers.append(wse.InitializeOp(symbol, position, param=self._parameter(scalar(type), type, item)))
             return 0
-        return item
+        return in_ir(type, item)
 
     def _put(
         self, ev: Evaluator, type: Type, data: Any, start: int, image: _Image, symbol: str, node: syntax.Node
@@ -422,10 +422,12 @@ class PeProgram:
     def _parameter(self, mlir: Attribute, type: Type, data: Column) -> str:
         lanes = self.state["lanes"]
         values = lanes.spread(data)
+        if type is types.CB16:
+            values = np.array([in_ir(type, number) for number in values.tolist()])
         width, height = self._rectangle()
         grid = np.zeros((height, width), values.dtype)
         grid[self.rows, self.columns] = values
-        if isinstance(type, types.Float):
+        if isinstance(type, types.Float) and type is not types.CB16:
             numbers: Any = grid.ravel()
         else:
             bits = type.carrier if isinstance(type, types.Int) else 16

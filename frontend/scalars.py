@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..operations import integers
+from ..operations import cb16, integers
 from ..operations.scalar_types import numpy_type
-from ..targets.wavelets import CB16_BIAS
 from . import types
 from .types import Type
 from .values import Column, Lanes
@@ -35,21 +34,9 @@ def rounded(type: Type, value: float) -> float:
     if type is types.COMPTIME_FLOAT:
         return value
     if type is types.CB16:
-        return _cb16(value)
+        return cb16.rounded(value)
     with np.errstate(over="ignore"):
         return float(NUMPY[type](value))
-
-
-def _cb16(value: float) -> float:
-    """Round to cb16: nine bits of mantissa, six of exponent; subnormals as in IEEE formats."""
-    if value == 0 or math.isnan(value) or math.isinf(value):
-        return value
-    _, exponent = math.frexp(value)
-    exponent = max(exponent - 1, 1 - CB16_BIAS)
-    if exponent > 62 - CB16_BIAS:
-        return math.copysign(math.inf, value)
-    step = math.ldexp(1.0, exponent - 9)
-    return round(value / step) * step
 
 
 def _divide_float(left: float, right: float) -> float:
@@ -237,7 +224,7 @@ def bits(type: Type, value: Any) -> int:
     """Return the bits of a number of a type of known width, as an unsigned integer."""
     if isinstance(type, types.Float):
         if type is types.CB16:
-            return _cb16_bits(value)
+            return cb16.bits(value)
         array = np.array(value, NUMPY[type])
         return int(array.view(np.uint16 if type.bits == 16 else np.uint32))
     width = type.bits if isinstance(type, types.Int) else 16
@@ -248,7 +235,7 @@ def from_bits(type: Type, pattern: int) -> Any:
     """Return the number of a type with these bits."""
     if isinstance(type, types.Float):
         if type is types.CB16:
-            return _from_cb16_bits(pattern)
+            return cb16.from_bits(pattern)
         array = np.array(pattern, np.uint16 if type.bits == 16 else np.uint32)
         return float(array.view(NUMPY[type]))
     if isinstance(type, types.Int):
@@ -256,29 +243,3 @@ def from_bits(type: Type, pattern: int) -> Any:
     if type is types.BOOL:
         return bool(pattern & 1)
     return pattern
-
-
-def _cb16_bits(value: float) -> int:
-    sign = 0x8000 if math.copysign(1.0, value) < 0 else 0
-    value = abs(value)
-    if math.isnan(value):
-        return sign | 0x7E01
-    if math.isinf(value):
-        return sign | 0x7E00
-    if value == 0:
-        return sign
-    _, exponent = math.frexp(value)
-    exponent -= 1
-    if exponent < 1 - CB16_BIAS:
-        return sign | round(math.ldexp(value, CB16_BIAS - 1 + 9))
-    return sign | (exponent + CB16_BIAS) << 9 | round(math.ldexp(value, 9 - exponent)) - 512
-
-
-def _from_cb16_bits(pattern: int) -> float:
-    sign = -1.0 if pattern & 0x8000 else 1.0
-    exponent, mantissa = (pattern >> 9) & 63, pattern & 511
-    if exponent == 63:
-        return sign * (math.nan if mantissa else math.inf)
-    if exponent == 0:
-        return sign * math.ldexp(mantissa, 1 - CB16_BIAS - 9)
-    return sign * math.ldexp(512 + mantissa, exponent - CB16_BIAS - 9)

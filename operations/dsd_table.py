@@ -7,11 +7,20 @@ Source: the builtins for DSD operations of the CSL language reference and its ap
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
-Element = Literal["f16", "f32", "i16", "i32"]
-"""Element type of an operand; integers are signless, the operation fixes the signedness."""
+Element = Literal["f16", "bf16", "f32", "i16", "i32"]
+"""Element type of an operand; integers are signless, the operation fixes the signedness.
+
+`bf16` is in no row, only in what `in_format` makes of one.
+"""
+
+Format = Literal["bf16", "cb16"]
+"""A format of 16-bit floats that all of a program has instead of `f16` (Types, FP16 types)."""
+
+FORMATS: tuple[Format, ...] = ("bf16", "cb16")
 
 Function = Literal[
     "move", "add", "add_with_carry", "subtract", "multiply", "multiply_add", "maximum", "absolute", "negate",
@@ -43,7 +52,23 @@ class DsdOperation:
     @property
     def operand_bits(self) -> tuple[int, ...]:
         """Width of an element of each operand in bits, destination first."""
-        return tuple(16 if element in ("f16", "i16") else 32 for element in (self.destination, *self.sources))
+        return tuple(32 if element in ("f32", "i32") else 16 for element in (self.destination, *self.sources))
+
+    @property
+    def has_format(self) -> bool:
+        """True if an operand is a 16-bit float, which may be of another format than f16."""
+        return "f16" in (self.destination, *self.sources)
+
+    def in_format(self, format: Format | None) -> DsdOperation:
+        """Return the row with operands of another format of 16-bit floats; a cb16 is an i16 with its bits."""
+        return self if format is None else _in_format(self, format)
+
+
+@cache
+def _in_format(row: DsdOperation, format: Format) -> DsdOperation:
+    element: Element = "i16" if format == "cb16" else format
+    destination, *sources = [element if kind == "f16" else kind for kind in (row.destination, *row.sources)]
+    return replace(row, destination=destination, sources=tuple(sources))
 
 
 _ELEMENTS: dict[str, Element] = {"h": "f16", "s": "f32", "w": "i16", "d": "i32"}

@@ -146,6 +146,7 @@ def _write(operations: list[dsd.DescriptorOperation], plan: Plan) -> None:
             index=op.index,
             asynchronous=op.asynchronous,
             with_result=op.result is not None,
+            fp16=op.fp16,
         )
         new.attributes.update(op.attributes)
         new.location = op.location

@@ -580,6 +580,11 @@ class _BodyLowering:
                 self._emit(op, flow.PrintOp(op.format.data, [self._value(op, value) for value in op.arguments]))
             case wse.TimestampOp():
                 self._emit(op, flow.TimestampOp())
+            case wse.RemfOp():
+                self._emit(op, flow.RemfOp(self._value(op, op.lhs), self._value(op, op.rhs)))
+            case wse.Cb16Op():
+                arguments = [self._value(op, argument) for argument in op.arguments]
+                self._emit(op, flow.Cb16Op(op.function.data, arguments, op.result.type))
             case wse.GetParamOp():
                 self._emit(op, flow.GetParamOp(op.param.string_value(), op.result.type))
             case wse.CoordinateOp():
@@ -889,7 +894,12 @@ class _BodyLowering:
         else:
             properties = self._settings(op, settings, settings.microthread, _priority(op, settings))
         with_result = op.result is not None
-        self._emit(op, flow.ApplyOp(op.definition.name, streams[0], streams[1:], properties, with_result=with_result))
+        self._emit(
+            op,
+            flow.ApplyOp(
+                op.definition.name, streams[0], streams[1:], properties, with_result=with_result, fp16=op.fp16
+            ),
+        )
 
     def _settings(
         self, op: Operation, settings: dsd.AsyncAttr, microthread: int, priority: str | None

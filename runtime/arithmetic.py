@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..operations import integers
-from ..operations.dsd_table import DsdOperation
+from ..operations.dsd_table import OPERATIONS, DsdOperation, Format
+from . import cb16
 from .units import Array
 
 Kernel: TypeAlias = Callable[..., None]
@@ -47,8 +48,13 @@ def unavailable(row: DsdOperation) -> str | None:
     return None
 
 
-def kernel(row: DsdOperation, scratch: Scratch) -> Kernel:
-    """Return the kernel of a DSD operation. Sources have its types; a scalar of every unit is [rows, 1, columns]."""
+def kernel(row: DsdOperation, scratch: Scratch, format: Format | None = None) -> Kernel:
+    """Return the kernel of a DSD operation. Sources have its types; a scalar of every unit is [rows, 1, columns].
+
+    `format` is that of its 16-bit floats, if it is not f16.
+    """
+    if format == "cb16":
+        return cb16.kernel(OPERATIONS[row.name])
     function = row.function
     if function == "multiply_add":
         return _multiply_add(row, scratch)

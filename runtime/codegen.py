@@ -349,7 +349,8 @@ class _Writer:
     def scalar(self, op: Operation) -> None:
         operands = [self.use(value) for value in op.operands]
         kind = str(kind_of(op.results[0].type))
-        self.pending += self.timing.float_latency if kind[0] in "fb" else self.timing.instruction
+        floating = kind[0] in "fb" or type(op) is flow.Cb16Op
+        self.pending += self.timing.float_latency if floating else self.timing.instruction
         if op.name in integers.DIVISIONS and not self.number(op.operands[1]):
             self.line(f"if not {operands[1]}: raise {self.bind('e', division_by_zero(op))}(w, {operands[1]})")
         text = self.expression(op, kind, operands)

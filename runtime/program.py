@@ -355,9 +355,8 @@ class Body:
             self.define_known(op.results[0], function(*(self.code.template[slot] for slot in operands)))
             return
         result = self.define(op.results[0])
-        self.pending += self.timing.float_latency if str(op.results[0].type).startswith(("f", "bf")) else (
-            self.timing.instruction
-        )  # fmt: skip
+        floating = isinstance(op, flow.Cb16Op) or str(op.results[0].type).startswith(("f", "bf"))
+        self.pending += self.timing.float_latency if floating else self.timing.instruction
         if len(operands) == 1:
             first = operands[0]
 
@@ -1134,7 +1133,7 @@ class Body:
         ]
         self.part_mixed(streams)
         application = Application(
-            row, kernel(row, self.machine.scratch), location_of(op), self.code.name,
+            row, kernel(row, self.machine.scratch, op.format), location_of(op), self.code.name,
             f"{row.name} in @{self.code.name}", self.settings(op), op=op,
         )  # fmt: skip
         fifos = self.fifo_sides(op)

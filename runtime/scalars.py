@@ -3,7 +3,7 @@
 Arrays have the shape of their unit set, [rows, columns], and the numpy type of their kind (`memory.DTYPES`).
 Integers are kept signed and wrap, floats are rounded to their type after every operation, booleans are bool. An
 operation is a pair of functions, one for Python numbers and one for arrays; both give bit-identical results.
-Knows the `arith` and `math` dialects and nothing else.
+Knows the `arith` and `math` dialects and the scalar operations that `flow` adds, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatA
 from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.errors import LoomError
+from ..dialects import flow
 from ..operations import integers
+from . import cb16
 from .arithmetic import negate
 from .memory import DTYPES
 from .units import Array
@@ -424,6 +426,12 @@ def _reciprocal_root(values: Array) -> Array:
     return 1 / np.sqrt(values.astype(np.float64))
 
 
+def _remainder(values: Array, divisors: Array) -> Array:
+    # In double precision, which is exact too; the sign of a NaN that numpy makes is the processor's.
+    remainder = np.fmod(values.astype(np.float64), divisors.astype(np.float64))
+    return np.where(np.isnan(remainder), np.nan, remainder)
+
+
 def _error_function(values: Array) -> Array:
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(values.astype(np.float64)), np.float64)
 
@@ -450,6 +458,7 @@ _MATH: dict[str, Callable[..., Array]] = {
     "math.acosh": np.arccosh, "math.atanh": np.arctanh, "math.erf": _error_function, "math.floor": np.floor,
     "math.ceil": np.ceil, "math.trunc": np.trunc, "math.round": _round_half_away, "math.roundeven": np.rint,
     "math.powf": np.power, "math.copysign": np.copysign, "math.fma": _fused,
+    "flow.remf": _remainder,
 }  # fmt: skip
 with np.errstate(invalid="ignore"):
     _ROOT_OF_NEGATIVE = float(np.sqrt(np.float64(-1)))
@@ -520,8 +529,39 @@ def function_of(op: Operation) -> Function | None:
     kinds = tuple([kind_of(value.type) for value in (*op.operands, *op.results)])
     if not op.results or None in kinds:
         return None
+    if isinstance(op, flow.Cb16Op):
+        return _cb16_function(op.function.data, tuple(map(str, kinds)))
     predicate = op.predicate.value.data if isinstance(op, arith.CmpiOp | arith.CmpfOp) else 0
     return _function(op.name, kinds, predicate)
+
+
+def _as_double(name: str, kind: str) -> Unary:
+    """Return the conversion of an integer kind to f64."""
+    if name == "uitofp":
+        number, numbers = _unsigned(kind)
+    else:
+        number = numbers = _minus_one_if_true if kind == "i1" else _itself
+    return _dual_unary(lambda a: float(number(a)), lambda a: numbers(a).astype(np.float64))
+
+
+@cache
+def _cb16_function(name: str, kinds: tuple[str, ...]) -> Function:
+    """Return a function of numbers of format cb16, which are computed as f32."""
+    if name in ("extf", "truncf", "negf", "absf"):
+        of_floats = None
+    elif name in ("sitofp", "uitofp"):
+        # As f64, so that integers of up to 32 bits are rounded once; larger ones are beyond every cb16.
+        of_floats = _as_double(name, kinds[0])
+    elif name in arith.CMPF_COMPARISON_OPERATIONS:
+        of_floats = _compare_floats(arith.CMPF_COMPARISON_OPERATIONS.index(name))
+    else:
+        dialect = (
+            "flow" if name == "remf" else "arith" if name.endswith(("f", "si", "ui")) and name != "powf" else "math"
+        )
+        result = kinds[-1] if name.startswith("fpto") else "f32"
+        of_floats = _function(f"{dialect}.{name}", (*("f32" for _ in kinds[:-1]), result), 0)
+        assert of_floats is not None, "of the table"
+    return cb16.function(name, of_floats, kinds)
 
 
 @cache

@@ -425,6 +425,8 @@ class PeCode(Code):
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
         row = op.definition
+        if op.fp16 is not None and op.fp16.data == "cb16":
+            raise refuse(op, f"{op.name} computes with cb16, which is not printed yet; use f16 or bf16")
         arguments = [self._destination(op, row.destination)]
         arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, row.sources, strict=True)]
         settings = self._settings(op)

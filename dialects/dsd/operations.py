@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import MemRefType, bf16, f16, f32, i1, i16, i32
+from xdsl.dialects.builtin import MemRefType, StringAttr, bf16, f16, f32, i1, i16, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -30,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from ...operations import dsd_table
 from ..building import build
+from ..machine.formats import known_format, parse_format, print_format
 from ..traits import VerifiedByDescriptors
 from ..wse import ELEMENT_TYPES, Scope, SymbolUser, TaskStates
 from .attributes import AsyncAttr, ZeroedSource
@@ -48,7 +49,7 @@ from .types import (
     Mem4dType,
 )
 
-_ELEMENTS: Mapping[dsd_table.Element, Attribute] = {"f16": f16, "f32": f32, "i16": i16, "i32": i32}
+_ELEMENTS: Mapping[dsd_table.Element, Attribute] = {"f16": f16, "bf16": bf16, "f32": f32, "i16": i16, "i32": i32}
 
 
 def resolve_all(
@@ -85,7 +86,8 @@ class DsdOperation(SymbolUser, ABC):
     `destination` receives, `sources` are read, in the order of the CSL builtin; `index` is the word offset of
     operands that ask for it (DSD-236). `asynchronous` holds the settings if the operation says it is
     asynchronous. `result`, if asked for, is false where the operation found a FIFO empty or full and stopped
-    (DSD-131), and true otherwise (AMB-18). Passes match on this class and ask `definition`, never on one operation's
+    (DSD-131), and true otherwise (AMB-18). `fp16` is the format of its 16-bit floats, absent for f16; numbers of format
+    cb16 are i16 with their bits. Passes match on this class and ask `definition`, never on one operation's
     class.
     """
 
@@ -93,6 +95,7 @@ class DsdOperation(SymbolUser, ABC):
     sources = var_operand_def()
     index = opt_operand_def(i16)
     asynchronous = opt_prop_def(AsyncAttr, prop_name="async")
+    fp16 = opt_prop_def(StringAttr)
     result = opt_result_def(i1)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(DsdOperationEffects())
@@ -105,12 +108,13 @@ class DsdOperation(SymbolUser, ABC):
         index: SSAValue | None = None,
         asynchronous: AsyncAttr | None = None,
         with_result: bool = False,
+        fp16: StringAttr | None = None,
     ):
         build(
             self,
             [destination, *sources] if index is None else [destination, *sources, index],
             [i1] if with_result else [],
-            {"async": asynchronous},
+            {"async": asynchronous, "fp16": fp16},
             (1, len(sources), int(index is not None)),
         )
 
@@ -121,8 +125,12 @@ class DsdOperation(SymbolUser, ABC):
 
     @property
     def definition(self) -> dsd_table.DsdOperation:
-        """The operation's row in the table."""
-        return self.table_row()
+        """The operation's row in the table, with operands of its format of 16-bit floats.
+
+        Raises VerifyException for a format that does not exist.
+        """
+        row = self.table_row()
+        return row if self.fp16 is None else row.in_format(known_format(self.fp16.data, row))
 
     @property
     def table_operands(self) -> tuple[SSAValue, ...]:
@@ -190,6 +198,7 @@ class DsdOperation(SymbolUser, ABC):
         if parser.parse_optional_keyword("index") is not None:
             with parser.in_parens():
                 index = parser.parse_operand(i16)
+        fp16 = parse_format(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -200,7 +209,7 @@ class DsdOperation(SymbolUser, ABC):
             position = parser.pos
             if parser.parse_type() != i1:
                 parser.raise_error(f"the result of {cls.name} is an i1", position)
-        op = cls(destination, sources, index=index, asynchronous=asynchronous, with_result=with_result)
+        op = cls(destination, sources, index=index, asynchronous=asynchronous, with_result=with_result, fp16=fp16)
         op.attributes.update(attributes)
         return op
 
@@ -215,6 +224,7 @@ class DsdOperation(SymbolUser, ABC):
             printer.print_string(" index(")
             printer.print_operand(self.index)
             printer.print_string(")")
+        print_format(printer, self.fp16)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(operands, lambda operand: printer.print_attribute(operand.type))

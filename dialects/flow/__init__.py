@@ -74,10 +74,12 @@ from .scope import Origin as Origin
 from .state import ActivateOp as ActivateOp
 from .state import AssertOp as AssertOp
 from .state import BlockOp as BlockOp
+from .state import Cb16Op as Cb16Op
 from .state import CoordinateOp as CoordinateOp
 from .state import ExtentOp as ExtentOp
 from .state import GetParamOp as GetParamOp
 from .state import PrintOp as PrintOp
+from .state import RemfOp as RemfOp
 from .state import TimestampOp as TimestampOp
 from .state import UnblockOp as UnblockOp
 from .streams import FifoStreamOp as FifoStreamOp

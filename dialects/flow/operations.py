@@ -26,11 +26,12 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...operations.dsd_table import OPERATIONS, DsdOperation, Element
+from ...operations.dsd_table import OPERATIONS, DsdOperation, Element, Format
 from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..building import build, string
 from ..machine.elements import ELEMENT_TYPES
+from ..machine.formats import known_format, parse_format, print_format
 from ..machine.symbols import Scope, SymbolUser
 from ..traits import VerifiedByKind
 from .asynchronous import AsynchronousOp
@@ -228,11 +229,13 @@ class ApplyOp(AsynchronousOp):
     operands was loaded so.
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
-    of the width. The result, if there is one, is false where the operation found a FIFO empty or full and stopped.
+    of the width. `fp16` is the format of its 16-bit floats, absent for f16; scalars of format cb16 are i16 with their
+    bits. The result, if there is one, is false where the operation found a FIFO empty or full and stopped.
     """
 
     name = "flow.apply"
     operation = prop_def(StringAttr)
+    fp16 = opt_prop_def(StringAttr)
     destination = operand_def(StreamType)
     sources = var_operand_def()
     result = opt_result_def(i1)
@@ -246,24 +249,31 @@ class ApplyOp(AsynchronousOp):
         settings: Mapping[str, Attribute | None] | None = None,
         *,
         with_result: bool = False,
+        fp16: StringAttr | None = None,
     ):
         build(
             self,
             [destination, *sources],
             [i1] if with_result else [],
-            {"operation": string(operation), **(settings or {})},
+            {"operation": string(operation), "fp16": fp16, **(settings or {})},
         )
 
     @property
     def entry(self) -> DsdOperation:
-        """The table entry of the operation."""
-        return OPERATIONS[self.operation.data]
+        """The table entry of the operation, with operands of its format of 16-bit floats."""
+        return OPERATIONS[self.operation.data].in_format(self.format)
+
+    @property
+    def format(self) -> Format | None:
+        """The format of 16-bit floats, if it is not f16. Raises VerifyException for one that does not exist."""
+        return None if self.fp16 is None else known_format(self.fp16.data, OPERATIONS[self.operation.data])
 
     @classmethod
     def parse(cls, parser: Parser) -> ApplyOp:
         operation = parser.parse_identifier()
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
         settings = cls.parse_settings(parser)
+        fp16 = parse_format(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -278,7 +288,7 @@ class ApplyOp(AsynchronousOp):
             position = parser.pos
             if parser.parse_type() != i1:
                 parser.raise_error("the result of flow.apply is an i1", position)
-        op = cls(operation, values[0], values[1:], settings, with_result=with_result)
+        op = cls(operation, values[0], values[1:], settings, with_result=with_result, fp16=fp16)
         op.attributes.update(attributes)
         return op
 
@@ -286,6 +296,7 @@ class ApplyOp(AsynchronousOp):
         printer.print_string(f" {self.operation.data} ")
         printer.print_list(self.operands, printer.print_operand)
         self.print_settings(printer)
+        print_format(printer, self.fp16)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
@@ -317,7 +328,7 @@ class ApplyOp(AsynchronousOp):
     def _verify_stream(self, noun: str, stream: SSAValue, needed: Element) -> None:
         """Check the width of a stream: an operation sees the bits of its streams as its own type."""
         type = element_type_of(stream)
-        if element_words(type) != (1 if needed in ("f16", "i16") else 2):
+        if element_words(type) != (1 if needed in ("f16", "bf16", "i16") else 2):
             raise VerifyException(
                 f"{noun} of {self.entry.name} has elements of {type}, but {needed} is needed; use a type of that width"
             )

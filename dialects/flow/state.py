@@ -14,7 +14,14 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine.code import verify_activated
-from ..machine.operations import AssertOperation, PrintOperation, TaskStateOperation, TimestampOperation
+from ..machine.operations import (
+    AssertOperation,
+    Cb16Operation,
+    PrintOperation,
+    RemainderOperation,
+    TaskStateOperation,
+    TimestampOperation,
+)
 from ..machine.symbols import Scope, SymbolUser
 from ..traits import VerifiedByKind
 from .code import verify_task_to_block
@@ -129,6 +136,31 @@ class TimestampOp(TimestampOperation):
 
     name = "flow.timestamp"
     assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class RemfOp(RemainderOperation):
+    """Divides floats and gives the exact remainder, with the sign of the first; a NaN for a divisor of 0.
+
+    ```
+    %r = flow.remf %a, %b : f32
+    ```
+    """
+
+    name = "flow.remf"
+
+
+@irdl_op_definition
+class Cb16Op(Cb16Operation):
+    """Computes with numbers of format `cb16` (six bits of exponent, nine of mantissa), each the i16 with its bits.
+
+    ```
+    %sum = flow.cb16 "addf" %a, %b : (i16, i16) -> i16
+    %less = flow.cb16 "olt" %a, %b : (i16, i16) -> i1
+    ```
+    """
+
+    name = "flow.cb16"
 
 
 @irdl_op_definition

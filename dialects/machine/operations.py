@@ -1,4 +1,4 @@
-"""Assertions, prints, the clock and changes of task states, which `wse` and `flow` have in common.
+"""Assertions, prints, the clock, task states and arithmetic of floats, which `wse` and `flow` have in common.
 
 Nothing here knows how that is kept or executed.
 """
@@ -7,13 +7,26 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, StringAttr, SymbolRefAttr, i1, i16
-from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import MemoryWriteEffect
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    AnyFloatConstr,
+    Float32Type,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    f32,
+    i1,
+    i16,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...operations import cb16
 from ...operations.print_format import check_format
 from ..traits import VerifiedByKind
 from .symbols import SymbolUser
@@ -69,3 +82,49 @@ class TaskStateOperation(SymbolUser, ABC):
 
     def __init__(self, symbol: str):
         super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+
+class RemainderOperation(IRDLOperation):
+    """The remainder of floats, exact and with the sign of the first; a NaN for a divisor of 0 (the C function fmod)."""
+
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($result)"
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(operands=[lhs, rhs], result_types=[lhs.type])
+
+
+class Cb16Operation(IRDLOperation):
+    """An operation on numbers of format `cb16`, each the i16 with its bits; `operations/cb16.py` has the table."""
+
+    function = prop_def(StringAttr)
+    arguments = var_operand_def(IntegerType | Float32Type)
+    result = result_def(IntegerType | Float32Type)
+    traits = traits_def(Pure())
+    assembly_format = "$function $arguments attr-dict `:` functional-type($arguments, $result)"
+
+    def __init__(self, function: str, arguments: Sequence[SSAValue], type: Attribute):
+        super().__init__(operands=[arguments], properties={"function": StringAttr(function)}, result_types=[type])
+
+    def verify_(self) -> None:
+        signature = cb16.FUNCTIONS.get(self.function.data)
+        if signature is None:
+            raise VerifyException(
+                f"there is no function '{self.function.data}' of cb16; use one of {', '.join(cb16.FUNCTIONS)}"
+            )
+        types = (*self.arguments.types, self.result.type)
+        if len(types) != len(signature):
+            raise VerifyException(
+                f"'{self.function.data}' of cb16 takes {len(signature) - 1} operands, not {len(types) - 1}; "
+                "correct them"
+            )
+        for type, letter in zip(types, signature, strict=True):
+            if letter == "i" and isinstance(type, IntegerType):
+                continue
+            wanted = {"c": i16, "f": f32, "b": i1, "i": i16}[letter]
+            if type != wanted:
+                raise VerifyException(f"'{self.function.data}' of cb16 takes {wanted}, not {type}; use that")

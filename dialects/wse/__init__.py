@@ -59,11 +59,13 @@ from .state import ActivateOp as ActivateOp
 from .state import AddressOfOp as AddressOfOp
 from .state import AssertOp as AssertOp
 from .state import BlockOp as BlockOp
+from .state import Cb16Op as Cb16Op
 from .state import CoordinateOp as CoordinateOp
 from .state import ExtentOp as ExtentOp
 from .state import GetBufferOp as GetBufferOp
 from .state import GetParamOp as GetParamOp
 from .state import PrintOp as PrintOp
+from .state import RemfOp as RemfOp
 from .state import TaskStates as TaskStates
 from .state import TimestampOp as TimestampOp
 from .state import UnblockOp as UnblockOp

@@ -18,7 +18,14 @@ from xdsl.utils.hints import isa
 
 from ..building import build, symbol
 from ..machine.elements import verify_memory_type
-from ..machine.operations import AssertOperation, PrintOperation, TaskStateOperation, TimestampOperation
+from ..machine.operations import (
+    AssertOperation,
+    Cb16Operation,
+    PrintOperation,
+    RemainderOperation,
+    TaskStateOperation,
+    TimestampOperation,
+)
 from ..machine.symbols import Scope, SymbolUser
 from ..traits import VerifiedByKind
 from .attributes import Axis, AxisAttr
@@ -168,6 +175,35 @@ class TimestampOp(TimestampOperation):
 
     name = "wse.timestamp"
     assembly_format = "attr-dict `:` type($low) `,` type($middle) `,` type($high)"
+
+
+@irdl_op_definition
+class RemfOp(RemainderOperation):
+    """Divides floats and gives the exact remainder, with the sign of the first; a NaN for a divisor of 0.
+
+    ```
+    %r = wse.remf %a, %b : f32
+    ```
+    """
+
+    name = "wse.remf"
+
+
+@irdl_op_definition
+class Cb16Op(Cb16Operation):
+    """Computes with numbers of format `cb16` (six bits of exponent, nine of mantissa), each the i16 with its bits.
+
+    ```
+    %sum = wse.cb16 "addf" %a, %b : (i16, i16) -> i16
+    %less = wse.cb16 "olt" %a, %b : (i16, i16) -> i1
+    %wide = wse.cb16 "extf" %a : (i16) -> f32
+    ```
+
+    The functions are those of `arith` and `math` by their names there, and comparisons of floats. A result is rounded
+    to nearest, to even on a tie.
+    """
+
+    name = "wse.cb16"
 
 
 @irdl_op_definition

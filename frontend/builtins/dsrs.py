@@ -12,7 +12,7 @@ from ...dialects import dsd, dsr
 from ...operations import dsd_table
 from .. import comptime_known, emit, types
 from ..descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from ..dsd_operands import materialize
+from ..dsd_operands import format_of, materialize
 from ..evaluator import Evaluator
 from ..registry import Table, Where
 from ..struct_fields import Fields
@@ -281,7 +281,10 @@ def emit_on_registers(
                 else _extended(ev, value, file)
             )
         )
-    op = dsr.OPERATIONS[row.name](operands[0], operands[1:], index=index, asynchronous=settings, with_result=asked)
+    fp16 = format_of(ev, row)
+    op = dsr.OPERATIONS[row.name](
+        operands[0], operands[1:], index=index, asynchronous=settings, with_result=asked, fp16=fp16
+    )
     builder(op)
     return op
 

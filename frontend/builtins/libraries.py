@@ -14,7 +14,7 @@ from ...dialects import wse
 from .. import types
 from ..calls import call
 from ..conversion import cast
-from ..emit import stored
+from ..emit import of_cb16, stored
 from ..evaluator import Evaluator
 from ..modules import LIBRARIES, Module
 from ..places import Memory
@@ -121,6 +121,8 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(node, f"'{{{format}}}' does not show a '{value.type}'")
         if value.type is types.BOOL:
             value = cast(ev, value, types.U16, node)
+        if value.type is types.CB16:
+            value = cast(ev, value, types.F32, node)
         if isinstance(value.type, types.Int):
             value = cast(ev, value, stored(value.type), node)
         operands.append(ev.ssa(value, node))
@@ -189,6 +191,8 @@ def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if any(is_ssa(value.data) for value in values):
         operands = [ev.ssa(value, node) for value in values]
         ev.code.at(ev.source, node.start)
+        if type is types.CB16:
+            return Value(type, of_cb16(ev.code, op.name.partition(".")[2], operands, operands[0].type))
         return Value(type, ev.code.value(op(*operands)))  # pyright: ignore
 
     def safe(*numbers: float) -> float:

@@ -70,7 +70,7 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
-COMPATIBLE = (types.I16, types.I32, types.U16, types.U32, types.F16, types.F32)
+COMPATIBLE = (types.I16, types.I32, types.U16, types.U32, *types.FP16_FORMATS.values(), types.F32)
 """The types of what a DSD gives to the function of @map, and takes from it."""
 
 
@@ -158,7 +158,7 @@ def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
 def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:
     data = operand.data
     if isinstance(data, MemoryDescriptor):
-        wanted = type or _guess(data)
+        wanted = type or _guess(ev, data)
         found = _place(ev, data, position, _carried(ev, wanted, node)).load(ev, node)
         return cast(ev, found, wanted, node)
     if isinstance(data, FabricDescriptor | FifoDescriptor):
@@ -166,12 +166,12 @@ def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, no
     return operand
 
 
-def _guess(data: MemoryDescriptor) -> Type:
+def _guess(ev: Evaluator, data: MemoryDescriptor) -> Type:
     """Return the type of an element where the function does not say: that of the buffer."""
     buffer = data.address.buffer
     if buffer is not None:
         return buffer.element
-    return types.F32 if data.unit == 2 else types.F16
+    return types.F32 if data.unit == 2 else ev.session.fp16
 
 
 def _cell(ev: Evaluator, type: Type, node: syntax.Expression) -> Address:

@@ -12,8 +12,8 @@ from ...dialects import dsd
 from ...operations import dsd_table
 from ...targets.wavelets import POINTER_EXTENT
 from .. import emit, types
-from ..descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
-from ..dsd_operands import materialize, scalar_at, scalar_operand
+from ..descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..dsd_operands import element_type, format_of, materialize, scalar_at, scalar_operand
 from ..evaluator import Evaluator
 from ..places import Memory
 from ..registry import Table, Where
@@ -32,9 +32,6 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     row = dsd_table.OPERATIONS[node.name]
     count = 1 + len(row.sources)
     arguments = node.arguments
-    if ev.session.fp16 is not types.F16 and "f16" in (row.destination, *row.sources):
-        format = ev.session.fp16
-        ev.fail(node, f"@{node.name} of '{format}' is not supported yet; use @map, 32-bit floats or --fp16-format=f16")
     settings: dsd.AsyncAttr | None = None
     index: SSAValue | None = None
     if len(arguments) > count:
@@ -62,7 +59,10 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         # Only a FIFO can stop an operation, and only a synchronous one.
         fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
         asked = want is not types.VOID and settings is None and fifos
-        op = dsd.OPERATIONS[row.name](destination, sources, index=index, asynchronous=settings, with_result=asked)
+        fp16 = format_of(ev, row)
+        op = dsd.OPERATIONS[row.name](
+            destination, sources, index=index, asynchronous=settings, with_result=asked, fp16=fp16
+        )
         ev.code(op)
     return boolean(True if op.result is None else op.result)
 
@@ -96,7 +96,7 @@ def _accumulated(
         target = ev.place(written)
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
-    needed = ELEMENTS[row.sources[source]]
+    needed = element_type(ev, row.sources[source])
     if types.size(target.type) != types.size(needed):
         return None
     everywhere = MemoryDescriptor(accumulator, (0,), (POINTER_EXTENT,), types.size(needed) // 2)
@@ -149,7 +149,7 @@ _declare()
 
 def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
     """Return one operand of an operation: the destination, or a source by its position."""
-    needed = ELEMENTS[row.destination if source is None else row.sources[source]]
+    needed = element_type(ev, row.destination if source is None else row.sources[source])
     value = ev.expr(node, None if source is None else needed)
     data = value.data
     if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...diagnostics import limits as environment
 from ...diagnostics.errors import LoomError, shown
-from ...operations import scalar_types
+from ...operations import cb16, scalar_types
 from . import artifact as artifacts
 from . import core, tensors
 from .errors import SdkError
@@ -579,9 +579,12 @@ NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is d
 def argument(value: Any, kind: str, what: str) -> int | float:
     """Return a launch argument for a parameter of a CSL type (HOST-026). Raises SdkError if it does not fit.
 
-    numpy's numbers have to have the very type; Python's have none of their own and need to fit.
+    numpy's numbers have to have the very type; Python's have none of their own and need to fit. numpy has no cb16: a
+    Python number is rounded to one, and a numpy.uint16 is its bits.
     """
     dtype = dtype_of(kind, what)
+    if kind == "cb16" and isinstance(value, int | float) and not isinstance(value, bool) and not _is_numpy(value):
+        return cb16.bits(value)
     if _is_numpy(value):
         fits = value.dtype == dtype and value.ndim == 0
     elif isinstance(value, bool) or kind == "bool":
@@ -621,6 +624,8 @@ def from_bits(value: Any, kind: str, what: str) -> int | float:
 
 def dtype_of(kind: str, what: str) -> np.dtype[Any]:
     """Return numpy's type for a CSL scalar type."""
+    if kind == "cb16":
+        return scalar_types.numpy_type("u16")
     if kind not in ("f16", "bf16", "f32", "bool", *(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64))):
         raise SdkError(f"{what} has type {kind}, which the host cannot pass")
     return scalar_types.numpy_type("i1" if kind == "bool" else kind)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...operations import cb16
 from .errors import SdkError
 
 HEADER = 2
@@ -35,6 +36,7 @@ KINDS: dict[int, tuple[str, int]] = {
     13: ("bfloat16", 1),
     14: ("uint16", 1),
     15: ("uint32", 2),
+    16: ("cb16", 1),
 }
 """Type and words of payload by kind; a string of kind 2 has its length in the tag's high byte and follows packed."""
 
@@ -86,6 +88,8 @@ def _value(name: str, payload: NDArray[np.uint16]) -> int | float | bool:
         return low | middle << 16 | high << 32
     if name == "bool":
         return bool(payload[0])
+    if name == "cb16":
+        return cb16.from_bits(int(payload[0]))
     if name == "bfloat16":
         return float(np.array([0, payload[0]], np.uint16).view(np.float32)[0])
     # Numbers of 8 bits are in the low byte of their word.

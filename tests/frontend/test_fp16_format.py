@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from loomir.diagnostics.errors import LoomError
 
+from ..runtime import oracle
 from .harness import Csl
 
 KERNEL = """
@@ -36,6 +40,223 @@ def test_arithmetic(csl: Csl, format: str, dtype: type) -> None:
     np.testing.assert_array_equal(out["bits"], expected.view(np.uint16))
 
 
+CB16 = """
+const math = @import_module("<math>");
+param scale: cb16;
+param id: i16;
+const big: cb16 = 1.0e6;
+const point = struct { x: cb16, tag: u16, y: cb16 };
+const bits = packed struct { low: u8, value: cb16, high: u8 };
+var table = [4]cb16 { -0.0, 1.5, -2.0e6, 0.1 };
+var p = point { .x = 0.5, .tag = 7, .y = -3.25 };
+var q = bits { .low = 1, .value = 6.0, .high = 2 };
+var matrix = @constants([2, 2]cb16, 2.0);
+var out = @zeros([24]cb16);
+var words = @zeros([8]u32);
+var singles = @zeros([4]f32);
+fn twice(x: cb16) cb16 { return x + x; }
+fn choose(x: anytype) @type_of(x) { return if (x > 1.0) -x else x; }
+fn main(given: cb16, whole: i16) void {
+  for (@range(u16, 4)) |i| { out[i] = table[i] * big; }
+  out[4] = p.x + p.y;
+  p.y = given;
+  out[5] = p.y;
+  out[6] = q.value;
+  q.value = -given;
+  out[7] = q.value;
+  out[8] = scale;
+  out[9] = matrix[1, 1] / 3.0;
+  out[10] = twice(given);
+  out[11] = choose(given);
+  out[12] = @as(cb16, whole);
+  out[13] = @as(cb16, singles[0]);
+  out[14] = math.sqrt(given) + math.abs(-given);
+  out[15] = math.max(given, 2.5);
+  out[16] = given % 0.3;
+  out[17] = @bitcast(cb16, @as(u16, 0x7dff));
+  out[18] = out[17] + out[17];
+  var sum: cb16 = 0.0;
+  for (table) |value| { sum += value; }
+  out[19] = sum;
+  out[20] = math.NaN_f16;
+  out[21] = math.POSITIVE_INF_f16;
+  out[22] = if (id == 3) given else scale;
+  table = @constants([4]cb16, 0.1);
+  out[23] = table[3];
+  words[0] = @bitcast(u32, q);
+  words[1] = @as(u32, math.isNaN(out[20]));
+  words[2] = @as(u32, given > 1.0 and given <= 1.5 and given != 1.0 and given == given);
+  words[3] = @as(u32, math.signbit(-given));
+  words[4] = @bitcast(u32, @as(i32, -given));
+  words[5] = @as(u32, given);
+  words[6] = @bitcast(u16, given);
+  words[7] = @as(u32, out[20] == out[20]);
+  singles[1] = given;
+  singles[2] = @as(f32, table[3]) + given;
+  singles[3] = @as(f32, id);
+}
+"""
+
+
+def nearest(*numbers: float) -> list[float]:
+    return [oracle.round_to(Fraction(number), "cb16") for number in numbers]
+
+
+@pytest.mark.parametrize("width", [1, 5])
+def test_cb16_in_a_program(csl: Csl, width: int) -> None:
+    """What a program does with other floats, on one PE and on several that have parameters of their own."""
+    simulator = csl.start(
+        CB16, {"out": "cb16", "words": "u32", "singles": "f32"}, {"main": "fn(cb16, i16) void"},
+        params=".scale = @as(cb16, x) + 0.3, .id = x", width=width, fp16_format="cb16",
+    )  # fmt: skip
+    simulator.set("singles", np.full(4, 0.7, np.float32))
+    given = oracle.round_to(Fraction(1.3), "cb16")
+    simulator.launch("main", oracle.to_bits(given, "cb16"), 1025)
+    shown, words, singles = (simulator.get(name)[0] for name in ("out", "words", "singles"))
+    assert shown.dtype == np.uint16
+    (tenth,) = nearest(0.1)
+    (million,) = nearest(1e6)
+    for x in range(width):
+        (half,) = nearest(x + nearest(0.3)[0])
+        low, high = nearest(0.3, math.sqrt(given))
+        first, last = nearest(1.5 * million, tenth * million)
+        expected = [
+            -0.0, first, -math.inf, last, -2.75, given, 6.0, -given, half, *nearest(2 / 3), *nearest(2 * given),
+            -given, *nearest(1025), *nearest(float(np.float32(0.7))), *nearest(high + given), 2.5,
+            oracle.remainder(given, low), 2.0**20 * (2 - 2.0**-9), math.inf,
+        ]  # fmt: skip
+        found = [float(oracle.from_bits(int(bits), "cb16")) for bits in shown[x]]
+        assert found[: len(expected)] == expected
+        assert math.copysign(1, found[0]) < 0
+        total = 0.0
+        for value in nearest(0, 1.5, -2.0e6, 0.1):
+            total = oracle.add(total, value, "cb16")
+        assert found[19] == total
+        assert math.isnan(found[20])
+        assert found[21:] == [math.inf, given if x == 3 else half, tenth]
+        bits = oracle.to_bits(given, "cb16")
+        q = 1 | oracle.to_bits(-given, "cb16") << 8 | 2 << 24
+        assert words[x].tolist() == [q, 1, 1, 1, 0xFFFFFFFF, 1, bits, 0]
+        assert singles[x, 1:].tolist() == [given, np.float32(tenth) + np.float32(given), x]
+
+
+OPERATIONS = """
+const h = @fp16();
+var a = @zeros([9]h);
+var b = @zeros([9]h);
+var s = @zeros([9]f32);
+var n = @zeros([9]i16);
+var r = @zeros([9, 9]h);
+var w = @zeros([2, 9]f32);
+var whole = @zeros([9]i16);
+const A = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> a[i] });
+const B = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> b[i] });
+const S = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> s[i] });
+const N = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> n[i] });
+const W = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> whole[i] });
+fn row(comptime k: i16) mem1d_dsd { return @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> r[k, i] }); }
+fn wide(comptime k: i16) mem1d_dsd { return @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{9} -> w[k, i] }); }
+fn both(x: h, y: h) h { return x * y + 0.5; }
+const dest = @get_dsr(dsr_dest, 3);
+const src = @get_dsr(dsr_src1, 3);
+fn main() void {
+  @faddh(row(0), A, B);
+  @fmulh(row(1), A, 3.0);
+  @fmach(row(2), A, B, 0.7);
+  @fs2h(row(3), S);
+  @xp162fh(row(4), N);
+  @fmaxh(row(5), A, B);
+  @map(both, A, B, row(6));
+  @load_to_dsr(dest, row(7));
+  @load_to_dsr(src, B);
+  @fsubh(dest, A, src);
+  @fmovh(row(8), A);
+  @fh2s(wide(0), A);
+  @fmachs(wide(1), S, A, 0.7);
+  @fh2xp16(W, A);
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("format", ["bf16", "cb16"])
+def test_operations(csl: Csl, format: str, arch: str) -> None:
+    random = np.random.default_rng(7)
+    patterns = random.integers(0, 1 << 16, (2, 9)).astype(np.uint16)
+    exponent = 0x7F80 if format == "bf16" else 0x7E00
+    patterns[patterns & exponent == exponent] &= 0x3FFF
+    patterns[1, :5] = patterns[0, :5] ^ random.integers(0, 300, 5).astype(np.uint16)
+    single = (random.normal(size=9) * 1000).astype(np.float32)
+    integers = random.integers(-(1 << 15), 1 << 15, 9).astype(np.int16)
+    held = {"a": patterns[0], "b": patterns[1]}
+    if format == "bf16":
+        held = {name: bits.view(ml_dtypes.bfloat16) for name, bits in held.items()}
+    exports = {"a": "@fp16()", "b": "@fp16()", "s": "f32", "n": "i16", "r": "@fp16()", "w": "f32", "whole": "i16"}
+    options = {"fp16_format": format, "arch": arch}
+    out = csl.run(OPERATIONS, exports, {**held, "s": single, "n": integers}, **options)
+    result = out["r"].view(np.uint16).reshape(9, 9)
+    factor = oracle.round_to(Fraction(0.7), format)
+    for k in range(9):
+        x, y = (float(oracle.from_bits(int(bits[k]), format)) for bits in patterns)
+        s, n = float(single[k]), int(integers[k])
+        expected = [
+            oracle.compute(name, values, format)
+            for name, values in [
+                ("faddh", [x, y]), ("fmulh", [x, 3.0]), ("fmach", [x, y, factor]), ("fs2h", [s]), ("xp162fh", [n]),
+                ("fmaxh", [x, y]), ("faddh", [oracle.multiply(x, y, format), 0.5]), ("fsubh", [x, y]), ("fmovh", [x]),
+            ]
+        ]  # fmt: skip
+        assert [int(bits) for bits in result[:, k]] == [oracle.to_bits(value, format) for value in expected]
+        wide = [oracle.compute(name, values, format) for name, values in [("fh2s", [x]), ("fmachs", [s, x, factor])]]
+        assert out["w"].reshape(2, 9)[:, k].tolist() == wide
+        assert out["whole"][k] == oracle.to_integer(x)
+
+
+@pytest.mark.parametrize("format", ["bf16", "cb16"])
+def test_libraries(csl: Csl, format: str) -> None:
+    """<math> gives the nearest number, or nearly so, of what it computes; <random> stays within bounds."""
+    text = """
+    const math = @import_module("<math>");
+    const random = @import_module("<random>");
+    var out = @zeros([12]f32);
+    fn main() void {
+      const x: @fp16() = 0.8;
+      out[0] = math.exp(x); out[1] = math.log(x); out[2] = math.sin(x); out[3] = math.cos(x);
+      out[4] = math.tanh(x); out[5] = math.pow(x, x); out[6] = math.ceil(x); out[7] = math.floor(-x);
+      out[8] = math.invsqrt(x); out[9] = math.inv(x); out[10] = math.fscale(x, 3); out[11] = random.random_f16(x, 1.0);
+    }
+    """
+    out = csl.run(text, {"out": "f32"}, fp16_format=format)["out"].tolist()
+    x = oracle.round_to(Fraction(0.8), format)
+    exact = [
+        math.exp(x), math.log(x), math.sin(x), math.cos(x), math.tanh(x), x**x, 1.0, -1.0, x**-0.5, 1 / x, 8 * x,
+    ]  # fmt: skip
+    step = 2.0 ** (1 - oracle.FLOATS[format][0])
+    assert all(abs(found - wanted) <= abs(wanted) * step for found, wanted in zip(out, exact, strict=False))
+    assert all(oracle.round_to(Fraction(found), format) == found for found in out)
+    assert x <= out[11] <= 1.0
+
+
+@pytest.mark.parametrize(("format", "kind"), [("f16", 11), ("bf16", 13), ("cb16", 16)])
+def test_prints_and_traces(csl: Csl, format: str, kind: int) -> None:
+    text = """
+    const print = @import_module("<simprint>");
+    const debug = @import_module("<debug>", .{ .key = "t", .buffer_size = 8 });
+    var x: @fp16() = 1.5;
+    var out = @zeros([10]u16);
+    fn main() void {
+      print.fmt("x = {f}", .{ x * 4.0 });
+      debug.trace_f16(x * 4.0);
+      out = debug.records;
+    }
+    """
+    simulator = csl.start(text, {"out": "u16"}, fp16_format=format)
+    simulator.launch("main")
+    assert "".join(entry[-1] for entry in simulator._machine.log) == "x = 6.000000\n"
+    words = simulator.get("out")[0, 0].tolist()
+    assert words[:4] == [2, 0, kind, oracle.to_bits(6.0, format)]
+
+
 def test_type(csl: Csl) -> None:
     for format in ("f16", "bf16", "cb16"):
         assert csl.value("@fp16()", fp16_format=format) == format
@@ -56,12 +277,13 @@ REFUSED = [
     ("f16", "«var x: bf16 = 1.0»;\ncomptime { _ = x; }", "'bf16' must be known at compile time, as --fp16"),
     ("bf16", "«var x = @zeros([3]f16)»;\ncomptime { _ = &x; }", "'f16' must be known at compile time"),
     ("f16", "«var x = [1]struct { a: cb16 } { .{ .a = 1.0 } }»;\ncomptime { _ = &x; }", "'cb16' must be known"),
-    ("cb16", "«var x: cb16 = 1.0»;\ncomptime { _ = &x; }", "arithmetic in 'cb16' is not supported at run time yet"),
     ("f16", "var n: f32 = 1.0;\nRUN { const y = «@as(bf16, n)»; }", "'bf16' must be known at compile time"),
     ("bf16", "var n: u16 = 1;\nRUN { const y = «@bitcast(f16, n)»; }", "'f16' must be known at compile time"),
     ("f16", "task t(«x: bf16») void {}\ncomptime { @bind_data_task(t, @get_data_task_id(@get_color(3))); }", "'bf16'"),
-    ("bf16", "var x = @zeros([3]bf16);\nconst d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> x[i] });\n"
-     "RUN { «@faddh(d, d, d)»; }", "@faddh of 'bf16' is not supported yet"),
+    ("cb16", "var n: f32 = 1.0;\nRUN { const y: cb16 = «n»; }", "expected 'cb16', found 'f32'"),
+    ("cb16", "var n: f32 = 1.0;\nRUN { const y = «@as(bf16, n)»; }", "'bf16' must be known at compile time"),
+    ("cb16", "var x = @zeros([3]cb16);\nconst d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> x[i] });\n"
+     "RUN { @faddh(d, d, «@as(u16, 1)»); }", "@faddh takes a 'cb16', not 'u16'"),
 ]  # fmt: skip
 
 
@@ -70,3 +292,42 @@ def test_refused(csl: Csl, format: str, text: str, message: str) -> None:
     task = "task run() void"
     bound = "\ncomptime { @bind_local_task(run, @get_local_task_id(9)); }" if "RUN" in text else ""
     csl.refuses(text.replace("RUN", task) + bound, message, fp16_format=format)
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16", "cb16", "f32"])
+def test_remainders(csl: Csl, type: str) -> None:
+    """'%' of floats gives the same at compile time and at run time: exact, and with the sign of the first."""
+    pairs = [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-0.0, 3.0), (1.0e3, 0.7), (0.1, 0.3), (6.0, 1.5)]
+    count = len(pairs)
+    text = f"""
+    const left = [{count}]{type} {{ {", ".join(str(a) for a, _ in pairs)} }};
+    const right = [{count}]{type} {{ {", ".join(str(b) for _, b in pairs)} }};
+    var a = left;
+    var b = right;
+    var zero: {type} = 0.0;
+    var out = @zeros([{2 * count + 3}]f32);
+    fn main() void {{
+      for (@range(u16, {count})) |i| {{ out[i] = a[i] % b[i]; }}
+      inline_part();
+      a[0] %= zero;
+      out[{2 * count}] = a[0];
+      a[1] /= zero;
+      out[{2 * count + 1}] = a[1] % b[1];
+      out[{2 * count + 2}] = b[1] % a[1];
+    }}
+    fn inline_part() void {{
+      {" ".join(f"out[{count + i}] = comptime (left[{i}] % right[{i}]);" for i in range(count))}
+    }}
+    """
+    out = csl.run(text, {"out": "f32"}, fp16_format="f16" if type == "f32" else type)["out"].tolist()
+    values = [[oracle.to_kind(number, type) for number in pair] for pair in pairs]
+    expected = [oracle.remainder(a, b) for a, b in values]
+    assert out[:count] == out[count : 2 * count] == expected
+    assert [math.copysign(1, x) for x in out[:count]] == [math.copysign(1, x) for x in expected]
+    assert math.isnan(out[2 * count]) and math.isnan(out[2 * count + 1])
+    assert out[2 * count + 2] == 2.0
+
+
+def test_remainders_are_not_in_the_manual(csl: Csl) -> None:
+    (warning,) = csl.pe("comptime { _ = @as(f32, 5.5) % 2.0; }").warnings
+    assert "pe.csl:1:16: warning: the SDK's compiler takes '%' of integers, not of 'f32'" in warning

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-FLOATS = {"f16": (11, -14, 15), "f32": (24, -126, 127)}
+FLOATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "cb16": (10, -41, 20), "f32": (24, -126, 127)}
 """Precision in bits, smallest and largest exponent of normal numbers."""
+HALVES = ("f16", "bf16", "cb16")
 
 
 def walk(strides: Sequence[int], extents: Sequence[int]) -> Iterator[int]:
@@ -110,10 +111,23 @@ def to_integer(value: float) -> int:
     return max(-32768, min(32767, whole))
 
 
-def compute(name: str, values: Sequence[Any]) -> float | int:
-    """Return the result of one element of an operation, as a number of its destination's type."""
+def remainder(a: float, b: float) -> float:
+    """Return what is left of `a` after as many whole `b` as fit, with the sign of `a`."""
+    if math.isnan(a) or math.isnan(b) or math.isinf(a) or b == 0:
+        return math.nan
+    if math.isinf(b):
+        return a
+    exact = abs(Fraction(a)) % abs(Fraction(b))
+    return math.copysign(float(exact), a)
+
+
+def compute(name: str, values: Sequence[Any], half: str = "f16") -> float | int:
+    """Return the result of one element of an operation, as a number of its destination's type.
+
+    `half` is the format of 16-bit floats.
+    """
     unsigned = [value & 0xFFFF if isinstance(value, int) else 0 for value in values]
-    kind = {"h": "f16", "s": "f32"}.get(name[-1], "i16")
+    kind = {"h": half, "s": "f32"}.get(name[-1], "i16")
     if name in ("mov16", "mov32", "fmovh", "fmovs"):
         return values[0]
     if name in ("fadds", "faddh"):
@@ -138,7 +152,7 @@ def compute(name: str, values: Sequence[Any]) -> float | int:
     if name in ("fnegs", "fnegh"):
         return -values[0]
     if name in ("fh2s", "fs2h", "xp162fh", "xp162fs"):
-        target = {"fh2s": "f32", "fs2h": "f16", "xp162fh": "f16", "xp162fs": "f32"}[name]
+        target = {"fh2s": "f32", "fs2h": half, "xp162fh": half, "xp162fs": "f32"}[name]
         return to_kind(float(values[0]), target)
     if name in ("fh2xp16", "fs2xp16"):
         return to_integer(values[0])
@@ -172,6 +186,18 @@ def compute(name: str, values: Sequence[Any]) -> float | int:
 
 
 def to_bits(value: Any, kind: str) -> int:
+    if kind in ("bf16", "cb16"):
+        precision, smallest, largest = FLOATS[kind]
+        sign = 0x8000 if math.copysign(1, value) < 0 else 0
+        if math.isnan(value) or math.isinf(value):
+            quiet = 1 << (precision - 2) if math.isnan(value) else 0
+            return sign | (largest - smallest + 2) << (precision - 1) | quiet
+        magnitude = abs(Fraction(value))
+        for exponent in range(largest, smallest - 1, -1):
+            if magnitude >= Fraction(2) ** exponent:
+                mantissa = (magnitude / Fraction(2) ** exponent - 1) * 2 ** (precision - 1)
+                return sign | (exponent - smallest + 1) << (precision - 1) | whole(mantissa)
+        return sign | whole(magnitude / Fraction(2) ** (smallest - precision + 1))
     if kind == "f16":
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if kind == "f32":
@@ -179,7 +205,23 @@ def to_bits(value: Any, kind: str) -> int:
     return value & (0xFFFF if kind == "i16" else 0xFFFFFFFF)
 
 
+def whole(number: Fraction) -> int:
+    """Return a number that has to be an integer."""
+    assert number.denominator == 1, number
+    return number.numerator
+
+
 def from_bits(bits: int, kind: str) -> float | int:
+    if kind in ("bf16", "cb16"):
+        precision, smallest, largest = FLOATS[kind]
+        bits &= 0xFFFF
+        sign = -1.0 if bits >> 15 else 1.0
+        exponent, mantissa = (bits & 0x7FFF) >> (precision - 1), bits & ((1 << (precision - 1)) - 1)
+        if exponent > largest - smallest + 1:
+            return math.copysign(math.nan, sign) if mantissa else sign * math.inf
+        if exponent:
+            mantissa += 1 << (precision - 1)
+        return sign * float(mantissa * Fraction(2) ** (max(exponent, 1) - 1 + smallest - precision + 1))
     if kind == "f16":
         return struct.unpack("<e", struct.pack("<H", bits))[0]
     if kind == "f32":
@@ -255,7 +297,12 @@ def operand(base: int, kind: str, at: int, strides: Sequence[int], extents: Sequ
 
 
 def execute(
-    words: Words, name: str, destination: Memory | Wavelets, sources: Sequence[Memory | Scalar | Wavelets], count: int
+    words: Words,
+    name: str,
+    destination: Memory | Wavelets,
+    sources: Sequence[Memory | Scalar | Wavelets],
+    count: int,
+    half: str = "f16",
 ) -> None:
     """Run an operation element by element: iteration k sees what the iterations before it have written."""
     for k in range(count):
@@ -271,7 +318,7 @@ def execute(
             bits = read[0]  # a move keeps every bit, of a NaN as well
         else:
             values = [from_bits(bits, source.kind) for bits, source in zip(read, sources, strict=True)]
-            bits = to_bits(compute(name, values), destination.kind)
+            bits = to_bits(compute(name, values, half), destination.kind)
         if isinstance(destination, Wavelets):
             destination.bits.append(bits)
         else:

@@ -24,7 +24,7 @@ GRIDS = {
     "one": (1, 1, "[:, :]"), "rectangle": (3, 2, "[:, :]"), "strided": (4, 3, "[::2, ::2]"),
     "cells": (3, 3, "[0, :] + [:, 2] + [1, 0]"),
 }  # fmt: skip
-WIDTH = {"f32": 2, "i32": 2, "f16": 1, "i16": 1}
+WIDTH = {"f32": 2, "i32": 2, "f16": 1, "bf16": 1, "cb16": 1, "i16": 1}
 SETTINGS = settings(
     max_examples=examples(15), derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
@@ -54,11 +54,16 @@ class Walk:
             at = f"%{name}a"
         return (
             f"{lines}%{name} = flow.stream @{self.kind} at {at} strides [{strides}] extents [{extents}] "
-            f": !flow.stream<{self.kind}>"
+            f": !flow.stream<{in_ir(self.kind)}>"
         )
 
     def addresses(self, x: int, y: int) -> oracle.Memory:
         return oracle.operand(0, self.kind, self.at + (x + y if self.moving else 0), self.strides, self.extents)
+
+
+def in_ir(kind: str) -> str:
+    """Return the type of a kind in IR, where a cb16 is the integer with its bits."""
+    return "i16" if kind == "cb16" else kind
 
 
 def scalars(kind: str) -> st.SearchStrategy[float | int]:
@@ -66,6 +71,9 @@ def scalars(kind: str) -> st.SearchStrategy[float | int]:
         return st.floats(width=32, allow_nan=False)
     if kind == "f16":
         return st.floats(width=16, allow_nan=False)
+    if kind in oracle.HALVES:
+        numbers = st.integers(0, 0xFFFF).map(lambda bits: float(oracle.from_bits(bits, kind)))
+        return numbers.filter(lambda number: not math.isnan(number))
     bits = int(kind[1:])
     return st.integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
@@ -87,6 +95,8 @@ def walks(draw, kind: str, room: int = 0) -> Walk:
 def literal(value: float | int, kind: str) -> str:
     if isinstance(value, int):
         return f"{value} : {kind}"
+    if kind == "cb16":
+        return f"{oracle.signed(oracle.to_bits(value, kind), 16)} : i16"
     return f"0x{oracle.to_bits(value, kind):0{8 if kind == 'f32' else 4}X} : {kind}"
 
 
@@ -117,6 +127,8 @@ flow.fabric @test target "wse3" grid {width} by {height} {{
     flow.buffer @i32 at 0 : memref<{WORDS // 2}xi32>
     flow.buffer @f16 at 0 : memref<{WORDS}xf16>
     flow.buffer @i16 at 0 : memref<{WORDS}xi16>
+    flow.buffer @bf16 at 0 : memref<{WORDS}xbf16>
+    flow.buffer @cb16 at 0 : memref<{WORDS}xi16>
     flow.export @i16 as "words" unsigned
     flow.export @main as "main"
     flow.func @main() {{
@@ -131,18 +143,28 @@ flow.fabric @test target "wse3" grid {width} by {height} {{
 """
 
 
-def check(name: str, grid: str, destination: Walk, sources: list[Walk | float | int], seed: int) -> None:
+def kinds_of(name: str, half: str) -> tuple[str, list[str]]:
+    """Return the kinds of destination and sources of an operation on 16-bit floats of a format."""
     entry = OPERATIONS[name]
-    lines, names, types = [destination.text("d")], ["%d"], [f"!flow.stream<{destination.kind}>"]
-    for position, (source, kind) in enumerate(zip(sources, entry.sources, strict=True)):
+    destination, *sources = [half if kind == "f16" else kind for kind in (entry.destination, *entry.sources)]
+    return destination, sources
+
+
+def check(
+    name: str, grid: str, destination: Walk, sources: list[Walk | float | int], seed: int, half: str = "f16"
+) -> None:
+    _, kinds = kinds_of(name, half)
+    lines, names, types = [destination.text("d")], ["%d"], [f"!flow.stream<{in_ir(destination.kind)}>"]
+    for position, (source, kind) in enumerate(zip(sources, kinds, strict=True)):
         names.append(f"%s{position}")
         if isinstance(source, Walk):
             lines.append(source.text(f"s{position}"))
-            types.append(f"!flow.stream<{kind}>")
+            types.append(f"!flow.stream<{in_ir(kind)}>")
         else:
             lines.append(f"%s{position} = arith.constant {literal(source, kind)}")
-            types.append(kind)
-    lines.append(f"flow.apply {name} {', '.join(names)} : {', '.join(types)}")
+            types.append(in_ir(kind))
+    format = "" if half == "f16" else f" fp16({half})"
+    lines.append(f"flow.apply {name} {', '.join(names)}{format} : {', '.join(types)}")
     machine = Machine(parse(fabric(grid, "\n      ".join(lines))))
     width, height, _ = GRIDS[grid]
     before = memories(seed, width * height).reshape(height, width, WORDS)
@@ -160,24 +182,25 @@ def check(name: str, grid: str, destination: Walk, sources: list[Walk | float | 
         words = oracle.Words(before[y, x])
         operands = [
             source.addresses(x, y) if isinstance(source, Walk) else oracle.Scalar(kind, source)
-            for source, kind in zip(sources, entry.sources, strict=True)
+            for source, kind in zip(sources, kinds, strict=True)
         ]
-        oracle.execute(words, name, destination.addresses(x, y), operands, count)
+        oracle.execute(words, name, destination.addresses(x, y), operands, count, half)
         assert words.agrees(after[y, x]), (x, y, words.words, after[y, x].tolist())
 
 
 @st.composite
-def cases(draw, name: str):
+def cases(draw, name: str, half: str = "f16"):
     entry = OPERATIONS[name]
+    destination, kinds = kinds_of(name, half)
     room = draw(st.sampled_from([0, 0, 4]))
     sources: list[Walk | float | int] = []
-    for position, kind in enumerate(entry.sources):
+    for position, kind in enumerate(kinds):
         scalar = position in entry.scalar_only or (position in entry.scalar_sources and draw(st.booleans()))
         if position and kind == "i16" and name.startswith("fscale"):
             sources.append(draw(st.integers(-60, 60)))
         else:
             sources.append(draw(scalars(kind)) if scalar else draw(walks(kind, room)))
-    return draw(walks(entry.destination, room)), sources
+    return draw(walks(destination, room)), sources
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,6 +212,21 @@ def test_operation_on_memory(name: str) -> None:
     def run(case, seed: int, grid: str) -> None:
         destination, sources = case
         check(name, grid, destination, sources, seed)
+
+    run()
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("half", ["bf16", "cb16"])
+@pytest.mark.parametrize("name", [name for name in NAMES if OPERATIONS[name].has_format])
+def test_other_formats_of_16_bits(name: str, half: str) -> None:
+    """Operations on 16-bit floats compute with those of the program's format."""
+
+    @settings(SETTINGS, max_examples=examples(10))
+    @given(case=cases(name, half), seed=st.integers(0, 1 << 30), grid=st.sampled_from(sorted(GRIDS)))
+    def run(case, seed: int, grid: str) -> None:
+        destination, sources = case
+        check(name, grid, destination, sources, seed, half)
 
     run()
 

@@ -34,7 +34,8 @@ SHIFTS = (14, 15, 16, 25, 28)
 """Widths of words, and where a control wavelet has its commands."""
 
 ELSEWHERE = {
-    "frontend/scalars.py": "the sign of a 16-bit float",
+    "operations/cb16.py": "the sign of a 16-bit float",
+    "runtime/cb16.py": "the sign of a 16-bit float, and a table of all of them",
     "runtime/units.py": "entries of a cache",
     "runtime/arithmetic.py": "elements of a block that stays in cache, and a table of all words",
     "runtime/queues.py": "wavelets that are surely received where nothing is known",

@@ -130,7 +130,7 @@ def test_every_kind_of_record() -> None:
         7, 0x8000, 8, 0x8000,
         9, 0xFFFF, 0xFFFF, 10, 0xFFFF, 0xFFFF,
         11, 0x3800, 12, 0, 0x3F80, 13, 0x3F80,
-        14, 5, 15, 1, 1,
+        14, 5, 15, 1, 1, 16, 0x5900,
     ]  # fmt: skip
     memory = np.zeros(64, np.uint16)
     memory[40:43] = (3, 0x6261, 0x63)
@@ -138,7 +138,7 @@ def test_every_kind_of_record() -> None:
     values, dropped = trace_records.decode(buffer, memory, "trace buffer 't'")
     assert values == [
         0x333322221111, "hi", "", "abc", True, False, -1, -2, 255, -32768, 32768, -1, 0xFFFFFFFF, 0.5, 1.0,
-        1.0, 5, 65537,
+        1.0, 5, 65537, 6.0,
     ]  # fmt: skip
     assert [type(value) for value in values[4:6]] == [bool, bool]
     assert dropped == 3
