@@ -104,29 +104,78 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @TABLE.row("@loom_warn(message)")
 def _warn(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """Report, once, what the program may be wrong about, at its call of the library."""
-    message = ev.text(node.arguments[0], "a warning")
-    at = in_program(ev.error(node, message))
-    warning = f"{at.location}: warning: {message}"
+    _warn_program(ev, node, ev.text(node.arguments[0], "a warning"))
+    return VOID
+
+
+def _warn_program(ev: Evaluator, node: syntax.Node, message: str) -> None:
+    warning = f"{in_program(ev.error(node, message)).location}: warning: {message}"
     if warning not in ev.session.warnings:
         ev.session.warnings.append(warning)
-    return VOID
 
 
 _TAKES = {"d": "an integer", "X": "an integer", "b": "an integer", "f": "a float", "s": "a string"}
 """What each specifier of a format shows."""
 
 
-def _shown(ev: Evaluator, specifier: str, value: Value, node: syntax.Node) -> str | None:
-    """Return a value as a specifier shows it, as `<simprint>` does at run time; None if it does not fit."""
+def _fits(specifier: str, type: Type) -> bool:
+    if specifier == "s":
+        return type is types.COMPTIME_STRING
+    return types.is_float(type) if specifier == "f" else types.is_integer(type) or type is types.BOOL
+
+
+def _parsed(text: str, values: list[Value]) -> list[str | tuple[str, Value]]:
+    """Return the parts of a format: texts, and specifiers with what they show. Raise ValueError if they do not fit."""
+    parts: list[str | tuple[str, Value]] = []
+    position, used = 0, 0
+    while position < len(text):
+        letter, name = text[position], text[position + 1 : position + 2]
+        if letter in "{}" and name == letter:
+            parts.append(letter)
+            position += 2
+        elif letter != "{":
+            parts.append(letter)
+            position += 1
+        else:
+            if name not in _TAKES or text[position + 2 : position + 3] != "}":
+                known = ", ".join(f"{{{specifier}}}" for specifier in _TAKES)
+                written = text[position : position + 3]
+                raise ValueError(f"'{written}' is not a specifier; use {known}, or '{{{{' for a brace")
+            if used == len(values):
+                raise ValueError(f"the format '{text}' takes more than the {len(values)} values given")
+            value = values[used]
+            used += 1
+            if not _fits(name, value.type):
+                raise ValueError(f"'{{{name}}}' takes {_TAKES[name]}, but value {used} is of type '{value.type}'")
+            parts.append((name, value))
+            position += 3
+    if used < len(values):
+        raise ValueError(f"the format '{text}' takes {used} of the {len(values)} values given")
+    return parts
+
+
+def _formatted(ev: Evaluator, node: syntax.Builtin) -> list[str | tuple[str, Value]]:
+    """Return the parts of the format that a builtin's first two arguments are: its text and the tuple of values."""
+    library = ev.frame.module.path.stem
+    text = ev.text(node.arguments[0], "a format")
+    given = ev.expr(node.arguments[1])
+    try:
+        if not isinstance(given.type, types.Struct) or given.type.names:
+            raise ValueError(f"the values of a format are a tuple, .{{ value, ... }}, not '{given.type}'")
+        return _parsed(text, list(given.data))
+    except ValueError as error:
+        raise Refused(ev.error(node, f"<{library}>: {error}").diagnostics) from None
+
+
+def _shown(ev: Evaluator, specifier: str, value: Value, node: syntax.Node) -> str:
+    """Return a value as a specifier shows it, as `<simprint>` does at run time."""
     data: Any = ev.data(value, node, "a value of a format")
     if specifier == "s":
-        return data.decode(errors="replace") if value.type is types.COMPTIME_STRING else None
+        return data.decode(errors="replace")
     if specifier == "f":
-        return f"{data:f}" if types.is_float(value.type) else None
-    if not types.is_integer(value.type):
-        return None
+        return f"{data:f}"
     if specifier == "d":
-        return str(data)
+        return str(int(data))
     if isinstance(value.type, types.Int):
         bits = value.type.bits
         number = integers.unsigned(data, bits)
@@ -137,36 +186,18 @@ def _shown(ev: Evaluator, specifier: str, value: Value, node: syntax.Node) -> st
 @TABLE.row("@loom_format(format, values)")
 def _format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """Return a string with values known at compile time in it."""
+    parts = _formatted(ev, node)
+    return string("".join(part if isinstance(part, str) else _shown(ev, *part, node) for part in parts))
 
-    def refuse(message: str) -> Refused:
-        return Refused(ev.error(node, f"<string>: {message}").diagnostics)
 
-    text = ev.text(node.arguments[0], "a format")
-    given = ev.comptime_expr(node.arguments[1])
-    if not isinstance(given.type, types.Struct) or given.type.names:
-        raise refuse(f"the values of a format are a tuple, .{{ value, ... }}, not '{given.type}'")
-    values: list[Value] = list(given.data)
-    result, position, used = "", 0, 0
-    while position < len(text):
-        letter, name = text[position], text[position + 1 : position + 2]
-        if letter in "{}" and name == letter:
-            result, position = result + letter, position + 2
-        elif letter != "{":
-            result, position = result + letter, position + 1
-        else:
-            if name not in _TAKES or text[position + 2 : position + 3] != "}":
-                known = ", ".join(f"{{{specifier}}}" for specifier in _TAKES)
-                raise refuse(
-                    f"'{text[position : position + 3]}' is not a specifier; use {known}, or '{{{{' for a brace"
+@TABLE.row("@loom_check_format(format, values)")
+def _check_format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Refuse values that a format does not print at run time; warn of integers that the manual does not name."""
+    for part in _formatted(ev, node):
+        if not isinstance(part, str) and part[0] in "dXb":
+            type = part[1].type
+            if type not in (types.U16, types.U32, types.COMPTIME_INT):
+                _warn_program(
+                    ev, node, f"<simprint>: '{{{part[0]}}}' takes a u16 or u32; this '{type}' is printed without sign"
                 )
-            if used == len(values):
-                raise refuse(f"the format '{text}' takes more than the {len(values)} values given")
-            shown = _shown(ev, name, values[used], node)
-            if shown is None:
-                raise refuse(
-                    f"'{{{name}}}' takes {_TAKES[name]}, but value {used + 1} is of type '{values[used].type}'"
-                )
-            result, position, used = result + shown, position + 3, used + 1
-    if used < len(values):
-        raise refuse(f"the format '{text}' takes {used} of the {len(values)} values given")
-    return string(result)
+    return VOID

@@ -215,3 +215,173 @@ def test_code_of_a_library_has_the_place_of_the_call(csl: Csl) -> None:
     """
     (op,) = (op for op in csl.pe(text).module.walk() if op.name == "math.sqrt")
     assert location_of(op) == f"{csl.directory / 'pe.csl'}:5:11"
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_every_function_of_simprint(csl: Csl, arch: str) -> None:
+    text = """
+    const print = @import_module("<simprint>");
+    const quiet = @import_module("<simprint>", .{ .enable = false });
+    var n: u16 = 42;
+    var m: u32 = 70000;
+    var x: f32 = -2.25;
+    fn main() void {
+      print.print_u16_binary(n); print.print_string(" ");
+      print.print_u16_decimal(n); print.print_string(" ");
+      print.print_u16_hex(n); print.print_string("\\n");
+      print.print_u32_binary(m); print.print_string(" ");
+      print.print_u32_decimal(m); print.print_string(" ");
+      print.print_u32_hex(m); print.print_string("\\n");
+      print.print_f16(1.5); print.print_string(" "); print.print_f32(x); print.print_string("\\n");
+      print.fmt("{d} {X} {b} {f}", .{ n, n, n, @as(f16, 42.0) });
+      print.fmt_no_nl("{d} {X}", .{ m, m });
+      print.print_string(" and ");
+      print.fmt_no_nl("{b} {f}", .{ n, x });
+      print.print_string("\\nbefore\\x00behind\\n");
+      print.print_string("\\n");
+      quiet.fmt("{d}", .{n}); quiet.fmt_no_nl("{d}", .{n}); quiet.fmt_with_coords("{d}", .{n});
+      quiet.print_string("no"); quiet.print_f32(x); quiet.print_u16_hex(n); quiet.print_u32_decimal(m);
+      print.fmt_with_coords("{{d} {d}", .{n});
+    }
+    """
+    simulator = csl.start(text, {}, width=2, arch=arch)
+    simulator.launch("main")
+    for pe in range(2):
+        log = "".join(entry[-1] for entry in simulator._machine.log if entry[1] == pe)
+        assert log.split("\n") == [
+            "0000000000101010 42 002A",
+            "00000000000000010001000101110000 70000 00011170",
+            "1.500000 -2.250000",
+            "42 002A 0000000000101010 42.000000",
+            "70000 00011170 and 0000000000101010 -2.250000",
+            "before",
+            f"PE({pe},0): " + "{d} 42",
+            "",
+        ]
+
+
+FORMATS = [
+    ('"{d}", .{ 1.5 }', "<simprint>: '{d}' takes an integer, but value 1 is of type 'comptime_float'"),
+    ('"{f}", .{ n }', "'{f}' takes a float, but value 1 is of type 'u16'"),
+    ('"{d} {d}", .{ n }', "the format '{d} {d}' takes more than the 1 values given"),
+    ('"{d}", .{ n, n }', "the format '{d}' takes 1 of the 2 values given"),
+    ('"{q}", .{ n }', "'{q}' is not a specifier; use {d}, {X}, {b}, {f}"),
+    ('"{d", .{ n }', "'{d' is not a specifier"),
+    ('"{d}", n', "the values of a format are a tuple"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), FORMATS)
+@pytest.mark.parametrize("function", ["fmt", "fmt_no_nl", "fmt_with_coords"])
+def test_formats_that_do_not_fit(csl: Csl, function: str, call: str, message: str) -> None:
+    text = f"""
+    const print = @import_module("<simprint>");
+    var n: u16 = 3;
+    task t() void {{ «print.{function}({call})»; }}
+    comptime {{ @bind_local_task(t, @get_local_task_id(8)); }}
+    """
+    csl.refuses(text, message)
+
+
+def test_signed_integers_are_printed_with_a_warning(csl: Csl) -> None:
+    text = """
+    const print = @import_module("<simprint>");
+    var n: i16 = -5;
+    fn main() void {
+      print.fmt("{d}", .{n});
+    }
+    """
+    simulator = csl.start(text, {})
+    simulator.launch("main")
+    assert simulator._machine.log[-1][-1] == "65531\n"
+    layout = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }'
+    (warning,) = csl.layout(layout, text + "comptime { @export_symbol(main); }").warnings
+    assert "pe.csl:5:7: warning: <simprint>: '{d}' takes a u16 or u32" in warning
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_the_cycle_counter_is_reset_for_all_importers(csl: Csl, arch: str) -> None:
+    text = """
+    const time = @import_module("<time>");
+    const other = @import_module("<time>");
+    var stamps = @zeros([3, 3]u16);
+    var words = @zeros([3]u16);
+    fn keep(row: u16) void { for (@range(u16, 3)) |i| { stamps[row, i] = words[i]; } }
+    fn main() void {
+      time.enable_tsc();
+      time.get_timestamp(&words); keep(0);
+      for (@range(u16, 100)) |i| { stamps[2, 0] += i; }
+      time.reset_tsc_counter();
+      time.get_timestamp(&words); keep(1);
+      other.get_timestamp(&words); keep(2);
+      time.disable_tsc();
+    }
+    """
+    simulator = csl.start(text, {"stamps": "u16"}, arch=arch)
+    simulator.launch("main")
+    simulator.launch("main")
+    before, after, later = ([int(word) for word in row] for row in simulator.get("stamps")[0, 0].reshape(3, 3))
+    # The second launch begins after the first has read the counter twice since its reset.
+    assert 0 < after[0] < later[0] < before[0]
+    assert before[1:] == after[1:] == later[1:] == [0, 0]
+
+
+def test_performance_counters_are_refused(csl: Csl) -> None:
+    text = """
+    const time = @import_module("<time>");
+    var words = @zeros([3]u16);
+    task t() void { «time.get_perf_cntr(&words, 0)»; }
+    comptime { @bind_local_task(t, @get_local_task_id(8)); }
+    """
+    csl.refuses(text, "<time>: the performance counters are not simulated")
+
+
+def payload(commands: list[int], ignored: list[bool], rest: bool, entrypoint: int) -> int:
+    """Return a control wavelet's payload: commands of three bits at bits 22 to 29 and 0 to 15, the task at 16."""
+    bits = entrypoint << 16
+    for index in range(8):
+        command = (commands[index], ignored[index]) if index < len(commands) else (0, rest)
+        for bit, is_set in enumerate((command[0] & 1, command[0] >> 1, command[1])):
+            place = 22 + 3 * index + bit
+            bits |= int(is_set) << (place if place < 30 else place - 30)
+    return bits
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
+def test_payloads_of_several_commands(csl: Csl, count: int) -> None:
+    commands = [1, 2, 0, 3, 1, 1, 2, 3][:count]
+    ignored = [True, False, False, True, False, True, True, False][:count]
+    names = ", ".join(f"c.opcode.{('NOP', 'SWITCH_ADV', 'SWITCH_RST', 'TEARDOWN')[command]}" for command in commands)
+    flags = ", ".join(str(flag).lower() for flag in ignored)
+    for rest in (False, True):
+        for entrypoint, number in (("@get_control_task_id(35)", 35), ("{}", 31)):
+            call = f"c.encode_payload({count}, [{count}]c.opcode{{ {names} }}, [{count}]bool{{ {flags} }}, "
+            call += f"{str(rest).lower()}, {entrypoint})"
+            shown = csl.value(call, 'const c = @import_module("<control>");')
+            assert int(shown) == payload(commands, ignored, rest, number)
+
+
+REFUSED = [
+    ("malloc", "_ = «m.malloc(i8, 3)»", "the type must be i16, u16, i32, u32, f32 or @fp16()"),
+    ("malloc", "_ = m.malloc(f32, «wide»)", "expected 'u16', found 'u32'"),
+    ("random", "_ = m.random_f32(«1», 2.0)", "an integer does not convert to 'f32'"),
+    ("control", "_ = m.encode_control_task_payload(«@get_local_task_id(9)»)", "expected 'control_task_id'"),
+    ("control", "_ = «m.encode_single_payload(m.opcode.NOP, false, 3, 0)»", "must be a control_task_id or {}"),
+    ("directions", "_ = m.flip(«1»)", "expected 'direction', found 'comptime_int'"),
+    ("time", "m.get_timestamp(«&four»)", "expected '*[3]u16'"),
+    ("debug", "«m.trace(four)»", "trace takes a bool, a number of 8, 16 or 32 bits or a string"),
+    ("layout", "_ = «m.get_z_coord»()", "does not declare 'get_z_coord'"),
+]
+
+
+@pytest.mark.parametrize(("library", "use", "message"), REFUSED)
+def test_what_libraries_refuse(csl: Csl, library: str, use: str, message: str) -> None:
+    params = {"malloc": ", .{ .buffer_num_words = 9 }", "debug": ', .{ .key = "k", .buffer_size = 9 }'}.get(library, "")
+    text = f"""
+    const m = @import_module("<{library}>"{params});
+    var wide: u32 = 1;
+    var four = @zeros([4]u16);
+    task t() void {{ {use}; }}
+    comptime {{ @bind_local_task(t, @get_local_task_id(8)); }}
+    """
+    csl.refuses(text, message)
