@@ -42,6 +42,8 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
             ev.note(declaration, "declared here", function.module.file.source),
         )
     if declaration.body is None:
+        if ev.builder is None:
+            ev.fail(node, f"'{function.name}' is 'extern', and so cannot be called at compile time (Storage Classes)")
         return call(ev, _defined(ev, function), arguments, node)
     if ev.is_checking and ev.builder is not None:
         return _checked(ev, function, arguments, node)
@@ -600,9 +602,7 @@ def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Typ
 def _defined(ev: Evaluator, function: Callable) -> Callable:
     """Return the exported function an extern one stands for."""
     other = definition(ev, function.module.globals[function.name])
-    if not isinstance(other.node, syntax.Function):
-        with ev.framed(Frame(function.module, comptime=True)):
-            ev.fail(function.node, f"'{function.name}' is declared as a function, but a variable is exported")
+    assert isinstance(other.node, syntax.Function), "checked: declarations with one symbol agree"
     return Callable(other.module, other.node)
 
 

@@ -370,13 +370,19 @@ class _Bodies:
                         expressions.resolve(ev, found, found.node)
                         if _is_exported_variable(found):
                             expressions.global_place(ev, found, found.node)
-                elif isinstance(found.node, syntax.Function) and found.node.storage == "export":
+                elif isinstance(found.node, syntax.Function) and found.node.storage:
                     with ev.framed(Frame(module, comptime=True)):
                         linkage.check_function(ev, found)
             for declaration in module.file.declarations:
                 if isinstance(declaration, syntax.ComptimeBlock):
                     with ev.framed(Frame(module, comptime=True)), ev.scope():
                         run_whole(ev, declaration.body.statements)
+        linkage.check_symbols(ev, self._type_of)
+
+    def _type_of(self, found: Global) -> types.Type | None:
+        with self.ev.framed(Frame(found.module, comptime=True)):
+            expressions.resolve(self.ev, found, found.node)
+        return found.type
 
     def emit(self) -> list[Operation]:
         """Return the operations of the PE, in order."""

@@ -137,10 +137,7 @@ def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
     resolve(ev, found, node)
     assert found.type is not None
     if declaration.storage == "extern" and ev.pe is not None:
-        other = linkage.definition(ev, found)
-        shown = global_place(ev, other, node)
-        linkage.check_definition(ev, found, other)
-        return shown
+        return global_place(ev, linkage.definition(ev, found), node)
     if declaration.kind != "var" or types.is_comptime_only(found.type) or ev.pe is None:
         if found.value is None:
             found.value = Value(found.type, control.zero(found.type))
@@ -180,7 +177,7 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
                 declaration,
                 f"param '{name}' has no value; give it one where the file is imported or placed, or with --params",
             )
-        if declaration.kind == "const" and declaration.storage != "extern":
+        if declaration.kind == "const" and not declaration.storage:
             ev.fail(declaration, f"constant '{name}' has no value; give it one")
         if type is None:
             ev.fail(declaration, f"'{name}' has neither type nor value; give it one of them")

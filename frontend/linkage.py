@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
+from typing import NoReturn
+
 from ..csl import syntax
 from ..csl.source import Note
 from . import types
@@ -34,32 +37,91 @@ def definition(ev: Evaluator, found: Global) -> Global:
     with ev.framed(Frame(found.module, comptime=True)):
         ev.fail(
             found.node,
-            f"'{found.node.name}' is declared 'extern', and no other object is linked that defines '{symbol}'",
+            f"'{found.node.name}' is declared 'extern', and no other object is linked that defines '{symbol}'; export "
+            "it in a module of this program",
         )
 
 
-def check_definition(ev: Evaluator, found: Global, other: Global) -> None:
-    """Check that an extern variable and the exported one it refers to agree. Raises CslError if not."""
-    here, there = found.node, other.node
-    assert isinstance(here, syntax.Variable) and isinstance(there, syntax.Variable | syntax.Function)
-    kind = there.kind if isinstance(there, syntax.Variable) else "fn"
-    if here.kind != kind or found.type != other.type:
-        have, want = f"'{here.kind}' of type '{found.type}'", f"'{kind}' of type '{other.type}'"
-        with ev.framed(Frame(found.module, comptime=True)):
-            note = Note(other.module.file.source, there.start, there.end, "exported here")
-            ev.fail(here, f"'{here.name}' is declared as {have}, but exported as {want}", note)
+def check_symbols(ev: Evaluator, type_of: Function[[Global], Type | None]) -> None:
+    """Check that declarations with one symbol agree, and that it is exported once (Storage Classes, Mixing extern and
+    export declarations). Raises CslError, with both places, if not.
+
+    `type_of` resolves a variable.
+    """
+    by_symbol: dict[str, list[Global]] = {}
+    for module in ev.instances:
+        for found in module.globals.values():
+            if found.node.storage or found.node.link_name is not None:
+                by_symbol.setdefault(linked_name(ev, found), []).append(found)
+    for symbol, group in by_symbol.items():
+        exported = [found for found in group if found.node.storage == "export"]
+        shared = [*exported, *(found for found in group if found.node.storage == "extern")]
+        if not shared:
+            continue
+        first = shared[0]
+        what = "exported" if exported else "declared"
+        for other in group:
+            if other is first:
+                continue
+            if other in exported:
+                nouns = sorted({_noun(found) for found in (first, other)}, reverse=True)
+                what = f"two {nouns[0]}s are" if len(nouns) == 1 else f"a {nouns[0]} and a {nouns[1]} are"
+                _fail(ev, other, f"{what} exported as '{symbol}'; give one of them another name with linkname", first)
+            if not other.node.storage:
+                message = f"'{other.node.name}' has the linkname '{symbol}', which is {what} elsewhere"
+                _fail(ev, other, f"{message}; declare it 'extern', or give it another one", first)
+            have, want = _described(ev, other, type_of), _described(ev, first, type_of)
+            if have != want and not (_result_is_open(first) and have.startswith(want.removesuffix("'"))):
+                _fail(ev, other, f"'{other.node.name}' is declared as {have}, but {what} as {want}", first)
+        if len(shared) == 1:
+            _described(ev, first, type_of)
+
+
+def _noun(found: Global) -> str:
+    return "variable" if isinstance(found.node, syntax.Variable) else "function"
+
+
+def _result_is_open(found: Global) -> bool:
+    """Return True for an exported function that leaves its result to its body."""
+    declaration = found.node
+    return isinstance(declaration, syntax.Function) and declaration.storage == "export" and declaration.result is None
+
+
+def _described(ev: Evaluator, found: Global, type_of: Function[[Global], Type | None]) -> str:
+    """Return the kind and the type of a declaration as messages say them; those that agree are the same."""
+    declaration = found.node
+    if isinstance(declaration, syntax.Variable):
+        return f"'{declaration.kind}' of type '{type_of(found)}'"
+    with ev.framed(Frame(found.module, comptime=True)):
+        function = signature(ev, Callable(found.module, declaration), declaration)
+    result = "" if _result_is_open(found) else f" {function.result}"
+    return f"'{declaration.keyword}({', '.join(map(str, function.parameters))}){result}'"
+
+
+def _fail(ev: Evaluator, found: Global, message: str, other: Global) -> NoReturn:
+    """End the compilation with an error at a declaration, with a note at another."""
+    there = other.node
+    verb = "exported" if there.storage == "export" else "declared"
+    note = Note(other.module.file.source, there.start, there.end, f"{verb} here")
+    with ev.framed(Frame(found.module, comptime=True)):
+        ev.fail(found.node, message, note)
 
 
 def check_function(ev: Evaluator, found: Global) -> None:
-    """Raise CslError for an exported function whose parameters or result cannot be shared."""
+    """Raise CslError for an exported or extern function whose parameters or result cannot be shared."""
     declaration = found.node
     assert isinstance(declaration, syntax.Function)
     function = signature(ev, Callable(found.module, declaration), declaration)
     for type in function.parameters:
         if not is_shareable(type):
-            ev.fail(declaration, f"'{found.node.name}' takes a '{type}', which cannot be shared by 'export'")
+            ev.fail(
+                declaration, f"'{found.node.name}' takes a '{type}', which cannot be shared by '{declaration.storage}'"
+            )
     if declaration.result is not None and function.result is not types.VOID and not is_shareable(function.result):
-        ev.fail(declaration, f"'{found.node.name}' returns a '{function.result}', which cannot be shared by 'export'")
+        ev.fail(
+            declaration,
+            f"'{found.node.name}' returns a '{function.result}', which cannot be shared by '{declaration.storage}'",
+        )
 
 
 def is_shareable(type: Type) -> bool:

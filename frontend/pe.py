@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from ..csl.source import Diagnostic, Note, Source
+from ..csl.source import Diagnostic, Source
 from ..dialects import wse
 from ..dialects.building import integer
 from ..dialects.machine.elements import memory_bytes
@@ -122,7 +122,6 @@ class PeProgram:
         self.effects: list[Effect] = []
         self.host_streams: dict[tuple[int, str], None] = {}
         self.shared: dict[str, Module] = {}
-        self.shared_symbols: dict[str, Global] = {}
         """Exported variables by their symbols."""
         self.functions: list[Callable] = []
         """Those whose address is needed at run time."""
@@ -188,8 +187,6 @@ class PeProgram:
         declaration, type = variable.node, variable.type
         assert isinstance(declaration, syntax.Variable) and type is not None
         symbol = linked_name(ev, variable)
-        if declaration.storage:
-            self._share(ev, variable, symbol)
         source = variable.module.file.source
         alignment = None
         if declaration.alignment is not None:
@@ -217,15 +214,6 @@ class PeProgram:
                 op.address = integer(end)
                 end += width * op.element_count
                 end += end % 2
-
-    def _share(self, ev: Evaluator, variable: Global, symbol: str) -> None:
-        """Record an exported variable; raise CslError if another has its symbol."""
-        before = self.shared_symbols.setdefault(symbol, variable)
-        if before is not variable:
-            note = Note(before.module.file.source, before.node.start, before.node.end, "first here")
-            source, node = variable.module.file.source, variable.node
-            message = f"two variables are exported as '{symbol}'; give one of them another name with linkname"
-            raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
 
     def allocate(
         self,

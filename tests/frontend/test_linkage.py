@@ -58,6 +58,88 @@ REFUSED = [
 ]  # fmt: skip
 
 
+LINKED = [
+    # The exported declaration, in a module that is imported; the extern one, marked; what the error says; what the note
+    # says of the first. A mistake is one even where nothing uses the declarations.
+    ("export fn f(x: i16) i16 { return x; }", '«extern fn g(x: i32) i16 linkname("f")»;', "'fn(i32) i16', but exported as 'fn(i16) i16'"),
+    ("export fn f(x: i16) i16 { return x; }", '«extern fn f(i16) void»;', "'fn(i16) void', but exported as 'fn(i16) i16'"),
+    ("export fn f(x: i16) { }", '«extern fn f(u16) i16»;', "'fn(u16) i16', but exported as 'fn(i16)'"),
+    ("export var f: i16 = 1;", "«extern fn f() void»;", "'f' is declared as 'fn() void', but exported as 'var' of type 'i16'"),
+    ("export fn f() void {}", "«extern var f: i16»;", "'f' is declared as 'var' of type 'i16', but exported as 'fn() void'"),
+    ("export var a: [4]i16;", "«extern var a: [5]i16»;", "'var' of type '[5]i16', but exported as 'var' of type '[4]i16'"),
+    ("export const a = [2]i16 { 1, 2 };", "«extern var a: [2]i16»;", "declared as 'var' of type '[2]i16', but exported as 'const'"),
+    ("export fn f() void {}", "«export fn f() void {}»", "two functions are exported as 'f'; give one of them another name"),
+    ("export fn f() void {}", "«export var f: i16 = 1»;", "a variable and a function are exported as 'f'"),
+    ("export var a: i16 = 1;", '«var b: i16 linkname("a") = 2»;', "'b' has the linkname 'a', which is exported elsewhere; declare it 'extern'"),
+    ("export var a: i16 = 1;", '«fn b() linkname("a") void {}»', "'b' has the linkname 'a', which is exported elsewhere"),
+    ("extern var a: i16;", "«extern var a: u16»;", "'a' is declared as 'var' of type 'u16', but declared as 'var' of type 'i16'"),
+    ("extern var a: i16;", '«var b: i16 linkname("a")»;', "'b' has the linkname 'a', which is declared elsewhere"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "marked", "message"), LINKED)
+def test_declarations_with_one_symbol_agree(csl: Csl, first: str, marked: str, message: str) -> None:
+    """The error has both places."""
+    files = {"first.csl": first, "second.csl": marked}
+    text = 'const a = @import_module("first.csl");\nconst b = @import_module("second.csl");\n'
+    error = csl.refuses(text, message, files=files, notes=["exported here" if "export" in first else "declared here"])
+    assert "first.csl:1:1" in str(error)
+
+
+AT_COMPTIME = """
+export fn f(x: i16) i16 { return x; }
+extern fn g(x: i16) i16 linkname("f");
+const k = «g(3)»;
+comptime { @comptime_print(k); }
+"""
+
+
+def test_refuses_what_objects_cannot_share(csl: Csl) -> None:
+    csl.refuses(AT_COMPTIME, "'g' is 'extern', and so cannot be called at compile time (Storage Classes)")
+    csl.refuses("«extern fn g(x: mem1d_dsd) void»;", "'g' takes a 'mem1d_dsd', which cannot be shared by 'extern'")
+    csl.refuses("«extern var x: u5»;", "'x' is a 'u5', which cannot be shared by 'export' or 'extern'")
+    fifo = "var buffer = @zeros([8]i16);\n«export const f = @allocate_fifo(buffer)»;"
+    csl.refuses(fifo, "'f' is a 'fifo_dsd', which cannot be shared by 'export' or 'extern'")
+
+
+NUMBERS = """
+extern fn scale(x: i16) i16;
+export var table = [3]i16 { 4, 5, 6 };
+export const offset: i16 = 100;
+export const nothing: i32;
+fn internal(x: i16) i16 { return scale(x) + 1; }
+export var callback: *const fn(i16) i16 = &internal;
+export fn sum(values: *[3]i16) i16 { return values.*[0] + values.*[1] + values.*[2]; }
+"""
+
+
+def test_all_kinds_of_symbols(csl: Csl) -> None:
+    """Arrays, constants, pointers to functions, and functions that another object calls back, in any order."""
+    text = """
+    extern var table: [3]i16;
+    extern const offset: i16;
+    extern const nothing: i32;
+    extern var callback: *const fn(i16) i16;
+    extern fn total(*[3]i16) i16 linkname("sum");
+    var out = @zeros([9]i16);
+    const from = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> table[i] });
+    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> out[i] });
+    fn main() void {
+      @add16(to, from, 1);
+      table[1] = 50;
+      out[3] = total(&table) + offset;
+      out[4] = callback(7);
+      out[5] = @as(i16, nothing);
+      @map(total_of, from, @increment_dsd_offset(to, 6, i16));
+    }
+    extern fn total_of(i16) i16 linkname("scale");
+    export fn scale(x: i16) i16 { return x * 10; }
+    const numbers = @import_module("numbers.csl");
+    """
+    out = csl.run(text, {"out": "i16"}, files={"numbers.csl": NUMBERS})["out"]
+    assert out.tolist() == [5, 6, 7, 4 + 50 + 6 + 100, 71, 0, 40, 500, 60]
+
+
 @pytest.mark.parametrize(("declarations", "uses", "message"), REFUSED)
 def test_refuses(csl: Csl, declarations: str, uses: str, message: str) -> None:
     csl.refuses(f"{declarations}\n{USE.replace('USES', uses)}", message)
