@@ -26,6 +26,7 @@ from . import (
     expressions,
     linkage,
     memcpy_resources,
+    message_passing,
     packing,
     types,
 )
@@ -147,9 +148,12 @@ class _Compiler:
         self.colors = colors
         self.routers = Routers(session)
         self.used_colors: set[int] = set()
+        self.network: int | None = None
+        """The color of <message_passing>, if the program imports it."""
         self.effects: list[Effect] = []
         """What the programs of PEs say of routes."""
         self.streams: dict[tuple[int, str], list[Places]] = {}
+        self.pes: list[PeProgram] = []
 
     def compile(self) -> CompiledLayout:
         ev, module = self._layout()
@@ -181,6 +185,7 @@ class _Compiler:
                 exports += [(pe, export) for export in pe.exports.values()]
         if session.imports_memcpy:
             memcpy_resources.check_routes(session, [*ev.effects, *self.effects])
+        self.network = message_passing.check(session, self.pes, [*ev.effects, *self.effects])
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
             session.warnings.append(
@@ -293,6 +298,8 @@ class _Compiler:
         operations += self.routers.operations()
         for (number, way), places in self.streams.items():
             operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), placement(places)))
+        if self.network is not None:
+            operations.append(wse.MessageNetworkOp(color_symbol(self.network)))
         return operations
 
     # PEs
@@ -321,7 +328,9 @@ class _Compiler:
         operations = bodies.emit()
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
+        message_passing.check_queues(ev, pe)
         memcpy_resources.check_pe(ev, pe)
+        self.pes.append(pe)
         for route in pe.effects:
             self.routers.add(route)
         self.effects += pe.effects

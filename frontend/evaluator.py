@@ -26,7 +26,7 @@ from .addresses import pointer_word
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
 from .frames import Frame
-from .modules import LIBRARIES, PROVIDED_LATER, Files, Global, Module, is_of_library, library_names
+from .modules import LIBRARIES, PROVIDED_LATER, WSE3_ONLY, Files, Global, Module, is_of_library, library_names
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search_path import SearchPath, is_file, listed
@@ -494,6 +494,8 @@ class Evaluator:
                     return path
         path = LIBRARIES / f"{library}.csl"
         if is_file(path):
+            if library in WSE3_ONLY and self.session.options.arch != "wse3":
+                self.fail(node, f"the library {name} exists on WSE-3 only; compile with --arch=wse3, or remove it")
             return path
         looked = f", and none in {listed(search.directories())}" if search.directories() else ""
         if library in PROVIDED_LATER:

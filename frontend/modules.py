@@ -33,10 +33,13 @@ PROVIDED_LATER = frozenset(
         "collectives_2d/pe",
         "kernels/fft/fft3d_layout",
         "memcpy/memcpy_switches",
-        "message_passing",
     }
 )
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""
+
+
+WSE3_ONLY = frozenset({"message_passing"})
+"""Libraries that exist on WSE-3 only (LIB-002)."""
 
 
 def library_names() -> list[str]:

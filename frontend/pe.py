@@ -121,6 +121,8 @@ class PeProgram:
         """Where the program first uses a resource that a library may keep for itself, by kind and number."""
         self.effects: list[Effect] = []
         self.host_streams: dict[tuple[int, str], None] = {}
+        self.message_queues: tuple[int, int] | None = None
+        """The input and the output queue of <message_passing>, if it is imported."""
         self.shared: dict[str, Module] = {}
         """Exported variables by their symbols."""
         self.functions: list[Callable] = []

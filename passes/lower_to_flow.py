@@ -119,6 +119,8 @@ class _ProgramLowering:
                     new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports, op.switch)
                 case wse.HostStreamOp():
                     new = flow.HostStreamOp(op.color, op.way.data, op.placement.data)
+                case wse.MessageNetworkOp():
+                    new = flow.MessageNetworkOp(op.color)
                 case wse.PeOp():
                     new = _PeLowering(op, self.target, self.colors).lower()
                 case _:
@@ -775,12 +777,12 @@ class _BodyLowering:
         if op.queue_name is None:
             raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
         # Priority is a matter of the operation in flow, and is read there.
-        known = {"control", "advance_switch", "priority", "wavelet_index_offset", "simd"}
+        known = {"control", "advance_switch", "priority", "wavelet_index_offset", "simd", "message"}
         unsupported = sorted(op.options.keys() - known)
         if unsupported:
             raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
         extent = self._number(op, op.extent, unsigned=True)
-        flags = {name: name in op.options for name in ("control", "advance_switch")}
+        flags = {name: name in op.options for name in ("control", "advance_switch", "message")}
         self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, packed=op.is_packed, **flags))
 
     def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:

@@ -215,12 +215,17 @@ class Executor:
         units = warp.units
         queue = destination.queue
         assert isinstance(queue, OutputQueue)
+        if destination.message:
+            _check_message(warp, application, destination, count)
         if application.is_async:
             done = issued + (timing.inject + per_element * count)
         else:
             done = issued + (timing.dsd_setup + per_element * count)
         wavelets = -(-count // destination.lanes)
         send = Send(application, queue, units, wavelets, done) if wavelets > queue.room else None
+        if queue.network is not None and (destination.message or destination.control):
+            send = Send(application, queue, units, wavelets, done)
+            send.waiting[...] = 1
         resources = [queue.resource]
         if application.thread is not None:
             resources.append(application.thread)
@@ -292,10 +297,19 @@ class Executor:
 
     def taken(self, message: Message, position: int, time: Any) -> None:
         """Let the sender know that a receiver takes wavelet `position` of a message."""
+        if message.piece is not None:
+            message.piece.taken(position, 1, time, 1)
         send, delivery = message.send, message.delivery
         if send is None or delivery is None or position != message.threshold:
             return
-        ended = send.accept(delivery, message.units, message.origin, time)
+        self._notified(send, send.accept(delivery, message.units, message.origin, time))
+
+    def sent(self, send: Send, units: UnitSet, time: int) -> None:
+        """Let the unit that sends a message know that its last wavelet has left."""
+        self._notified(send, send.end(units, time))
+
+    def _notified(self, send: Send, ended: list[UnitSet]) -> None:
+        """End a send for the units that wait for nobody any more."""
         if not send.settled:
             return
         for units in ended:
@@ -341,6 +355,9 @@ class Executor:
         self.machine.scheduler.wavelets += payload.shape[1] * units.count
         if queue.unread_count is not None:
             queue.unread_count[units.index] += payload.shape[1]
+        if queue.network is not None:
+            queue.network.inject(stream, units, payload, first, rate, application=application, last=last, send=send)
+            return
         outgoing: list[tuple[InputQueue, Message]] = []
         for part, wavelets, when in _for_engines(units, payload, first, rate) if stream.control else ():
             outgoing += self._over_static_routes(stream, part, wavelets, when, rate, owned=owned, send=send)
@@ -455,7 +472,9 @@ class Executor:
 
     def _hand_over(self, queue: InputQueue, message: Message) -> None:
         """Give a message to the operations that wait for it, and queue the rest."""
-        for transfer in [waiting for waiting in queue.waiting if len(waiting.queues) > 1 or waiting.polled]:
+        for transfer in [
+            waiting for waiting in queue.waiting if len(waiting.queues) > 1 or waiting.polled or waiting.header
+        ]:
             common = intersect(transfer.units, message.units)
             if common is None:
                 continue
@@ -621,7 +640,7 @@ class Executor:
                 resource.release(transfer.units, transfer.time)
             warp.elapsed += self.timing.dsd_setup
             return None
-        while transfer.position < transfer.count:
+        while transfer.position < transfer.count and not transfer.header:
             messages, units = self._take(transfer)
             if units is not transfer.units:
                 self._put_back(transfer, messages)
@@ -717,6 +736,9 @@ class Executor:
             for queue, message in zip(current.queues, messages, strict=True):
                 if queue.task is not None:
                     self._contended(queue, current, message)
+            if current.header:
+                open_ += self._read_header(current, messages[0])
+                continue
             if not current.polled:
                 self._feed_elements(current, messages)
                 self._put_back(current, messages)
@@ -729,6 +751,32 @@ class Executor:
                 self._recount(part.queues, part.units)
                 open_.append(part)
         return ended, waiting
+
+    def _read_header(self, transfer: Transfer, message: Message) -> list[Transfer]:
+        """Take the header of a message; return the transfers of what it announces, by its length."""
+        lengths = message.payload[:, message.position, :].astype(np.uint32) & WORD_MASK
+        transfer.time = np.maximum(transfer.time, message.head_time)
+        self.taken(message, message.position, transfer.time)
+        transfer.time = transfer.time + transfer.rate
+        transfer.header = False
+        message.position += 1
+        self._put_back(transfer, [message])
+        self._recount(transfer.queues, transfer.units)
+        long = lengths > transfer.count
+        if some(long):
+            place, length = transfer.queues[0].cls.describe_first(transfer.units, long, lengths)
+            raise LoomError(
+                f"{transfer.application.text} on {place} receives a message of {length} elements into an array of "
+                f"{transfer.count}; make the array at least as long as the longest message (LIB-028)",
+                transfer.application.where,
+            )
+        found: list[Transfer] = []
+        for length in np.unique(lengths).tolist():
+            for units in from_mask(transfer.units, lengths == length):
+                part = transfer.part(units)
+                part.count = length
+                found.append(part)
+        return found
 
     # FIFOs that end operations
 
@@ -915,6 +963,8 @@ class Executor:
                 places = source.fifo.places(units, count, begin + transfer.rate, rate)
                 self._leave_in(source.fifo.writing, places)
         for message in messages:
+            if message.piece is not None:
+                message.piece.taken(message.position, wavelets, begin, rate * lanes)
             if message.send is not None and 0 <= message.threshold - message.position < wavelets:
                 self.taken(message, message.threshold, begin + (message.threshold - message.position) * rate * lanes)
             message.position += wavelets
@@ -989,6 +1039,22 @@ class Executor:
         else:
             scheduler = self.machine.scheduler
             scheduler.latest = max(scheduler.latest, int(np.max(time)))
+
+
+def _check_message(warp: Warp, application: Application, destination: QueueStream, count: int) -> None:
+    """Raise LoomError for a message without elements, or with more than its array has."""
+    if not count:
+        raise LoomError(
+            f"{application.text} sends a message of 0 elements on {warp.cls.describe(warp.units)}; its last element "
+            "ends a message, so send at least 1",
+            application.where,
+        )
+    if count > destination.count:
+        raise LoomError(
+            f"{application.text} sends a message of {count} elements on {warp.cls.describe(warp.units)}, but the array "
+            f"has {destination.count}; send no more than it has (LIB-019)",
+            application.where,
+        )
 
 
 def _for_engines(units: UnitSet, payload: Array, first: Any, rate: int) -> list[tuple[UnitSet, Array, Any]]:

@@ -24,6 +24,7 @@ from .fifos import empty_fifo
 from .host_copies import Place
 from .host_streams import HostInput, HostOutput
 from .memory import DTYPES, WIDE
+from .messages import Network
 from .program import Compiler
 from .queues import InputQueue, OutputQueue
 from .resources import Resource
@@ -88,6 +89,9 @@ class Loader:
                 self._load_route(op)
             elif isinstance(op, flow.HostStreamOp):
                 self._load_host_stream(op, shape)
+            elif isinstance(op, flow.MessageNetworkOp):
+                color = self._color(op, op.color.root_reference.data)
+                self.machine.networks[color.name] = Network(self.machine, color, self.machine.target.timing)
             elif isinstance(op, flow.UnitsOp):
                 self.machine.classes.append(UnitClass(self.machine, op))
             elif isinstance(op, flow.SpaceOp):
@@ -367,6 +371,13 @@ class Loader:
                     mask = self._to_fabric(queue, color, cls.placement.on_grid(queue.colors == number))
                     if mask.any():
                         outputs.append((queue, mask))
+            network = self.machine.networks.get(color.name)
+            if network is not None:
+                for queue, _ in outputs:
+                    queue.network = network
+                for queue in readers.get(number, []):
+                    network.add_reader(queue, queue.cls.placement.on_grid(queue.colors == number))
+                continue
             self._from_host(color, readers.get(number, []), number, counts)
             self._note_unrouted(color, readers.get(number, []), number)
             switched = self.machine.switched.get(color.name)

@@ -24,6 +24,7 @@ from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
 from .host_streams import HostInput, HostOutput
 from .loader import Exported, Loader
+from .messages import Network
 from .scalars import bits_of_kind, normalize
 from .scheduler import Scheduler
 from .slot_rings import SlotRings
@@ -78,6 +79,8 @@ class Machine:
         self.colors: dict[str, Color] = {}
         self.switched: dict[str, SwitchedColor] = {}
         """Those whose routes have switches, by name."""
+        self.networks: dict[str, Network] = {}
+        """Colors that are networks of messages, by name."""
         self.classes: list[UnitClass] = []
         self.exports: dict[str, Exported] = {}
         self.spaces: dict[str, Space] = {}

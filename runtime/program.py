@@ -1000,10 +1000,12 @@ class Body:
         kind = kind_of(op.result.type.element_type) or "i32"
         control, advance = op.control is not None, op.advance_switch is not None
         lanes = 1 if op.packed is None else 2
+        message = op.message is not None
         (extent,) = self.mixed([op.static_extent.value.data], [op.extent] if op.extent else [])
         if extent in self.known:
             count = self.code.template[extent] & WORD_MASK
-            self.define_known(op.result, QueueStream(queue, kind, count, control, advance=advance, lanes=lanes))
+            stream = QueueStream(queue, kind, count, control, advance=advance, lanes=lanes, message=message)
+            self.define_known(op.result, stream)
             return
         self.uniform([extent])
         result = self.define(op.result)
@@ -1011,7 +1013,7 @@ class Body:
 
         def make(warp: Warp) -> None:
             count = warp.slots[extent] & WORD_MASK
-            warp.slots[result] = QueueStream(queue, kind, count, control, advance=advance, lanes=lanes)
+            warp.slots[result] = QueueStream(queue, kind, count, control, advance=advance, lanes=lanes, message=message)
 
         self.emit(make)
 

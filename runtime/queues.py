@@ -23,6 +23,7 @@ from .warp import Warp, restrict
 
 if TYPE_CHECKING:
     from .fifos import Side
+    from .messages import Network, Piece
     from .program import Application
     from .registers import Held
     from .switches import SwitchedColor
@@ -36,12 +37,12 @@ class Message:
     `payload` is unsigned, [rows, count, columns]. Wavelet k is there at `first + k * rate`. `owned` means that the
     payload is the message's own and not a view of a sender's memory. `origin` numbers the sender, for messages that
     arrive in one cycle. Where the sender may have to wait for room, `send` is notified when wavelet `threshold` is
-    taken.
+    taken. `piece` is what it is of a message of a network.
     """
 
     __slots__ = (
-        "control", "count", "delivery", "first", "origin", "owned", "payload", "position", "rate", "send", "threshold",
-        "units",
+        "control", "count", "delivery", "first", "origin", "owned", "payload", "piece", "position", "rate", "send",
+        "threshold", "units",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +69,7 @@ class Message:
         self.send: Send | None = None
         self.delivery: Delivery | None = None
         self.threshold = -1
+        self.piece: Piece | None = None
 
     @property
     def remaining(self) -> int:
@@ -87,6 +89,7 @@ class Message:
             select(self.units, units, self.origin), self.control, owned=self.owned, position=self.position,
         )  # fmt: skip
         part.send, part.delivery, part.threshold = self.send, self.delivery, self.threshold
+        part.piece = self.piece
         return part
 
     def keep(self) -> Message:
@@ -136,6 +139,7 @@ class Transfer:
         "by_control",
         "count",
         "destination",
+        "header",
         "moving",
         "polled",
         "position",
@@ -174,6 +178,8 @@ class Transfer:
         self.warp = warp
         self.by_control = False
         """True if a control wavelet has ended it."""
+        self.header = any(isinstance(source, QueueStream) and source.message for source in sources)
+        """True if it takes a message whose header has not come: `count` is the most that there is room for."""
         self.signals_end = signals_end
         """True if it may start a task, at its end or before."""
         self.polled: list[Side | None] = []
@@ -206,7 +212,7 @@ class Transfer:
             [restrict(outer, units, source) for source in self.sources], self.count,
             select(outer, units, self.time), self.rate, self.warp, self.signals_end,
         )  # fmt: skip
-        part.position, part.polled = self.position, self.polled
+        part.position, part.polled, part.header = self.position, self.polled, self.header
         if self.before is not None:
             part.before = select_vector(outer, units, self.before)
         part.moving = [held.restrict(outer, units) for held in self.moving]
@@ -243,6 +249,8 @@ class InputQueue:
     unrouted: Array | None = None
     """Units to whose ramps no route brings the color, [rows, columns]; None if there are none."""
     waits_for_all: bool = False
+    network: Network | None = None
+    """The network whose messages it receives."""
 
     def first(self, units: UnitSet) -> UnitSet | None:
         """Return those of some units that the first message for any of them is for."""
@@ -306,9 +314,10 @@ class InputQueue:
             held = transfer.warp is not None
             destination = transfer.destination
             for units, color in by_color(self, transfer.units):
+                awaits = "a message" if transfer.header else f"{missing} of {transfer.count} wavelets"
                 text = (
                     f"{waiter(application)} waits on input queue {self.label} (id {self.number}, color {color}) for "
-                    f"{missing} of {transfer.count} wavelets"
+                    f"{awaits}"
                 )
                 yield Wait(
                     self.cls, units, text, application.where, self, held, self.name, missing,
@@ -342,6 +351,8 @@ class InputQueue:
         if any(reader is self for stream in self.cls.machine.host_inputs.values() for reader, _ in stream.readers):
             return None
         queue = f"input queue {self.label} of {self.cls.describe(wait.units)}"
+        if self.network is not None:
+            return f"no message to {self.cls.describe(wait.units)} is on its way; let a PE send one there"
         if self.unrouted is not None and some(self.unrouted[wait.units.index]):
             return f"no route leads to {queue}; add one from a PE that sends"
         if next(iter(self.pairs(wait)), None) is None:
@@ -387,11 +398,16 @@ class OutputQueue:
     unread_count: Array | None = None
     """Wavelets that each unit has sent, [rows, columns], where some go unread."""
     waits_for_all: bool = True
+    network: Network | None = None
+    """The network that carries its messages."""
 
     # Who waits here
 
     def waits(self, send: Send) -> Iterator[Wait]:
         """Yield the units of a send whose receivers make no room."""
+        if self.network is not None:
+            yield from self.network.waits(self, send)
+            return
         application = send.application
         full = sorted({delivery.receiver.label for delivery in self.deliveries})
         held = send.warp is not None

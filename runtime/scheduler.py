@@ -244,7 +244,8 @@ class Scheduler:
             message = queue.take(mine)
             if mine is not part:
                 remaining += subtract(part, mine)
-            if alone and task.code.isolated and message.remaining > 1 and not message.control:
+            alone_now = alone and message.piece is None
+            if alone_now and task.code.isolated and message.remaining > 1 and not message.control:
                 self.consume(cls, task, message, mine)
                 if message.remaining:
                     queue.put_back(message)
@@ -264,7 +265,9 @@ class Scheduler:
             task.active[mine.index] = following
             self.machine.executor.taken(message, position, begin)
             begin = begin + self.timing.task_start
-            if message.control:
+            if message.control and message.piece is not None:
+                message.piece.lost(raw)
+            elif message.control:
                 self._start_control(cls, queue, mine, raw, begin)
             else:
                 self._start_with(cls, task, mine, raw, begin)
@@ -438,7 +441,9 @@ class Scheduler:
             earliest = min(earliest, int(np.min(times)))
         crowded = [color for color in self.machine.switched.values() if color.is_crowded]
         undecided = min([color.earliest() for color in crowded], default=NEVER)
-        earliest = min(earliest, undecided)
+        networks = self.machine.networks.values()
+        moving = min([network.earliest() for network in networks], default=NEVER)
+        earliest = min(earliest, undecided, moving)
         if earliest >= NEVER:
             self.stalled.clear()
             return False
@@ -447,6 +452,11 @@ class Scheduler:
             # What routers let pass now is at another one a hop later, and what tasks send after the horizon.
             for color in crowded:
                 self.machine.executor.decide(color, min(undecided + self.timing.hop, horizon + 1))
+            return True
+        if moving < horizon:
+            # What a message makes happen, it makes happen at its own time at the earliest.
+            for network in networks:
+                network.decide(min(moving + self.timing.hop, horizon))
             return True
         held, self.held = self.held, []
         due: dict[InputQueue, list[Message]] = {}

@@ -66,6 +66,13 @@ class Send:
         ended[place] = True
         return from_mask(self.units, ended & (self.waiting == 0))
 
+    def end(self, units: UnitSet, time: int) -> list[UnitSet]:
+        """Note that the last wavelet of some units has left; return those that wait for nothing else."""
+        index = locate(self.units, units)
+        self.done[index] = np.maximum(self.done[index], time)
+        self.waiting[index] -= 1
+        return from_mask(units, self.waiting[index] == 0)
+
     def _places(self, delivery: Delivery, receivers: UnitSet, origin: Any) -> tuple[tuple[Array, Array], Array]:
         """Return the index of the sender of every receiver, and its latency, flat."""
         rows, columns, latency = senders_of(delivery, receivers, origin)

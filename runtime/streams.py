@@ -103,10 +103,11 @@ class QueueStream:
 
     `control` marks them as control wavelets, `advance` moves the switch on behind them; `index` is what they
     carry in their high half, a number or an array [rows, columns], None for nothing. A wavelet carries `lanes` values,
-    and `count` is that of the values.
+    and `count` is that of the values. `message` makes them part of a message of a network: what is received begins with
+    its header, and the last that is sent ends it; `count` is the most that the other operand has room for.
     """
 
-    __slots__ = ("advance", "control", "count", "index", "kind", "lanes", "queue")
+    __slots__ = ("advance", "control", "count", "index", "kind", "lanes", "message", "queue")
 
     def __init__(
         self,
@@ -118,8 +119,10 @@ class QueueStream:
         *,
         advance: bool = False,
         lanes: int = 1,
+        message: bool = False,
     ):
         self.lanes = lanes
+        self.message = message
         self.queue = queue
         self.kind = kind
         self.count = count
@@ -136,7 +139,10 @@ class QueueStream:
         return self._with(self.count, index)
 
     def _with(self, count: int, index: Any) -> QueueStream:
-        return QueueStream(self.queue, self.kind, count, self.control, index, advance=self.advance, lanes=self.lanes)
+        return QueueStream(
+            self.queue, self.kind, count, self.control, index, advance=self.advance, lanes=self.lanes,
+            message=self.message,
+        )  # fmt: skip
 
     def restrict(self, outer: UnitSet, inner: UnitSet) -> QueueStream:
         if type(self.index) is not np.ndarray:

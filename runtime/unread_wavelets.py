@@ -58,6 +58,10 @@ def unread(machine: Machine) -> list[Unread]:
                     found.append(Unread(plain(label), (x, y), count, None, sender, label, state))
     for color in machine.switched.values():
         found += _at_routers(color)
+    for network in machine.networks.values():
+        label = network.color.label
+        for row, column, count, sender, state in network.left():
+            found.append(Unread(plain(label), (column, row), count, None, sender, label, state))
     return sorted(found, key=lambda left: (left.color, left.place[::-1]))
 
 

@@ -127,6 +127,9 @@ class Target:
     """A priority is given to an operation; otherwise to a fabric descriptor."""
     timing: Timing
     memcpy: MemcpyResources = MemcpyResources()
+    message_colors: tuple[int, ...] = ()
+    """What <message_passing> uses wherever it is imported, the color that receivers get messages on last; empty where
+    there is no such library."""
 
     @property
     def input_queues(self) -> int:

@@ -69,4 +69,5 @@ TARGET = Target(
         dsr_dest=(0,),
         dsr_src1=(0,),
     ),
+    message_colors=(14, 15, 16, 17, 18),  # CSL language reference, libraries of WSE-3
 )

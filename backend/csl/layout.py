@@ -81,6 +81,8 @@ class Layout:
         for op in self.program.body.block.ops:
             if isinstance(op, wse.RouteOp):
                 statements.extend(self._route(op))
+            elif isinstance(op, wse.MessageNetworkOp):
+                raise refuse(op, f"{op.name} cannot be written in CSL yet; send over routes")
         for name, export in self._exports.items():
             arguments: list[Expression] = [tree.string(name), export.type]
             if export.mutable is not None:

@@ -361,7 +361,7 @@ class PeCode(Code):
                 fields[option] = tree.name("true")
         if op.priority is not None:
             fields["priority"] = _flag(op.priority.data)
-        for option in ("simd", "zero"):
+        for option in ("simd", "zero", "message"):
             if op.properties.get(option) is not None:
                 raise refuse(op, f"{op.name} has option '{option}', which cannot be written in CSL yet; remove it")
         self._get_dsd(op, fields)

@@ -56,6 +56,7 @@ class FabricDescriptorOp(SymbolUser, ABC):
     control_transform = opt_prop_def(UnitAttr)
     simd = opt_prop_def(SimdModeAttr)
     priority = opt_prop_def(PriorityAttr)
+    message = opt_prop_def(UnitAttr)
     traits = traits_def(Pure(), FoldsFabricExtent(), VerifiedByKind())
 
     def __init__(
@@ -169,6 +170,10 @@ class FabricDescriptorOp(SymbolUser, ABC):
                 "(AMB-23)"
             )
 
+        other = next((name for name in ("control", "simd", "wavelet_index_offset") if name in self.options), None)
+        if self.message is not None and other is not None:
+            raise VerifyException(f"a message of a network has no {other}; remove it, or message")
+
         if self.is_packed and self.simd is not None and "wavelet_index_offset" in self.options:
             raise VerifyException(
                 f"in {self.simd.data} a value takes the half of a wavelet that wavelet_index_offset puts the index in; "
@@ -210,8 +215,9 @@ class FabinOp(FabricDescriptorOp):
     ```
 
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options: `priority` (WSE-3,
-    DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253). Refused are: a symbol
-    that is not an input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
+    DSD-100), `simd` (DSD-238; `simd_32` on 16-bit values only), `control_transform` (DSD-253), `message` (the operation
+    takes one message of a network, and `extent` is the most that there is room for). Refused are: a symbol that is not
+    an input queue (DSD-213), `control` and `wavelet_index_offset` (DSD-110), `priority` on WSE-2 (DSD-101).
     """
 
     name = "dsd.fabin"
@@ -233,8 +239,9 @@ class FaboutOp(FabricDescriptorOp):
     With a color in place of a queue, `dsd-assign-queues` makes the queue. Options as for `dsd.fabin`, and
     `control` (the wavelets are control wavelets, DSD-106), `advance_switch` (DSD-252),
     `wavelet_index_offset` (each wavelet carries the operation's index, DSD-108) and `zero = first_source` or
-    `second_source` (DSD-246). Refused are: a symbol that is not an output queue (DSD-213), an index beside 32-bit
-    data, `priority` on WSE-2 (DSD-101).
+    `second_source` (DSD-246). With `message` the last wavelet is a control wavelet, which ends a message of a network,
+    and `extent` is the most that the source has. Refused are: a symbol that is not an output queue (DSD-213), an index
+    beside 32-bit data, `priority` on WSE-2 (DSD-101).
     """
 
     name = "dsd.fabout"

@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, str] = {
     "advance_switch": "dsd.fabout",
     "zero": "dsd.fabout",
     "control_transform": "dsd.fabin and dsd.fabout",
+    "message": "dsd.fabin and dsd.fabout",
     "simd": "dsd.fabin and dsd.fabout",
     "priority": "dsd.fabin and dsd.fabout",
 }

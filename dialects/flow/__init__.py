@@ -55,6 +55,7 @@ from .fabric import DIRECTIONS as DIRECTIONS
 from .fabric import ColorOp as ColorOp
 from .fabric import FabricOp as FabricOp
 from .fabric import HostStreamOp as HostStreamOp
+from .fabric import MessageNetworkOp as MessageNetworkOp
 from .fabric import RouteOp as RouteOp
 from .fabric import UnitsOp as UnitsOp
 from .fields import DYNAMIC as DYNAMIC

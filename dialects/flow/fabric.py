@@ -245,6 +245,38 @@ class HostStreamOp(SymbolUser):
 
 
 @irdl_op_definition
+class MessageNetworkOp(SymbolUser):
+    """Makes a color a network of messages, on all routers of the grid, instead of routes.
+
+    A message is a run of wavelets that ends with a control wavelet. Its first wavelet has the receiver's column in its
+    low half and its row in the high half, and goes no further than the receiver's router; the rest arrives in the
+    receiver's input queue of the color. A message goes east or west first, then north or south, and holds each link
+    until its last wavelet has passed.
+    """
+
+    name = "flow.message_network"
+    color = prop_def(SymbolRefAttr)
+    traits = traits_def(HasParent(FabricOp))
+
+    def __init__(self, color: str | SymbolRefAttr):
+        super().__init__(properties={"color": SymbolRefAttr(color) if isinstance(color, str) else color})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MessageNetworkOp:
+        op = cls(parse_symbol(parser))
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        print_attributes(printer, self)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        color_named(self.color, scope)
+
+
+@irdl_op_definition
 class UnitsOp(SymbolDefinition):
     """A class of units that run one program: their region and how many 16-bit words of memory they use."""
 

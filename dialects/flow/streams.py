@@ -185,7 +185,11 @@ class StreamOp(SymbolUser):
 class QueueStreamOp(SymbolUser):
     """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets, and `advance_switch` moves
     the switch of the sender's router on behind the last one (DSD-252). With `packed` each wavelet carries two values of
-    16 bits, the first in its low half, and `extent` counts values (DSD-240, AMB-23)."""
+    16 bits, the first in its low half, and `extent` counts values (DSD-240, AMB-23).
+
+    With `message` it belongs to a message of a `flow.message_network`, and `extent` is the most elements that there is
+    room for at the other operand: what is received begins with the header, whose low half has the number of elements
+    that follow and are taken; of what is sent the last wavelet is a control wavelet and ends the message."""
 
     name = "flow.queue_stream"
     queue = prop_def(SymbolRefAttr)
@@ -193,6 +197,7 @@ class QueueStreamOp(SymbolUser):
     control = opt_prop_def(UnitAttr)
     advance_switch = opt_prop_def(UnitAttr)
     packed = opt_prop_def(UnitAttr)
+    message = opt_prop_def(UnitAttr)
     extent = opt_operand_def(IntegerType(16))
     result = result_def(StreamType)
     traits = traits_def(VerifiedByKind(), Pure())
@@ -206,6 +211,7 @@ class QueueStreamOp(SymbolUser):
         control: bool = False,
         advance_switch: bool = False,
         packed: bool = False,
+        message: bool = False,
     ):
         build(
             self,
@@ -217,6 +223,7 @@ class QueueStreamOp(SymbolUser):
                 "control": UnitAttr() if control else None,
                 "advance_switch": UnitAttr() if advance_switch else None,
                 "packed": UnitAttr() if packed else None,
+                "message": UnitAttr() if message else None,
             },
         )
 
@@ -229,6 +236,7 @@ class QueueStreamOp(SymbolUser):
         control = parser.parse_optional_keyword("control") is not None
         advance_switch = parser.parse_optional_keyword("advance_switch") is not None
         packed = parser.parse_optional_keyword("packed") is not None
+        message = parser.parse_optional_keyword("message") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -237,7 +245,10 @@ class QueueStreamOp(SymbolUser):
             parser.raise_error("flow.queue_stream makes a value of type !flow.stream", position)
         values = parser.resolve_operands(group, [i16] * len(group), parser.pos)
         length = values[0] if values else extent
-        op = cls(queue, length, type.element_type, control=control, advance_switch=advance_switch, packed=packed)
+        op = cls(
+            queue, length, type.element_type, control=control, advance_switch=advance_switch, packed=packed,
+            message=message,
+        )  # fmt: skip
         op.attributes.update(attributes)
         return op
 
@@ -252,12 +263,19 @@ class QueueStreamOp(SymbolUser):
             printer.print_string(" advance_switch")
         if self.packed is not None:
             printer.print_string(" packed")
+        if self.message is not None:
+            printer.print_string(" message")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         verify_fields("extent", [self.static_extent.value.data], [self.extent] if self.extent else [], EXTENTS)
+        if self.message is not None and (self.control is not None or self.packed is not None):
+            raise VerifyException(
+                "a message of a network ends with one control wavelet and carries one element in each; leave out "
+                f"{'control' if self.control is not None else 'packed'}"
+            )
         if self.packed is not None and element_words(self.result.type.element_type) != 1:
             raise VerifyException(
                 f"a wavelet carries two values of 16 bits, not of {self.result.type.element_type}; leave out packed"

@@ -10,11 +10,12 @@ from xdsl.utils.exceptions import VerifyException
 from ...targets import FABRICS, Target
 from ..machine.region import indices_text, region_list_text
 from ..machine.region_overlap import first_overlap
+from ..machine.rules import network_problem
 from ..machine.symbols import Scope, belongs_in, described, verify_members, verify_user, verify_users
 from ..symbols import symbols_of
 from .channels import ChannelOp
 from .code import TaskOp
-from .fabric import ColorOp, FabricOp, HostStreamOp, RouteOp, UnitsOp
+from .fabric import ColorOp, FabricOp, HostStreamOp, MessageNetworkOp, RouteOp, UnitsOp
 from .memory import ExportOp
 from .origins import stream_origins
 from .queues import QueueOp
@@ -87,17 +88,26 @@ def _(fabric: FabricOp) -> None:
         match op:
             case ColorOp() | SpaceOp():
                 pass
-            case RouteOp() | HostStreamOp() | ChannelOp():
+            case RouteOp() | HostStreamOp() | MessageNetworkOp() | ChannelOp():
                 verify_user(op, scope)
             case UnitsOp():
                 _verify_units(op, scope)
             case _:
                 raise VerifyException(
                     f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams, "
-                    "spaces, channels and units do"
+                    "message networks, spaces, channels and units do"
                 )
+    _verify_networks(fabric)
     _verify_places(fabric)
     _verify_exports(fabric)
+
+
+def _verify_networks(fabric: FabricOp) -> None:
+    ops = list(fabric.body.block.ops)
+    networks = [op.color.string_value() for op in ops if isinstance(op, MessageNetworkOp)]
+    others = [op.color.string_value() for op in ops if isinstance(op, RouteOp | HostStreamOp)]
+    if (problem := network_problem(networks, others)) is not None:
+        raise VerifyException(problem)
 
 
 def _verify_colors(fabric: FabricOp, target: Target) -> None:

@@ -5,7 +5,7 @@ Knows ports, kinds, numbers and types, not the operations that hold them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -180,3 +180,16 @@ def _verify_pointer(name: str, buffer: MemRefType[Attribute], pointee: MemRefTyp
         )
     if not pointee.has_static_shape() and pointee.get_num_dims() != 1:
         raise VerifyException(f"@{name} points to {pointee}; only the extent of a single dimension can be open")
+
+
+def network_problem(networks: Iterable[str], others: Iterable[str]) -> str | None:
+    """Return what is wrong with the colors that are networks of messages, beside those with routes or host streams."""
+    known: set[str] = set()
+    routed = set(others)
+    for color in networks:
+        if color in known:
+            return f"color @{color} is made a network of messages twice; leave one out"
+        if color in routed:
+            return f"color @{color} is a network of messages and has routes or a stream of the host; use another color"
+        known.add(color)
+    return None

@@ -44,6 +44,7 @@ from .code import verify_task_to_activate as verify_task_to_activate
 from .code import verify_task_to_unblock as verify_task_to_unblock
 from .fabric import ColorOp as ColorOp
 from .fabric import HostStreamOp as HostStreamOp
+from .fabric import MessageNetworkOp as MessageNetworkOp
 from .fabric import RouteOp as RouteOp
 from .fifos import FifoOp as FifoOp
 from .memory import BufferOp as BufferOp

@@ -241,3 +241,37 @@ class HostStreamOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         scope.get(ColorOp, self.color)
+
+
+@irdl_op_definition
+class MessageNetworkOp(SymbolUser):
+    """Makes a color the network of `<message_passing>`, on all routers of the rectangle, instead of routes.
+
+    ```
+    wse.message_network @comm
+    ```
+
+    A message is a run of wavelets that ends with a control wavelet. Its first wavelet has the receiver's column in its
+    low half and its row in the high half, and goes no further than the receiver's router; the rest arrives in the
+    receiver's input queue of the color. A message goes east or west first, then north or south, and holds each link
+    until its last wavelet has passed.
+    """
+
+    name = "wse.message_network"
+    color = prop_def(SymbolRefAttr)
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(self, color: str, attributes: Mapping[str, Attribute] | None = None):
+        super().__init__(properties={"color": SymbolRefAttr(color)}, attributes=attributes or {})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MessageNetworkOp:
+        return cls(parser.parse_symbol_name().data, parse_attributes(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.color)
+        print_attributes(printer, self)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        scope.get(ColorOp, self.color)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS, Target
+from ..machine.rules import network_problem
 from ..machine.symbols import Scope, belongs_in, verify_members, verify_user, verify_users
 from ..symbols import symbols_of
 from .attributes import TaskKind
 from .code import TaskOp
-from .fabric import ColorOp, HostStreamOp, RouteOp
+from .fabric import ColorOp, HostStreamOp, MessageNetworkOp, RouteOp
 from .memory import ExportOp
 from .program import PeOp, ProgramOp
 
@@ -47,13 +48,18 @@ def _(program: ProgramOp) -> None:
                 verify_users(op, Scope(target, program.rectangle, where, symbols, symbols_of(op)))
             case ColorOp():
                 _verify_color_id(op, ids, target)
-            case RouteOp() | HostStreamOp():
+            case RouteOp() | HostStreamOp() | MessageNetworkOp():
                 verify_user(op, outer)
             case _:
                 raise VerifyException(
-                    f"{op.name} does not belong in a wse.program directly; only colors, routes, host streams and "
-                    "PE programs do"
+                    f"{op.name} does not belong in a wse.program directly; only colors, routes, host streams, "
+                    "message networks and PE programs do"
                 )
+    ops = list(program.body.block.ops)
+    networks = [op.color.string_value() for op in ops if isinstance(op, MessageNetworkOp)]
+    others = [op.color.string_value() for op in ops if isinstance(op, RouteOp | HostStreamOp)]
+    if (problem := network_problem(networks, others)) is not None:
+        raise VerifyException(problem)
 
 
 @verify_members.register

@@ -135,6 +135,8 @@ def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> F
     for name in ("control", "advance_switch", "wavelet_index_offset", "control_transform"):
         if fields.flag(name):
             options.append((name, True))
+    if ev.frame.module.is_library and fields.flag("loom_message"):
+        options.append(("message", True))
     simd = fields.choice("simd_mode")
     if simd is not None:
         options.append(("simd", one_of(ev, dsd.SimdMode, simd, "simd_mode", node)))

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...csl import syntax
 from ...dialects import wse
-from .. import types
+from .. import message_passing, types
 from ..calls import call
 from ..conversion import cast
 from ..emit import of_cb16, stored
@@ -151,6 +151,18 @@ def _is_host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
     (argument,) = node.arguments
     number = ev.data(ev.expr(argument), argument, "the color")
     return boolean((number, "out") in ev.program.host_streams)
+
+
+@TABLE.row("@loom_message_network(input_queue_id, output_queue_id)", where=Where.PE)
+def _message_network(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return Value(types.COLOR, message_passing.use_network(ev, *(ev.integer(argument) for argument in node.arguments)))
+
+
+@TABLE.row("@loom_message(buffer, on_term)", where=Where.RUN_TIME)
+def _message(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    buffer, on_term = (ev.expr(argument) for argument in node.arguments)
+    message_passing.check_call(ev, buffer, on_term, node)
+    return VOID
 
 
 _UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {

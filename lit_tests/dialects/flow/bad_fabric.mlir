@@ -11,7 +11,7 @@ flow.fabric @p target "wse3" grid 0 by 4 {
 
 }
 // -----
-// CHECK: error: arith.constant does not belong in a flow.fabric directly; only colors, routes, host streams, spaces, channels and units do{{$}}
+// CHECK: error: arith.constant does not belong in a flow.fabric directly; only colors, routes, host streams, message networks, spaces, channels and units do{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   %c = arith.constant 0 : i16
 }

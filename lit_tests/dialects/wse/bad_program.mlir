@@ -9,7 +9,7 @@ wse.program @p target "wse1" rectangle 1 x 1 {
 wse.program @p target "wse3" rectangle 0 x 4 {
 }
 // -----
-// CHECK: error: arith.constant does not belong in a wse.program directly; only colors, routes, host streams and PE programs do{{$}}
+// CHECK: error: arith.constant does not belong in a wse.program directly; only colors, routes, host streams, message networks and PE programs do{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   %c = arith.constant 0 : i16
 }
