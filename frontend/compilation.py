@@ -423,6 +423,7 @@ class _Bodies:
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):
                         pe.unblock_queue(self.ev, number, node)
+        pe.set_control_tables()
         pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
         return [*pe.operations, *pe.initializers, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]

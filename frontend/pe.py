@@ -116,6 +116,10 @@ class PeProgram:
         self.blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
         self.unblocked_queues: dict[int, tuple[Module, syntax.Node]] = {}
         """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
+        self.control_tables: dict[int | None, int] = {}
+        """The control task table of each input queue that names one, by the number of the queue."""
+        self.control_stride = 1
+        """Entry points from one such table to the next."""
         self.colors: set[int] = set()
         self.uses: dict[tuple[str, int], tuple[Source, syntax.Node]] = {}
         """Where the program first uses a resource that a library may keep for itself, by kind and number."""
@@ -124,7 +128,6 @@ class PeProgram:
         self.message_queues: tuple[int, int] | None = None
         """The input and the output queue of <message_passing>, if it is imported."""
         self.shared: dict[str, Module] = {}
-        """Exported variables by their symbols."""
         self.functions: list[Callable] = []
         """Those whose address is needed at run time."""
         self.dispatchers: dict[types.Function, str] = {}
@@ -202,6 +205,12 @@ class PeProgram:
             assert isinstance(op, wse.BufferOp)
             self.sections.setdefault(section, []).append((ev.instances.index(variable.module), declaration.start, op))
         return address
+
+    def set_control_tables(self) -> None:
+        """Give each input queue with a control task table of its own the place where that begins."""
+        for op in self.operations:
+            if isinstance(op, wse.InputQueueOp) and self.control_tables.get(op.queue_id):
+                op.control_offset = integer(self.control_tables[op.queue_id] * self.control_stride)
 
     def place_sections(self, ev: Evaluator) -> None:
         """Give the variables of link sections with an address theirs, one after the other as they are declared."""

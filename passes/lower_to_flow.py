@@ -421,6 +421,7 @@ class _PeLowering:
             [entry.color for entry in queue.colors],
             [entry.regions for entry in queue.colors],
             unblocked=queue.unblocked is not None,
+            control_offset=None if queue.control_offset is None else queue.control_offset.value.data,
         )
         set_source_name(new, source_name(queue))
         return new

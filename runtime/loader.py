@@ -286,6 +286,8 @@ class Loader:
             lengths = self.machine.target.input_queue_words
             room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
             queue = cls.inputs[name] = InputQueue(cls, name, shown_name(op), number, mine, resource, room)
+            if op.control_offset is not None:
+                queue.control_offset = op.control_offset.value.data
         else:
             queue = cls.outputs[name] = OutputQueue(cls, name, shown_name(op), number, mine, resource)
         queue.colorless = bool((mine[cls.units.index] < 0).any())

@@ -241,6 +241,8 @@ class InputQueue:
     waiting: list[Transfer] = field(default_factory=list[Transfer])
     task: Task | None = None
     """What its wavelets start."""
+    control_offset: int = 0
+    """What is added to the ids that control wavelets carry."""
     control_only: bool = False
     """True if only control wavelets start anything: the queue has no data task."""
     senders: int = 0

@@ -282,16 +282,20 @@ class Scheduler:
         """Run the tasks that control wavelets name. Raises LoomError for an id without a control task."""
         ids = (raw.astype(np.uint32) >> CONTROL_TASK_SHIFT) & ((1 << CONTROL_TASK_BITS) - 1)
         for id in np.unique(ids).tolist():
-            task = cls.control_tasks.get(id)
+            task = cls.control_tasks.get(id + queue.control_offset)
             for part in from_mask(units, ids == id):
                 if task is None:
                     where, _ = cls.describe_first(part, np.ones(part.shape, np.bool_), 0)
                     number = int(np.max(queue.colors[part.index]))
                     bound = ", ".join(f"{known} (@{other.name})" for known, other in cls.control_tasks.items())
+                    entry = id + queue.control_offset
+                    table = (
+                        f", which is {entry} in the control task table of the queue," if queue.control_offset else ""
+                    )
                     raise LoomError(
-                        f"a control wavelet with id {id} arrives on color {self.machine.color_label(number)}, input "
-                        f"queue {queue.label}, at {where}, where no control task has that id; the control tasks are: "
-                        f"{bound or 'none'}"
+                        f"a control wavelet with id {id}{table} arrives on color {self.machine.color_label(number)}, "
+                        f"input queue {queue.label}, at {where}, where no control task has that id; the control tasks "
+                        f"are: {bound or 'none'}"
                     )
                 self._start_with(cls, task, part, select(units, part, raw), select(units, part, begin))
 

@@ -530,8 +530,11 @@ class PeProgram:
         # Elsewhere the DSD names the color, but what a register is loaded with takes it from the queue (DSR-046).
         by_register = isinstance(op, wse.InputQueueOp) and self._loads_fabric_inputs
         if color is not None and (self.target.queues_keep_color or by_register):
-            fields = tree.structure({"color": tree.name(color)})
-            self._comptime.append(tree.builtin("initialize_queue", tree.name(name), fields))
+            fields = {"color": tree.name(color)}
+            if op.control_offset is not None:
+                # Tables begin one entry point apart.
+                fields["ctrl_table_id"] = tree.integer(op.control_offset.value.data)
+            self._comptime.append(tree.builtin("initialize_queue", tree.name(name), tree.structure(fields)))
         if isinstance(op, wse.InputQueueOp) and op.unblocked is not None:
             self._comptime.append(tree.builtin("unblock", self.blockable(op, op.sym_name.data)))
 

@@ -16,6 +16,7 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, parse_symbol, print_attributes
+from ..machine.queue_fields import parse_control_offset, print_control_offset, verify_control_offset
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.region_overlap import first_overlap
 from ..machine.rules import verify_unblocked_queue
@@ -31,7 +32,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
     holds is an error of the run (AMB-34).
 
     `unblocked` lets control wavelets of an input queue without data task start control tasks from the beginning; a
-    data task does so too.
+    data task does so too. `control_offset` is added to the ids that control wavelets of the queue carry.
 
     An id the target lacks is refused (DSD-219, DSD-220). Queues may share an id, but on WSE-3 they then serve one
     color on a PE.
@@ -44,6 +45,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
     queue_id = prop_def(IntegerAttr)
     colors = prop_def(ArrayAttr[SymbolRefAttr])
     color_regions = prop_def(ArrayAttr[ArrayAttr[RegionAttr]])
+    control_offset = opt_prop_def(IntegerAttr)
     unblocked = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(UnitsOp))
 
@@ -56,6 +58,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
         color_regions: Sequence[ArrayAttr[RegionAttr]],
         *,
         unblocked: bool = False,
+        control_offset: int | None = None,
     ):
         super().__init__(
             properties={
@@ -64,6 +67,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
                 "queue_id": IntegerAttr(queue_id, i64),
                 "colors": ArrayAttr(colors),
                 "color_regions": ArrayAttr(color_regions),
+                "control_offset": None if control_offset is None else IntegerAttr(control_offset, i64),
                 "unblocked": UnitAttr() if unblocked else None,
             }
         )
@@ -84,8 +88,9 @@ class QueueOp(SymbolDefinition, SymbolUser):
 
         parser.parse_keyword("colors")
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, color)
+        offset = parse_control_offset(parser)
         unblocked = parser.parse_optional_keyword("unblocked") is not None
-        op = cls(name, direction, queue_id, colors, color_regions, unblocked=unblocked)
+        op = cls(name, direction, queue_id, colors, color_regions, unblocked=unblocked, control_offset=offset)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -100,6 +105,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
             printer.print_string(" on ")
             print_region_list(printer, regions)
         printer.print_string("]")
+        print_control_offset(printer, self.control_offset)
         if self.unblocked is not None:
             printer.print_string(" unblocked")
         print_attributes(printer, self)
@@ -123,6 +129,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
         if self.direction.data not in ("input", "output"):
             raise VerifyException(f"queue @{name} is '{self.direction.data}'; make it 'input' or 'output'")
         verify_unblocked_queue(name, is_input=self.is_input, unblocked=self.unblocked is not None)
+        verify_control_offset(name, is_input=self.is_input, offset=self.control_offset)
         if len(self.colors) != len(self.color_regions):
             raise VerifyException(
                 f"queue @{name} has {counted(len(self.colors), 'color')}, but regions for {len(self.color_regions)}; "

@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
 from ..assembly import parse_attributes, parse_symbol, print_attributes
+from ..machine.queue_fields import parse_control_offset, print_control_offset, verify_control_offset
 from ..machine.rules import verify_unblocked_queue
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
 from .attributes import EVERYWHERE, QueueColorAttr, parse_queue_color, print_queue_color
@@ -35,6 +36,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
 
     colors = prop_def(ArrayAttr[QueueColorAttr])
     id = opt_prop_def(IntegerAttr)
+    control_offset = opt_prop_def(IntegerAttr)
     unblocked = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(PeOp))
 
@@ -46,6 +48,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
         attributes: Mapping[str, Attribute] | None = None,
         *,
         unblocked: bool = False,
+        control_offset: int | None = None,
     ):
         if isinstance(colors, str):
             colors = [QueueColorAttr.get(colors)]
@@ -54,6 +57,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
                 "sym_name": StringAttr(name),
                 "colors": ArrayAttr(colors),
                 "id": None if id is None else IntegerAttr(id, i64),
+                "control_offset": None if control_offset is None else IntegerAttr(control_offset, i64),
                 "unblocked": UnitAttr() if unblocked else None,
             },
             attributes=attributes or {},
@@ -67,7 +71,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
     @classmethod
     def _parse_fields(
         cls, parser: Parser
-    ) -> tuple[str, Sequence[QueueColorAttr], int | None, bool, Mapping[str, Attribute]]:
+    ) -> tuple[str, Sequence[QueueColorAttr], int | None, int | None, bool, Mapping[str, Attribute]]:
         name = parser.parse_symbol_name().data
         if parser.parse_keyword_in(("color", "colors")) == "color":
             colors = [QueueColorAttr(parse_symbol(parser), EVERYWHERE)]
@@ -76,8 +80,9 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
         number = None
         if parser.parse_optional_keyword("id") is not None:
             number = parser.parse_integer(allow_boolean=False)
+        offset = parse_control_offset(parser)
         unblocked = parser.parse_optional_keyword("unblocked") is not None
-        return name, colors, number, unblocked, parse_attributes(parser)
+        return name, colors, number, offset, unblocked, parse_attributes(parser)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -91,6 +96,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
                 printer.print_list(self.colors, lambda color: print_queue_color(printer, color))
         if self.id is not None:
             printer.print_string(f" id {self.id.value.data}")
+        print_control_offset(printer, self.control_offset)
         if self.unblocked is not None:
             printer.print_string(" unblocked")
         print_attributes(printer, self)
@@ -99,6 +105,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
         verify_unblocked_queue(
             self.sym_name.data, is_input=isinstance(self, InputQueueOp), unblocked=self.unblocked is not None
         )
+        verify_control_offset(self.sym_name.data, is_input=isinstance(self, InputQueueOp), offset=self.control_offset)
 
     @abstractmethod
     def queue_words(self, target: Target) -> tuple[int, ...]:
@@ -124,11 +131,13 @@ class InputQueueOp(QueueOp):
     wse.input_queue @from_north color @south id 3
     wse.input_queue @from_west colors [@east0 on [1::2, :], @east1 on [::2, :]]
     wse.input_queue @commands color @down id 4 unblocked
+    wse.input_queue @orders color @up id 5 control_offset 2
     ```
 
     Control wavelets of a queue that has a data task start control tasks; those of another one do so only if it is
-    `unblocked`, from the beginning or by `wse.unblock`. Without an id, `dsd-assign-queues` chooses one. An id the
-    target lacks is refused (DSD-220).
+    `unblocked`, from the beginning or by `wse.unblock`. `control_offset` is added to the ids that they carry (WSE-3,
+    where each queue may have a control task table of its own). Without an id, `dsd-assign-queues` chooses one.
+    An id the target lacks is refused (DSD-220).
     """
 
     NOUN: ClassVar = "an input queue"
@@ -137,8 +146,8 @@ class InputQueueOp(QueueOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> InputQueueOp:
-        name, colors, number, unblocked, attributes = cls._parse_fields(parser)
-        return cls(name, colors, number, attributes, unblocked=unblocked)
+        name, colors, number, offset, unblocked, attributes = cls._parse_fields(parser)
+        return cls(name, colors, number, attributes, unblocked=unblocked, control_offset=offset)
 
     def queue_words(self, target: Target) -> tuple[int, ...]:
         return target.input_queue_words
@@ -162,8 +171,8 @@ class OutputQueueOp(QueueOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> OutputQueueOp:
-        name, colors, number, unblocked, attributes = cls._parse_fields(parser)
-        return cls(name, colors, number, attributes, unblocked=unblocked)
+        name, colors, number, offset, unblocked, attributes = cls._parse_fields(parser)
+        return cls(name, colors, number, attributes, unblocked=unblocked, control_offset=offset)
 
     def queue_words(self, target: Target) -> tuple[int, ...]:
         return target.output_queue_words

@@ -200,8 +200,11 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
         ev.fail(arguments[1], "'.ctrl_table_id' exists on WSE-3 only")
     if table is not None and output:
         ev.fail(arguments[1], "'.ctrl_table_id' is for input queues only")
-    if table:
-        ev.fail(arguments[1], "'.ctrl_table_id' other than 0 is not supported yet")
+    if table is not None:
+        queues = ev.session.target.input_queues
+        if not 0 <= table < queues:
+            ev.fail(arguments[1], f"'.ctrl_table_id' is {table}; use 0 to {queues - 1}, one for each input queue")
+        pe.control_tables[number] = table
     pe.use(ev, "color", color, arguments[1])
     pe.queue_colors[output, number] = color
     return VOID
@@ -269,5 +272,6 @@ def _set_control_task_table(ev: Evaluator, node: syntax.Builtin, want: Type | No
             ev.fail(arguments[0], f"'.instructions' is 2, 4 or 8, not {instructions}")
         if stride is not None and not 1 <= stride <= 7:
             ev.fail(arguments[0], f"'.stride' is 1 to 7, not {stride}")
+        pe.control_stride = stride or pe.control_stride
     pe.state["control_task_table"] = node
     return VOID

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from loomir.diagnostics.errors import LoomError
+
 from .harness import Csl
 
 ROUTE_TO_SELF = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
@@ -145,6 +147,60 @@ def test_control_task(csl: Csl) -> None:
     fn main() void { @mov32(wire, payload); }
     """
     assert csl.run(text, {"out": "u16"}, layout=ROUTE_TO_SELF)["out"].tolist() == [1, 77]
+
+
+TABLES = """
+const control = @import_module("<control>");
+const near = @get_color(3);
+const far = @get_color(4);
+const near_out = @get_dsd(fabout_dsd, .{ .extent = 1, .control = true, .output_queue = @get_output_queue(2) });
+const far_out = @get_dsd(fabout_dsd, .{ .extent = 1, .control = true, .output_queue = @get_output_queue(3) });
+var out = @zeros([6]u16);
+task first(data: u16) void { out[0] += 1; out[1] = data; }
+task other(data: u16) void { out[2] += 1; out[3] = data; }
+task local() void { out[4] += 1; }
+comptime {
+  @bind_control_task(first, @get_control_task_id(9));
+  @bind_control_task(other, @get_control_task_id(BOUND));
+  @bind_local_task(local, @get_local_task_id(9));
+  @set_control_task_table(CONFIG);
+  @initialize_queue(@get_input_queue(4), .{ .color = near, .ctrl_table_id = 0 });
+  @initialize_queue(@get_input_queue(5), .{ .color = far, .ctrl_table_id = TABLE });
+  @initialize_queue(@get_output_queue(2), .{ .color = near });
+  @initialize_queue(@get_output_queue(3), .{ .color = far });
+  @unblock(@get_input_queue(4));
+  @unblock(@get_input_queue(5));
+}
+fn main() void {
+  @mov32(near_out, control.encode_single_payload(control.opcode.NOP, false, @get_control_task_id(9), 70));
+  @mov32(far_out, control.encode_single_payload(control.opcode.NOP, false, @get_control_task_id(9), 80));
+  @mov32(far_out, control.encode_single_payload(control.opcode.NOP, false, @get_control_task_id(9), 81));
+  @activate(@get_local_task_id(9));
+}
+"""
+TWO_ROUTES_TO_SELF = """
+for (@range(u16, 3, 5, 1)) |color| {
+  @set_color_config(0, 0, @get_color(color), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "table", "bound"),
+    [("", 2, 11), (".{}", 1, 10), (".{ .stride = 4 }", 3, 21), (".{ .instructions = 8, .stride = 7 }", 7, 58)],
+)
+def test_control_task_tables(csl: Csl, config: str, table: int, bound: int) -> None:
+    """Control wavelets of a queue with a table of its own start tasks `stride` times its number further on."""
+    text = TABLES.replace("CONFIG", config).replace("TABLE", str(table)).replace("BOUND", str(bound))
+    out = csl.run(text, {"out": "u16"}, layout=TWO_ROUTES_TO_SELF, arch="wse3")["out"]
+    assert out.tolist() == [1, 70, 2, 81, 1, 0]
+
+
+def test_no_task_in_the_table_of_a_queue(csl: Csl) -> None:
+    text = TABLES.replace("CONFIG", ".{ .stride = 4 }").replace("TABLE", "3").replace("BOUND", "22")
+    message = "control wavelet with id 9, which is 21 in the control task table of the queue, arrives on color 'far'"
+    with pytest.raises(LoomError, match=message):
+        csl.run(text, {"out": "u16"}, layout=TWO_ROUTES_TO_SELF, arch="wse3")
 
 
 def test_operation_activates_when_it_ends(csl: Csl) -> None:
@@ -311,6 +367,14 @@ def test_wse3(csl: Csl) -> None:
         (
             "@initialize_queue(@get_output_queue(1), «.{ .color = @get_color(3), .ctrl_table_id = 1 }»);",
             "'.ctrl_table_id' is for input queues only",
+        ),
+        (
+            "@initialize_queue(@get_input_queue(1), «.{ .color = @get_color(3), .ctrl_table_id = 8 }»);",
+            "'.ctrl_table_id' is 8; use 0 to 7, one for each input queue",
+        ),
+        (
+            "@initialize_queue(@get_input_queue(1), «.{ .color = @get_color(3), .ctrl_table_id = -1 }»);",
+            "'.ctrl_table_id' is -1; use 0 to 7",
         ),
         ("@set_control_task_table(); «@set_control_task_table()»;", "@set_control_task_table is called twice"),
         ("@set_control_task_table(«.{ .instructions = 3 }»);", "'.instructions' is 2, 4 or 8, not 3"),
