@@ -32,6 +32,7 @@ from . import (
 )
 from .blocks import run_whole
 from .builtins.exports import Export, Name, host_element, unify_export_types
+from .builtins.layout import Tiles
 from .builtins.tasks import check_ids, task_arguments
 from .classes import UnitClass, group
 from .emit import Builder
@@ -44,8 +45,6 @@ from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
 from .values import Lanes, Split, Value, boolean, string
-
-load_rules()
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
@@ -122,22 +121,49 @@ def compile_layout(
     within calls; `link_sections` gives byte addresses to link sections. `notice` takes a line now and then while the
     compilation takes long. Raises CslError or LoomError with the place of the first mistake.
     """
-    if fp16_format not in types.FP16_FORMATS:
-        raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
-    search = SearchPath.of(import_paths)
-    options = Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format)
+    session = start_session(
+        arch=arch, fabric_dims=fabric_dims, fabric_offsets=fabric_offsets, memcpy=memcpy, channels=channels,
+        print=print, import_paths=import_paths, fp16_format=fp16_format, notice=notice,
+    )  # fmt: skip
+    options = session.options
     options.max_inlined_iterations = max_inlined_iterations
     options.call_depth = min(comptime_func_depth_limit or DEFAULT_CALL_DEPTH, MAX_CALL_DEPTH)
     options.sections = dict(link_sections or {})
-    session = Session(options)
+    with deep_evaluation(str(path)):
+        return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
+
+
+def start_session(
+    *,
+    arch: str,
+    fabric_dims: tuple[int, int] | None,
+    fabric_offsets: tuple[int, int],
+    memcpy: bool,
+    channels: int,
+    print: Function[[str], None],
+    import_paths: Sequence[Path | str],
+    fp16_format: str,
+    notice: Function[[str], None] | None,
+) -> Session:
+    """Return a session with options as `compile_layout` takes them; raises LoomError for those that there are not."""
+    if fp16_format not in types.FP16_FORMATS:
+        raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
+    search = SearchPath.of(import_paths)
+    session = Session(Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format))
     session.warnings += search.warnings()
+    return session
+
+
+@contextmanager
+def deep_evaluation(name: str) -> Generator[None]:
+    """Evaluate inside with room for deep trees and calls, and numpy's warnings off; `name` is of the program."""
     with _deep(), np.errstate(all="ignore"):
         try:
-            return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
+            yield
         except CslError as error:
             raise in_program(error) from None
         except RecursionError:
-            raise LoomError("the program is nested too deeply to be evaluated; simplify it", str(path)) from None
+            raise LoomError("the program is nested too deeply to be evaluated; simplify it", name) from None
 
 
 class _Compiler:
@@ -146,66 +172,15 @@ class _Compiler:
         self.path = path
         self.params = params
         self.colors = colors
-        self.routers = Routers(session)
-        self.used_colors: set[int] = set()
-        self.network: int | None = None
-        """The color of <message_passing>, if the program imports it."""
-        self.effects: list[Effect] = []
-        """What the programs of PEs say of routes."""
-        self.streams: dict[tuple[int, str], list[Places]] = {}
-        self.pes: list[PeProgram] = []
 
     def compile(self) -> CompiledLayout:
         ev, module = self._layout()
         tiles = [effect.arguments[0] for effect in ev.effects if effect.name == "tile"]
         check_tiles(self.session, tiles)
-        for effect in ev.effects:
-            if effect.name == "color":
-                self.routers.add(effect)
-        session = self.session
-        assert session.rectangle is not None
-        pes: list[wse.PeOp] = []
-        exports: list[tuple[PeProgram, Export]] = []
-        names: set[str] = set()
-        for unit_class in group(tiles):
-            pending = [unit_class]
-            while pending:
-                current = pending.pop()
-                try:
-                    pe, op = self._pe(current, names)
-                except Split as split:
-                    whole = Lanes(len(current.columns))
-                    pending += [
-                        current.select(part.index)
-                        for part in reversed(split_lanes(whole, split.column))
-                        if part.index is not None
-                    ]
-                    continue
-                pes.append(op)
-                exports += [(pe, export) for export in pe.exports.values()]
-        if session.imports_memcpy:
-            memcpy_resources.check_routes(session, [*ev.effects, *self.effects])
-        self.network = message_passing.check(session, self.pes, [*ev.effects, *self.effects])
-        self._check_exports(exports)
-        for section in session.options.sections.keys() - session.sections_used:
-            session.warnings.append(
-                f"{self.path}: warning: the link section '{section}' contains no variable that is used"
-            )
-        unify_export_types(pes)
-        program = wse.ProgramOp(
-            _symbol(self.path.stem), session.target.name, *session.rectangle, Region(Block(self._fabric() + pes))
-        )
+        assembly = Assembly(self.session, str(self.path))
+        program = assembly.program(_symbol(self.path.stem), tiles, ev.effects)
         program.location = location(module.file.source, module.file)
-        return CompiledLayout(
-            ModuleOp([program]),
-            session.rectangle,
-            {name.name: _exported(name) for name in session.exports.values()},
-            self._all_params(ev, module),
-            dict(self.colors),
-            [shown(warning, lines=True) for warning in session.warnings],
-            len(pes),
-            session.imports_memcpy,
-        )
+        return assembly.result(program, self._all_params(ev, module), dict(self.colors))
 
     # The layout
 
@@ -286,6 +261,78 @@ class _Compiler:
             elif isinstance(value.data, bytes):
                 result[name] = value.data.decode(errors="replace")
         return result
+
+
+class Assembly:
+    """Puts a `wse.program` together from PEs with code and from routes, wherever they were stated."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session = session
+        self.name = name
+        """The program in warnings."""
+        self.routers = Routers(session)
+        self.used_colors: set[int] = set()
+        self.effects: list[Effect] = []
+        """What the programs of PEs say of routes."""
+        self.streams: dict[tuple[int, str], list[Places]] = {}
+        self.network: int | None = None
+        """The color of <message_passing>, if the program imports it."""
+        self.pes: list[PeProgram] = []
+        self.count = 0
+        """How many different programs the PEs run."""
+
+    def program(self, name: str, tiles: list[Tiles], effects: Sequence[Effect]) -> wse.ProgramOp:
+        """Return the program of a rectangle, with as few programs of PEs as their params allow."""
+        for effect in effects:
+            if effect.name == "color":
+                self.routers.add(effect)
+        session = self.session
+        assert session.rectangle is not None
+        pes: list[wse.PeOp] = []
+        exports: list[tuple[PeProgram, Export]] = []
+        names: set[str] = set()
+        for unit_class in group(tiles):
+            pending = [unit_class]
+            while pending:
+                current = pending.pop()
+                try:
+                    pe, op = self._pe(current, names)
+                except Split as split:
+                    whole = Lanes(len(current.columns))
+                    pending += [
+                        current.select(part.index)
+                        for part in reversed(split_lanes(whole, split.column))
+                        if part.index is not None
+                    ]
+                    continue
+                pes.append(op)
+                exports += [(pe, export) for export in pe.exports.values()]
+        if session.imports_memcpy:
+            memcpy_resources.check_routes(session, [*effects, *self.effects])
+        self.network = message_passing.check(session, self.pes, [*effects, *self.effects])
+        self._check_exports(exports)
+        for section in session.options.sections.keys() - session.sections_used:
+            session.warnings.append(
+                f"{self.name}: warning: the link section '{section}' contains no variable that is used"
+            )
+        unify_export_types(pes)
+        self.count = len(pes)
+        return wse.ProgramOp(name, session.target.name, *session.rectangle, Region(Block(self._fabric() + pes)))
+
+    def result(self, program: wse.ProgramOp, params: dict[str, Any], colors: dict[str, int]) -> CompiledLayout:
+        """Return the program with what the host must know of it."""
+        session = self.session
+        assert session.rectangle is not None
+        return CompiledLayout(
+            ModuleOp([program]),
+            session.rectangle,
+            {name.name: _exported(name) for name in session.exports.values()},
+            params,
+            colors,
+            [shown(warning, lines=True) for warning in session.warnings],
+            self.count,
+            session.imports_memcpy,
+        )
 
     # The fabric
 
@@ -624,3 +671,7 @@ def _exported(name: Name) -> ExportedName:
         return ExportedName(name.name, "function", str(type), arguments=[str(p) for p in type.parameters])
     element = host_element(type) if isinstance(type, types.Pointer) else type
     return ExportedName(name.name, "buffer", str(type), str(element), name.mutable)
+
+
+# Last, as the rules' files include those that import this one.
+load_rules()

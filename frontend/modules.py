@@ -24,8 +24,8 @@ LIBRARIES = Path(__file__).parent / "libraries"
 INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
 """Library files that only libraries import, besides those of PARTS."""
 
-PARTS = ("tile_config/",)
-"""Directories of library files that are members of a library and not imported by themselves."""
+PARTS = ("sdklayout/", "tile_config/")
+"""Directories of library files that nobody imports by themselves: members of a library, and what layouts place."""
 
 PROVIDED_LATER = frozenset(
     {

@@ -6,6 +6,7 @@
     program.flow.json   the same as a table that is quick to read, with where in the source its operations come from
     program.wse.mlir    the same before it was lowered, for people
     core.npz            the memory of all PEs when the last run stopped; see `core`
+    symbols.npz         of a layout made by a host script: what its variables hold at first
 
 Start-up matters: reading loom.json needs neither xDSL nor numpy.
 """
@@ -16,7 +17,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,8 +27,10 @@ from ...diagnostics.errors import LoomError, shown
 from ...targets import TARGETS
 from ..output_files import uninterrupted
 from .placement import FabricPlacement
+from .streams import PlacedRegion, PlacedStream
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import TypeIs
     from xdsl.dialects.builtin import ModuleOp
 
@@ -39,6 +42,7 @@ FLOW = "program.flow.mlir"
 TABLE = "program.flow.json"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
+SYMBOLS = "symbols.npz"
 
 FORMAT = 3
 """Of loom.json; artifacts of another format have to be compiled again."""
@@ -129,6 +133,10 @@ class Artifact:
     classes: tuple[PeClass, ...]
     digests: Mapping[str, str]
     """Of the files that hold the program, as they were written."""
+    streams: tuple[PlacedStream, ...] = ()
+    """Between the host and a layout made by a host script."""
+    layout_regions: tuple[PlacedRegion, ...] = ()
+    """Of such a layout."""
 
     @property
     def core(self) -> Path:
@@ -141,7 +149,13 @@ class Artifact:
         return self.directory / FLOW
 
 
-def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement) -> None:
+Completion = Callable[[Sequence[PeClass]], tuple[dict[str, Any], dict[str, str | bytes]]]
+"""Gives what a host script's layout adds to the description, and more files, once the PEs' memory is known."""
+
+
+def write(
+    directory: Path, layout: Layout, arch: str, placement: FabricPlacement, complete: Completion | None = None
+) -> None:
     """Lower a compiled layout and write its directory, whole or not at all.
 
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
@@ -153,10 +167,15 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
     from ..compilation import compile
 
     placement.check(layout.rectangle)
-    files = {WSE: print_ir(layout.module)}
+    files: dict[str, str | bytes] = {WSE: print_ir(layout.module)}
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
+    classes = classes_of(program.fabric)
+    more: dict[str, Any] = {}
+    if complete is not None:
+        more["layout"], others = complete(classes)
+        files |= others
     description = {
         "format": FORMAT,
         "arch": arch,
@@ -164,8 +183,9 @@ def write(directory: Path, layout: Layout, arch: str, placement: FabricPlacement
         "placement": asdict(placement),
         "exports": [asdict(export) for export in exports_of(layout.exports)],
         "colors": dict(layout.colors),
-        "classes": [asdict(found) for found in classes_of(program.fabric)],
-        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE)},
+        "classes": [asdict(found) for found in classes],
+        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE, SYMBOLS) if name in files},
+        **more,
     }
     description["digest"] = _digest_of(description)
     files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
@@ -209,6 +229,28 @@ def read_program(artifact: Artifact) -> ModuleOp:
         return module_of(ctx, json.loads(table))
     except ValueError as error:
         raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error
+
+
+def read_symbols(artifact: Artifact) -> list[tuple[int, NDArray[Any], NDArray[Any]]]:
+    """Return what variables of a host script's layout hold at first: address, PEs [n, (x, y)], 16-bit words [n, words].
+
+    Raises LoomError if the file is not the one that was written.
+    """
+    if SYMBOLS not in artifact.digests:
+        return []
+    import io
+
+    import numpy as np
+
+    path = artifact.directory / SYMBOLS
+    content = _content(path)
+    if _digest(content) != artifact.digests[SYMBOLS]:
+        raise LoomError("was changed; compile the program again", str(path))
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return [
+            (int(file[f"address_{number}"]), file[f"places_{number}"], file[f"words_{number}"])
+            for number in range(len(file.files) // 3)
+        ]
 
 
 def _content(path: Path) -> bytes:
@@ -270,7 +312,7 @@ def classes_of(fabric: flow.FabricOp) -> list[PeClass]:
     return found
 
 
-def write_files(directory: Path, files: Mapping[str, str]) -> None:
+def write_files(directory: Path, files: Mapping[str, str | bytes]) -> None:
     """Put files into a directory, made if need be, once all of them are complete.
 
     What else is in the directory stays, except the core of an earlier run, which no longer fits.
@@ -285,7 +327,7 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
         try:
             staging.chmod(0o777 & ~_umask())
             for name, text in files.items():
-                (staging / name).write_text(text, encoding="utf-8")
+                (staging / name).write_bytes(text.encode() if isinstance(text, str) else text)
             with uninterrupted():
                 if not directory.exists():
                     os.replace(staging, directory)
@@ -343,6 +385,7 @@ def _artifact(path: Path, found: dict[str, Any]) -> Artifact:
         raise ValueError(f"'arch' is '{shown(arch)[:40]}'")
     placement = _object(found, "placement")
     digests = _object(found, "digests")
+    layout = _object(found, "layout") if "layout" in found else None
     return Artifact(
         path,
         arch,
@@ -356,7 +399,9 @@ def _artifact(path: Path, found: dict[str, Any]) -> Artifact:
         tuple(map(_export, _objects(found, "exports"))),
         {name: _number(_object(found, "colors"), name) for name in _object(found, "colors")},
         tuple(map(_class, _objects(found, "classes"))),
-        {name: _text(digests, name) for name in (FLOW, TABLE)},
+        {name: _text(digests, name) for name in (FLOW, TABLE, SYMBOLS) if name in digests or name != SYMBOLS},
+        tuple(map(_stream, _objects(layout, "streams"))) if layout else (),
+        tuple(map(_layout_region, _objects(layout, "regions"))) if layout else (),
     )
 
 
@@ -445,6 +490,20 @@ def _class(found: dict[str, Any]) -> PeClass:
     if not _is_list(regions):
         raise ValueError("'regions' is not a list")
     return PeClass(_text(found, "name"), tuple(map(_region, regions)), buffers)
+
+
+def _stream(found: dict[str, Any]) -> PlacedStream:
+    x, y, color = (_number(found, name) for name in ("x", "y", "color"))
+    name, end = _text(found, "name"), _text(found, "end")
+    return PlacedStream(name, _truth(found, "is_input"), x, y, color, end)
+
+
+def _layout_region(found: dict[str, Any]) -> PlacedRegion:
+    ports = _field(found, "ports")
+    if not _is_list(ports) or not all(_is_list(port) and [str, str] == [type(text) for text in port] for port in ports):
+        raise ValueError("'ports' is not a list of pairs of strings")
+    numbers = (_number(found, name) for name in ("x", "y", "width", "height"))
+    return PlacedRegion(_text(found, "name"), *numbers, ports=tuple((port[0], port[1]) for port in ports))
 
 
 def _region(found: Any) -> tuple[int, int, int, int, int, int]:

@@ -23,15 +23,19 @@ from ...runtime.trace import TracingMachine
 from ..command_stream import CommandStream
 from ..garbage_collection import collector_paused
 from ..notices import watch_on_stderr
-from .artifact import Artifact, Export, read_program
+from .artifact import Artifact, Export, read_program, read_symbols
 from .deadlock import SdkDeadlock
 from .errors import SdkError
+from .streams import PlacedStream
 
 if TYPE_CHECKING:
     pass
 
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
+
+MAX_REGIONS = 6
+"""Regions that a message describes."""
 
 BUFFER_WORDS = 46 * 1024 // 4
 """Wavelets that one column of buffers holds for a row of PEs, as the SDK's guide says."""
@@ -51,6 +55,10 @@ class Device:
         """Words for each PE of a row that buffers west of the program hold."""
         self._sends: list[tuple[str, Region, str | None]] = []
         """The calls that have sent on streams: the color by its name in IR, the PEs, and the line of the script."""
+        self._artifact = artifact
+        self._sent: dict[str, int] = {}
+        """Wavelets sent to each stream of a layout."""
+        self._initialize(artifact)
 
     @property
     def log(self) -> Sequence[tuple[int, int, int, str]]:
@@ -209,6 +217,102 @@ class Device:
                 waits.location if waits else None,
                 replace(known, silent=silent, lacking=int(error.lacking.sum())),
             ) from None
+
+    # Streams of layouts that host scripts make
+
+    def _initialize(self, artifact: Artifact) -> None:
+        """Give variables the values that a host script's layout has for them."""
+        for address, places, words in read_symbols(artifact):
+            for cls in self.machine.classes:
+                inside = cls.placement.on_grid(np.ones(cls.shape, np.bool_))[places[:, 1], places[:, 0]]
+                if inside.any():
+                    local = cls.placement.local(places[inside][:, ::-1])
+                    memory = cls.memory.raw["i16"].view(np.uint16)
+                    for offset in range(words.shape[1]):
+                        half, part = divmod(address + offset, 2)
+                        memory[local[:, 0], half, local[:, 1], part] = words[inside, offset]
+
+    def send_stream(
+        self, stream: PlacedStream, words: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
+    ) -> None:
+        """Send wavelets to a stream of a layout; with `blocks`, warn if the program does not take them all."""
+        self._sent[stream.name] = self._sent.get(stream.name, 0) + len(words)
+        name = self._color(stream.color, self.machine.host_inputs, "from the host")
+        region = (stream.x, stream.y, 1, 1)
+        self.machine.send(name, *region, words.reshape(1, 1, -1))
+        self._sends.append((name, region, asked))
+        if not blocks:
+            return
+        self.settle()
+        waiting, room = (int(each[stream.y, stream.x]) for each in self.machine.backlog(name))
+        if waiting > room:
+            print(
+                f"warning: send to '{stream.name}': {stream.end} does not take {waiting} of its wavelets and the "
+                "program does not go on: on a wafer this call might never return; pass nonblock=True, or give the "
+                "stream a larger io_buffer_size",
+                file=sys.stderr,
+            )
+
+    def receive_stream(self, stream: PlacedStream, count: int, last: bool) -> NDArray[np.uint32] | None:
+        """Return the next wavelets of a stream of a layout, [count], or None while some are missing.
+
+        With `last` nobody will do anything more about it, and missing wavelets are an error.
+        """
+        name = self._color(stream.color, self.machine.host_outputs, "to the host")
+        hang = self.settle()
+        try:
+            return self.machine.receive(name, stream.x, stream.y, 1, 1, count).reshape(-1)
+        except MissingWavelets as error:
+            if not last:
+                return None
+            waits = hang or explain(self.machine, allow_pending=False)
+            known = waits.hang if waits else unexplained(self.machine)
+            have = count - int(error.lacking[0, 0])
+            message = (
+                f"receive from '{stream.name}' never completes: it asks for {count} wavelets of {stream.end}, and "
+                f"{have} {'has' if have == 1 else 'have'} come; ask for {have}, or let the program send {count}"
+            )
+            places = [(stream.x, stream.y), *(waits.units if waits else ()), *(left.place for left in known.unread)]
+            lines = [message, *([waits.message] if waits else ()), *self._sent_lines(), *self._legend(places)]
+            raise SdkDeadlock(
+                "\n".join(lines),
+                waits.location if waits else None,
+                replace(known, silent=((stream.x, stream.y),), lacking=int(error.lacking.sum())),
+            ) from None
+
+    def receive_all(self, stream: PlacedStream) -> NDArray[np.uint32]:
+        """Run until the machine rests and return all wavelets of a stream of a layout that have come."""
+        name = self._color(stream.color, self.machine.host_outputs, "to the host")
+        self.settle()
+        count = int(self.machine.received(name)[stream.y, stream.x])
+        if count == 0:
+            return np.zeros(0, np.uint32)
+        return self.machine.receive(name, stream.x, stream.y, 1, 1, count).reshape(-1)
+
+    def _sent_lines(self) -> list[str]:
+        """Return how much the host has sent to each input stream, in words."""
+        return [
+            f"  the host has sent {self._sent.get(stream.name, 0)} wavelets to '{stream.name}', {stream.end}"
+            for stream in self._artifact.streams
+            if stream.is_input
+        ]
+
+    def _legend(self, places: Sequence[tuple[int, int]]) -> list[str]:
+        """Return which region each of some PEs belongs to, and what its ports are connected with, in words."""
+        found: dict[str, str] = {}
+        for x, y in places:
+            for region in self._artifact.layout_regions:
+                dx, dy = x - region.x, y - region.y
+                if 0 <= dx < region.width and 0 <= dy < region.height and region.name not in found:
+                    ports = "".join(f"; {port} is connected with {other}" for port, other in region.ports)
+                    found[region.name] = f"  PE ({x}, {y}) is PE ({dx}, {dy}) of region '{region.name}'{ports}"
+        rest = len(found) - MAX_REGIONS
+        more = [f"  and PEs of {rest} more region{'s' * (rest > 1)}"] if rest > 0 else []
+        return [*list(found.values())[:MAX_REGIONS], *more]
+
+    def with_regions(self, hang: Deadlock) -> str:
+        """Return the message of a deadlock with the regions of its PEs, where a layout has regions."""
+        return "\n".join([hang.message, *self._legend(hang.units)])
 
     def short_stream(self, hang: Hang) -> str | None:
         """Return which call has sent too few wavelets to a PE that waits for more, in words; None if none waits."""

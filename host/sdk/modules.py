@@ -36,6 +36,16 @@ MODULES: dict[str, dict[str, str]] = {
         "get_platform": "platforms",
         "get_simulator": "platforms",
         "get_system": "platforms",
+        "SdkLayout": "layout",
+        "FP16TYPE": "layout",
+        "CodeRegion": "code_regions",
+        "Color": "routing",
+        "Edge": "routing",
+        "EdgeRouteInfo": "routing",
+        "PortHandle": "code_regions",
+        "Route": "routing",
+        "RoutingPosition": "routing",
+        "get_edge_routing": "routing",
     },
     "cerebras.sdk.sdk_utils": {
         "calculate_cycles": "conversions",
@@ -47,14 +57,10 @@ MODULES: dict[str, dict[str, str]] = {
 }
 """Of each module its names, and our module that has them."""
 
-NO_LAYOUT = "programs placed by SdkLayout are not provided yet; write a layout file and compile it with cslc"
 NO_APPLIANCE = (
     "there is no appliance to connect to; compile with cslc and use SdkRuntime of cerebras.sdk.runtime.sdkruntimepybind"
 )
 MISSING: dict[str, dict[str, str]] = {
-    "cerebras.sdk.runtime.sdkruntimepybind": dict.fromkeys(
-        ("SdkLayout", "Color", "Edge", "Route", "RoutingPosition", "get_edge_routing"), NO_LAYOUT
-    ),
     "cerebras.sdk.client": dict.fromkeys(("SdkCompiler", "SdkLauncher", "SdkRuntime"), NO_APPLIANCE),
 }
 """Names of the SDK that are not provided, each with the error for a script that uses it."""

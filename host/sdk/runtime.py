@@ -24,7 +24,7 @@ from ...diagnostics import limits as environment
 from ...diagnostics.errors import LoomError, shown
 from ...operations import cb16, scalar_types
 from . import artifact as artifacts
-from . import core, tensors
+from . import core, direct_link, tensors
 from .errors import SdkError
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, check_cmaddr
 
@@ -64,13 +64,15 @@ class MemcpyOrder(enum.Enum):
 class Task:
     """Handle of a command; see `SdkRuntime.is_task_done` and `SdkRuntime.task_wait` (HOST-031)."""
 
-    def __init__(self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], color: int | None = None) -> None:
+    def __init__(
+        self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], color: int | str | None = None
+    ) -> None:
         self.runtime = runtime
         self.what = what
         self.run = run
         """Carries the command out; False if it has to wait for data. With True as argument, waiting is an error."""
         self.color = color
-        """The color of the data it streams, None for copies and launches: commands of one kind keep their order."""
+        """The color or stream of its data, None for copies and launches: commands of one kind keep their order."""
         self.done = False
 
     def __repr__(self) -> str:
@@ -296,6 +298,75 @@ class SdkRuntime:
 
         return self._enter(f"{name} of '{export.name}'", read, options.nonblock)
 
+    # The direct link: streams of a layout that a host script made
+
+    def get_port_id(self, port_name: str) -> int:
+        """Return the id of a stream, which send and receive take as they take its name."""
+        names = [stream.name for stream in self._artifact.streams]
+        if port_name not in names:
+            raise SdkError(
+                f"get_port_id: there is no stream '{port_name}'; the streams are: {', '.join(names) or 'none'}"
+            )
+        return names.index(port_name)
+
+    def report_port_infos(self) -> None:
+        """Print the name, color and place on the fabric of every stream."""
+        for number, stream in enumerate(self._artifact.streams):
+            way = "input" if stream.is_input else "output"
+            print(f"port {number}: {stream.name}, {way}, color {stream.color}, PE ({stream.x}, {stream.y})")
+
+    def send(self, port: int | str, src: NDArray[Any], n_wavelets: int | None = None, **kwargs: Any) -> Task:
+        """Send the first wavelets of an array, or all of it, to an input stream."""
+        call = f"send to {port!r}"
+        stream = direct_link.find_stream(call, self._artifact.streams, port, is_input=True)
+        nonblock = direct_link.options(call, kwargs)
+        words = direct_link.words_to_send(call, src, n_wavelets)
+        asked = _line_of_script()
+
+        def run(last: bool) -> bool:
+            self._machine.send_stream(stream, words, blocks=not nonblock, asked=asked)
+            return True
+
+        return self._enter(call, run, nonblock, stream.name)
+
+    def receive(self, port: int | str, dest: NDArray[Any], n_wavelets: int, **kwargs: Any) -> Task:
+        """Receive wavelets of an output stream into an array, in place."""
+        call = f"receive from {port!r}"
+        stream = direct_link.find_stream(call, self._artifact.streams, port, is_input=False)
+        nonblock = direct_link.options(call, kwargs)
+        array, count = direct_link.room_to_receive(call, dest, n_wavelets)
+
+        def run(last: bool) -> bool:
+            words = self._machine.receive_stream(stream, count, last)
+            if words is not None:
+                direct_link.put(words, array)
+            return words is not None
+
+        return self._enter(call, run, nonblock, stream.name)
+
+    def receive_tofile(self, port: int | str, outfile: str, **kwargs: Any) -> Task:
+        """Write the wavelets of an output stream to a file, as 32-bit words: all that come until the machine rests.
+
+        With nonblock=True that is when the task is waited for, or at stop().
+        """
+        call = f"receive_tofile from {port!r}"
+        stream = direct_link.find_stream(call, self._artifact.streams, port, is_input=False)
+        nonblock = direct_link.options(call, kwargs)
+        if not isinstance(outfile, str | Path):
+            raise SdkError(f"{call}: outfile is {outfile!r}; give the path of a file")
+
+        def run(last: bool) -> bool:
+            if not last:
+                return False
+            words = self._machine.receive_all(stream)
+            try:
+                Path(outfile).write_bytes(words.tobytes())
+            except OSError as error:
+                raise SdkError(f"{call}: the file cannot be written: {error.strerror or error}", outfile) from error
+            return True
+
+        return self._enter(call, run, nonblock, stream.name)
+
     def _send(
         self,
         name: str,
@@ -420,7 +491,7 @@ class SdkRuntime:
 
         return self._enter(f"launch of '{symbol}'", run, nonblock)
 
-    def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, color: int | None = None) -> Task:
+    def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, color: int | str | None = None) -> Task:
         """Append a command to those that wait, and wait for it if it blocks."""
         self._check_state(what, "running")
         if self._failed is not None:
@@ -437,7 +508,7 @@ class SdkRuntime:
         progress = True
         while progress:
             progress = False
-            waiting: set[int | None] = set()
+            waiting: set[int | str | None] = set()
             for task in list(self._pending):
                 if task.color in waiting:
                     continue

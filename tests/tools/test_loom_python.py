@@ -61,6 +61,10 @@ from cerebras.sdk import sdk_utils
 from cerebras.sdk.sdk_utils import calculate_cycles, input_array_to_u32, memcpy_view
 from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime, MemcpyDataType, MemcpyOrder, Task
 from cerebras.sdk.runtime import sdkruntimepybind
+from cerebras.sdk.runtime.sdkruntimepybind import (
+    SdkLayout, CodeRegion, Color, Edge, EdgeRouteInfo, FP16TYPE, PortHandle, Route, RoutingPosition, get_edge_routing,
+    SdkCompileArtifacts, SdkExecutionPlatform, SdkTarget, SimfabConfig, get_platform, get_simulator, get_system,
+)
 from cerebras.sdk.debug.debug_util import debug_util
 from cerebras.geometry.geometry import IntVector, IntRectangle
 assert sdk_utils.memcpy_view is memcpy_view
@@ -79,11 +83,6 @@ except ModuleNotFoundError as error:
 @pytest.mark.parametrize(
     ("code", "err"),
     [
-        (
-            "from cerebras.sdk.runtime.sdkruntimepybind import SdkRuntime, SdkLayout",
-            "error: SdkLayout: programs placed by SdkLayout are not provided yet; write a layout file and compile it "
-            "with cslc",
-        ),
         (
             "from cerebras.sdk.client import SdkCompiler",
             "error: SdkCompiler: there is no appliance to connect to; compile with cslc and use SdkRuntime of "

@@ -1,0 +1,303 @@
+"""Layouts that host scripts build: regions, params, routes, ports, streams and initial data, compiled and run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from loomir.host.sdk import artifact
+from loomir.host.sdk.errors import SdkError
+from loomir.host.sdk.geometry import IntRectangle, IntVector
+from loomir.host.sdk.layout import FP16TYPE, SdkLayout
+from loomir.host.sdk.platforms import SdkCompileArtifacts, SdkTarget
+from loomir.host.sdk.routing import Color, Edge, Route, RoutingPosition, get_edge_routing
+from loomir.host.sdk.runtime import SdkRuntime, take_unstopped
+from loomir.tools import python
+
+from .layout_programs import chain, make, of, relay, start, to, write_programs
+
+ARCHITECTURES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with the programs."""
+    monkeypatch.chdir(tmp_path)
+    write_programs(tmp_path)
+    yield tmp_path
+    take_unstopped()
+
+
+@ARCHITECTURES
+def test_params_of_single_pes_rectangles_and_all(arch: str) -> None:
+    layout = make(arch)
+    region = layout.create_code_region("store.csl", "store", 4, 3)
+    region.set_param_all("number", 5)
+    region.set_param_range(IntRectangle(IntVector(1, 0), IntVector(3, 2)), "number", -7)
+    region.set_param(IntVector(3, 2), "scale", 10)
+    region.place(2, 1)
+    runtime = start(layout)
+    runtime.stop()
+    for y in range(3):
+        for x in range(4):
+            number = -7 if x in (1, 2) and y < 2 else 5
+            scale = 10 if (x, y) == (3, 2) else 1
+            assert_array_equal(runtime.read_symbol(2 + x, 1 + y, "kept", "int16"), [number, number * scale, 1])
+
+
+def test_data_is_spread_by_blocks(directory: Path) -> None:
+    layout = make("wse3")
+    region = layout.create_code_region("store.csl", "store", 3, 2)
+    region.set_param_all("number", 0)
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 1 << 32, (2, 6), np.uint32)
+    hidden = rng.random((4, 3), np.float32) + 3
+    region.set_symbol_all("words", words, 6, 2)
+    region.set_symbol_all("hidden", hidden, 3, 4)
+    region.place(1, 4)
+    runtime = start(layout)
+    runtime.stop()
+    for y in range(2):
+        for x in range(3):
+            assert_array_equal(runtime.read_symbol(1 + x, 4 + y, "words", "uint32"), words[y, 2 * x : 2 * x + 2])
+            assert_array_equal(runtime.read_symbol(1 + x, 4 + y, "hidden", "float32"), hidden[2 * y : 2 * y + 2, x])
+            assert runtime.read_symbol(1 + x, 4 + y, "kept", "int16")[2] == int(hidden[2 * y, x])
+    (directory / "out" / artifact.SYMBOLS).write_bytes(b"")
+    with pytest.raises(SdkError, match="was changed; compile the program again"):
+        SdkRuntime("out").load()
+
+
+@ARCHITECTURES
+def test_chain_between_streams(arch: str) -> None:
+    layout = make(arch)
+    into, out = chain(layout, 3, 4)
+    runtime = start(layout)
+    rng = np.random.default_rng(2)
+    data = rng.integers(0, 1000, 8).astype(np.float32)
+    first, second = np.zeros(4, np.uint32), np.zeros((2, 2), np.float32)
+    # The second half is sent after the first was received.
+    runtime.send(into, data[:4])
+    runtime.receive(out, first, 4)
+    task = runtime.receive(runtime.get_port_id(out), second, 4, nonblock=True)
+    assert not runtime.is_task_done(task)
+    runtime.send(runtime.get_port_id(into), data[4:].view(np.int32), nonblock=True)
+    runtime.task_wait(task)
+    runtime.stop()
+    assert_array_equal(np.concatenate([first.view(np.float32), second.ravel()]), data + (0 + 1 + 2))
+
+
+def test_streams_of_packed_elements_and_to_a_file(directory: Path) -> None:
+    layout = make("wse3")
+    into, out = chain(layout, 1, 3)
+    runtime = start(layout)
+    # Halves of floats from 1 to 6, which are passed on as they are.
+    packed = np.arange(1, 7, dtype=np.float32).view(np.uint16)
+    task = runtime.receive_tofile(out, "result.bin", nonblock=True)
+    runtime.send(into, packed, 6, nonblock=True)
+    assert not task.done
+    runtime.stop()
+    assert_array_equal(np.fromfile(directory / "result.bin", np.uint32), packed.view(np.uint32))
+
+
+def test_long_streams() -> None:
+    layout = make("wse2")
+    into, out = chain(layout, 1, 1000)
+    runtime = start(layout)
+    data = np.arange(40_000, dtype=np.float32)
+    result = np.zeros_like(data)
+    runtime.send(into, data, nonblock=True)
+    runtime.receive(out, result, len(data))
+    runtime.stop()
+    assert_array_equal(result, data)
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("horizontal", [True, False])
+def test_ports_join_pe_by_pe(arch: str, horizontal: bool) -> None:
+    layout = make(arch)
+    size = (4, 2) if horizontal else (2, 4)
+    source = layout.create_code_region("source.csl", "source", *size)
+    sink = layout.create_code_region("sink.csl", "sink", *size)
+    tx, rx = Color("tx"), Color("rx")
+    source.set_param_all(tx)
+    sink.set_param_all(rx)
+    for y in range(size[1]):
+        for x in range(size[0]):
+            source.set_param(IntVector(x, y), "x", x)
+            source.set_param(IntVector(x, y), "y", y)
+    last = Edge.BOTTOM if horizontal else Edge.RIGHT
+    first = Edge.TOP if horizontal else Edge.LEFT
+    # The rest of the source sends into itself, and is read by nothing: it keeps what it sends.
+    layout.connect(
+        source.create_output_port(tx, last, [of(Route.RAMP)], 2), sink.create_input_port(rx, first, [to(Route.RAMP)], 2)
+    )
+    inner = IntRectangle(IntVector(0, 0), IntVector(4, 1) if horizontal else IntVector(1, 4))
+    source.paint_range(inner, tx, [RoutingPosition().set_input([Route.RAMP]).set_output([Route.RAMP])])
+    source.place(3, 1)
+    sink.place(*((1, 7) if horizontal else (9, 2)))
+    runtime = start(layout)
+    runtime.stop()
+    corner = (1, 7) if horizontal else (9, 2)
+    for i in range(4):
+        place, sender = ((i, 0), (i, 1)) if horizontal else ((0, i), (1, i))
+        got = runtime.read_symbol(corner[0] + place[0], corner[1] + place[1], "data", "uint32")
+        assert_array_equal(got, sender)
+
+
+def test_routes_along_edges_and_of_neighbors() -> None:
+    """A color painted to leave one region enters the next, which is beside it, with no port."""
+    layout = make("wse3")
+    source = layout.create_code_region("source.csl", "source", 1, 1)
+    sink = layout.create_code_region("sink.csl", "sink", 3, 2)
+    c = Color("c", 7)
+    source.set_param_all("tx", c)
+    source.set_param_all("x", 11)
+    source.set_param_all("y", 12)
+    sink.set_param_all("rx", c)
+    source.paint_all(c, [RoutingPosition().set_input([Route.RAMP]).set_output([Route.EAST])])
+    through = RoutingPosition().set_input([Route.WEST]).set_output([Route.RAMP]).add_output(Route.EAST)
+    last = RoutingPosition().set_input([Route.WEST]).set_output([Route.RAMP])
+    sink.paint_all(c, [through], [get_edge_routing(Edge.RIGHT, [last])])
+    assert layout.hstack([source, sink]) == 4
+    runtime = start(layout)
+    runtime.stop()
+    assert json.loads(Path("out/colors.json").read_text()) == {"c": 7}
+    for x in range(3):
+        assert_array_equal(runtime.read_symbol(1 + x, 0, "data", "uint32"), [11, 12])
+        assert_array_equal(runtime.read_symbol(1 + x, 1, "data", "uint32"), [0, 0])
+
+
+def test_stacks() -> None:
+    layout = make("wse3")
+    names = "abcdef"
+    regions = [layout.create_code_region("store.csl", name, 1 + i, 2) for i, name in enumerate(names)]
+    for number, region in enumerate(regions):
+        region.set_param_all("number", 100 + number)
+    a, b, c, d, e, f = regions
+    assert layout.hstack([a, b, c], IntVector(5, 3)) == 6
+    assert layout.vstack([b, d]) == 4
+    assert layout.vstack([e, f]) == 4
+    runtime = start(layout, save_port_map=True)
+    runtime.stop()
+    found = artifact.read("out").layout_regions
+    places = {region.name: (region.x, region.y) for region in found}
+    assert {name: places[name] for name in "abcd"} == {"a": (5, 3), "b": (6, 3), "c": (8, 3), "d": (6, 5)}
+    assert places["f"] == (places["e"][0], places["e"][1] + 2)
+    for region in found:
+        assert runtime.read_symbol(region.x, region.y, "kept", "int16")[0] == 100 + names.index(region.name)
+    assert json.loads(Path("out/port_map.json").read_text()) == {}
+
+
+@ARCHITECTURES
+def test_streams_to_pes_of_regions(arch: str) -> None:
+    layout = make(arch)
+    region = layout.create_code_region("relay.csl", "relay", 2, 1)
+    rx, tx = Color("rx"), Color("tx")
+    region.set_param_all(rx)
+    region.set_param_all(tx)
+    region.set_param_all("size", 2)
+    region.place(0, 2)
+    into = [layout.create_input_stream_from_loc(IntVector(x, 2), rx, f"in{x}_") for x in range(2)]
+    out = [layout.create_output_stream_from_loc(IntVector(x, 2), tx, f"out{x}_") for x in range(2)]
+    runtime = start(layout)
+    results = np.zeros((2, 2), np.float32)
+    for x in range(2):
+        runtime.send(into[x], np.array([10 * x, 20], np.float32), nonblock=True)
+        runtime.receive(out[x], results[x], 2, nonblock=True)
+    runtime.stop()
+    assert_array_equal(results, [[1, 21], [11, 21]])
+
+
+def test_io_location_port_map_and_ports(capsys: pytest.CaptureFixture[str]) -> None:
+    layout = make("wse3")
+    region, into, out = relay(layout, "relay", 2)
+    region.place(5, 5)
+    assert layout.create_input_stream(into, IntVector(0, 6), 16) == "relay_rx"
+    assert layout.create_output_stream(out, io_loc=IntVector(8, 0)) == "relay_tx"
+    runtime = start(layout, save_port_map=True)
+    ports = json.loads(Path("out/port_map.json").read_text())
+    assert [ports["relay_rx"][key] for key in ("direction", "x", "y")] == ["input", 0, 6]
+    assert [ports["relay_tx"][key] for key in ("direction", "x", "y")] == ["output", 8, 0]
+    runtime.report_port_infos()
+    shown = capsys.readouterr().out
+    assert "port 0: relay_rx, input, color" in shown and "PE (0, 6)" in shown and "relay_tx, output" in shown
+    result = np.zeros(2, np.float32)
+    runtime.send("relay_rx", np.array([3, 4], np.float32))
+    runtime.receive("relay_tx", result, 2)
+    runtime.stop()
+    assert_array_equal(result, [4, 5])
+
+
+def test_equal_regions_are_one_program() -> None:
+    """Forty relays of one file and size need as few programs as there are pairs of colors, and few lines of IR."""
+    layout = make("wse3")
+    into, out = chain(layout, 40, 2)
+    runtime = start(layout)
+    result = np.zeros(2, np.float32)
+    runtime.send(into, np.array([0, 5000], np.float32))
+    runtime.receive(out, result, 2)
+    runtime.stop()
+    total = sum(range(40))
+    assert_array_equal(result, [total, 5000 + total])
+    assert len(artifact.read("out").classes) <= 8
+    assert len(Path("out/program.wse.mlir").read_text().splitlines()) < 400
+
+
+@pytest.mark.parametrize("kind", FP16TYPE)
+def test_type_of_16_bit_floats(kind: FP16TYPE, directory: Path) -> None:
+    (directory / "half.csl").write_text(f"export var same = [1]bool{{ @is_same_type(@fp16(), {kind.value}) }};")
+    layout = make("wse3")
+    layout.create_code_region("half.csl", "half", 1, 1)
+    runtime = start(layout, f16_type=kind)
+    runtime.stop()
+    assert runtime.read_symbol(0, 0, "same")[0] == 1
+
+
+def test_modules_are_looked_for_in_libs(directory: Path) -> None:
+    (directory / "lib").mkdir()
+    (directory / "lib" / "seven.csl").write_text("const value: i16 = 7;")
+    text = 'const seven = @import_module("seven.csl");\nexport var kept: i16 = seven.value;\n'
+    (directory / "user.csl").write_text(text)
+    layout = make("wse3")
+    layout.create_code_region("user.csl", "user", 1, 1)
+    runtime = start(layout, libs=["lib"])
+    runtime.stop()
+    assert runtime.read_symbol(0, 0, "kept", "int16") == [7]
+
+
+def test_targets(directory: Path) -> None:
+    assert SdkLayout(SdkTarget.WSE2).state.arch == "wse2"
+    (directory / "fabric.json").write_text('{"arch": "WSE2", "width": 20, "height": 10}')
+    layout = SdkLayout("fabric.json", msg_level="INFO")
+    assert (layout.state.arch, layout.state.fabric) == ("wse2", (20, 10))
+    region = layout.create_code_region("store.csl", "store", 1, 1)
+    region.set_param_all("number", 3)
+    artifacts = layout.compile("made/out")
+    runtime = SdkRuntime(SdkCompileArtifacts(artifacts.artifacts_path))
+    runtime.load()
+    runtime.run()
+    runtime.stop()
+    assert runtime.read_symbol(0, 0, "kept", "int16")[0] == 3
+
+
+def test_colors_and_positions() -> None:
+    layout = make("wse3")
+    region = layout.create_code_region("relay.csl", "here", 1, 1)
+    mine = region.color("tx")
+    assert (mine.get_global_name(), mine.get_local_param_name(), mine.get_value()) == ("here_tx", "tx", None)
+    assert Color("tx", 4).get_global_name() == "tx" and Color("tx", 4).get_value() == 4
+    position = RoutingPosition().set_input([Route.WEST]).set_output([Route.RAMP]).add_output(Route.EAST)
+    assert position.get_input() == [Route.WEST] and position.get_output() == [Route.RAMP, Route.EAST]
+    assert position.add_input(Route.WEST).get_input() == [Route.WEST]
+
+
+def test_the_example_of_the_documentation(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sdk.md").read_text()
+    for language, name in (("csl", "scale.csl"), ("python", "run.py")):
+        (directory / name).write_text(page.split(f"```{language}\n")[1].split("```")[0])
+    assert python.main(["run.py"]) == 0, capfd.readouterr().err
