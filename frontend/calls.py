@@ -35,6 +35,9 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     """
     declaration = function.node
     if len(arguments) != len(declaration.parameters):
+        other = _with_arguments(function, len(arguments))
+        if other is not None:
+            return call(ev, other, arguments, node)
         count = len(declaration.parameters)
         ev.fail(
             node,
@@ -98,6 +101,18 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
     else:
         _check_generic(ev, function, given, node)
     return result
+
+
+def _with_arguments(function: Callable, count: int) -> Callable | None:
+    """Return the function of a library that is called by the name of another, with this number of arguments.
+
+    `name` with `count` arguments is `name_count`: the libraries of two releases differ in their arguments.
+    """
+    module = function.module
+    found = module.globals.get(f"{function.name}_{count}") if module.is_library else None
+    if found is not None and isinstance(found.node, syntax.Function) and len(found.node.parameters) == count:
+        return Callable(module, found.node)
+    return None
 
 
 @contextmanager

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LIBRARIES = Path(__file__).parent / "libraries"
 """The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
 
-INTERNAL = frozenset({"cycle_counter", "pseudorandom"})
+INTERNAL = frozenset({"cycle_counter", "kernels/fft/fft3d_pe", "kernels/fft/pencils", "pseudorandom"})
 """Library files that only libraries import, besides those of PARTS."""
 
 PARTS = ("sdklayout/", "tile_config/")
@@ -31,7 +31,6 @@ PROVIDED_LATER = frozenset(
     {
         "collectives_2d/params",
         "collectives_2d/pe",
-        "kernels/fft/fft3d_layout",
         "memcpy/memcpy_switches",
     }
 )
