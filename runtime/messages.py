@@ -347,9 +347,11 @@ class Network:
         fit = queue.room - (before - inbox.taken)
         worm.stops = at + min(worm.last, max(1, fit + 1 if fit < 2 else IN_FRONT + (fit - 1) * worm.rate))
         inbox.worm = worm
-        header, elements = np.full((1, 1, 1), worm.header, np.uint32), worm.elements.reshape(1, count, 1)
-        pieces = [(header, first + 1, 1, before)]
-        if count > 1:
+        elements = worm.elements.reshape(1, count, 1)
+        pieces = [(np.full((1, 1, 1), worm.header, np.uint32), first + 1, 1, before)]
+        if count > 1 and worm.rate == 1:
+            pieces = [(np.concatenate([pieces[0][0], elements[:, :-1, :]], axis=1), first + 1, 1, before)]
+        elif count > 1:
             pieces.append((elements[:, :-1, :], first + IN_FRONT, worm.rate, before + 1))
         pieces.append((elements[:, -1:, :], first + worm.last, 1, before + count))
         row, column = worm.target

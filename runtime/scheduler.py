@@ -458,9 +458,9 @@ class Scheduler:
                 self.machine.executor.decide(color, min(undecided + self.timing.hop, horizon + 1))
             return True
         if moving < horizon:
-            # What a message makes happen, it makes happen at its own time at the earliest.
+            # What tasks and operations send because of it comes after the horizon.
             for network in networks:
-                network.decide(min(moving + self.timing.hop, horizon))
+                network.decide(horizon)
             return True
         held, self.held = self.held, []
         due: dict[InputQueue, list[Message]] = {}

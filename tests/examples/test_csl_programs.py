@@ -17,6 +17,9 @@ from loomir.tools import cslc, python
 EXAMPLES = Path(__file__).parents[2] / "examples" / "csl"
 PROGRAMS = sorted(path.parent.name for path in EXAMPLES.glob("*/layout.csl"))
 ARCHITECTURES = ("wse2", "wse3")
+WSE3_ONLY = [name for name in PROGRAMS if not (EXAMPLES / name / "commands_wse2.sh").exists()]
+"""Programs that need what WSE-2 does not have."""
+FOR_BOTH = [name for name in PROGRAMS if name not in WSE3_ONLY]
 TOOLS = {"cslc": cslc.main, "cs_python": python.main}
 
 
@@ -34,10 +37,25 @@ def test_there_are_enough() -> None:
 @pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", FOR_BOTH)
 def test_runs(
     name: str, arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    check(name, arch, tmp_path, monkeypatch, capfd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WSE3_ONLY)
+def test_runs_on_wse3(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    check(name, "wse3", tmp_path, monkeypatch, capfd)
+
+
+def check(
+    name: str, arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Run the commands of a program for one architecture."""
     folder = tmp_path / name
     shutil.copytree(EXAMPLES / name, folder, ignore=shutil.ignore_patterns("out"))
     monkeypatch.chdir(folder)
@@ -53,8 +71,13 @@ def test_says_what_it_shows(name: str) -> None:
     assert re.match(r"// \S", first), f"{name}/layout.csl begins with a paragraph on what it shows"
 
 
+@pytest.mark.parametrize("name", WSE3_ONLY)
+def test_wse3_alone_has_what_a_program_without_wse2_needs(name: str) -> None:
+    assert any('"<message_passing>"' in path.read_text() for path in (EXAMPLES / name).glob("*.csl"))
+
+
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", FOR_BOTH)
 def test_scripts_differ_in_the_architecture_alone(name: str, arch: str) -> None:
     script = EXAMPLES / name / f"commands_{arch}.sh"
     other = next(each for each in ARCHITECTURES if each != arch)
