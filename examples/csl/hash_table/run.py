@@ -49,7 +49,7 @@ table = dict(zip(keys.ravel().tolist(), values.ravel().tolist(), strict=True))
 wanted = generator.permutation(keys.ravel()).reshape(shape)
 wanted[:, ::4] = generator.integers(1 << 24, 1 << 25, wanted[:, ::4].shape)
 found = operate(GET, wanted, np.zeros_like(wanted))
-np.testing.assert_array_equal(found, np.vectorize(lambda key: table.get(key, 0xFFFFFFFF), otypes=[np.uint32])(wanted))
+np.testing.assert_array_equal(found.ravel(), [table.get(key, 0xFFFFFFFF) for key in wanted.ravel().tolist()])
 
 np.testing.assert_array_equal(operate(PUT, keys, values + 1), values + 1)
 np.testing.assert_array_equal(operate(GET, keys[::-1], values), values[::-1] + 1)
