@@ -10,6 +10,7 @@ import numpy as np
 
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
+from .streams import UNBOUNDED
 from .tasks import NEVER
 from .units import UnitSet, from_mask, rectangle
 from .unread_wavelets import Unread, plain, unread
@@ -180,9 +181,13 @@ def _whole(cls: UnitClass) -> UnitSet:
     return rectangle(range(cls.shape[0]), range(cls.shape[1]))
 
 
-def explain(machine: Machine, *, allow_pending: bool) -> Deadlock | None:
-    """Return the deadlock of a machine at rest, None if nothing waits that should not."""
-    waits = _grouped(list(_waits(machine, allow_pending=allow_pending)))
+def explain(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) -> Deadlock | None:
+    """Return the deadlock of a machine at rest, None if nothing waits that should not.
+
+    With `all_of_them` also microthreads whose end starts nothing count, but for those that have no end.
+    """
+    found = _waits(machine, allow_pending=allow_pending, all_of_them=all_of_them)
+    waits = _grouped([wait for wait in found if wait.missing is None or wait.missing <= UNBOUNDED // 2])
     waits.sort(key=lambda wait: wait.first()[::-1])
     if not waits:
         return None
@@ -224,7 +229,7 @@ def starved(machine: Machine) -> tuple[Starved, ...]:
     for color, stream in machine.host_inputs.items():
         for queue, reads in stream.readers:
             for transfer in queue.waiting:
-                if queue.messages and queue.first(transfer.units) is not None:
+                if transfer.count == UNBOUNDED or (queue.messages and queue.first(transfer.units) is not None):
                     continue
                 for units in from_mask(transfer.units, reads[transfer.units.index]):
                     rows, columns = (values.ravel().tolist() for values in units.cells())

@@ -265,7 +265,7 @@ class Device:
         except MissingWavelets as error:
             if not last:
                 return None
-            waits = hang or explain(self.machine, allow_pending=False)
+            waits = explain(self.machine, allow_pending=False, all_of_them=True) or hang
             known = waits.hang if waits else unexplained(self.machine)
             have = count - int(error.lacking[0, 0])
             message = (
@@ -306,6 +306,8 @@ class Device:
                 if 0 <= dx < region.width and 0 <= dy < region.height and region.name not in found:
                     ports = "".join(f"; {port} is connected with {other}" for port, other in region.ports)
                     found[region.name] = f"  PE ({x}, {y}) is PE ({dx}, {dy}) of region '{region.name}'{ports}"
+                    if any(stream.name == region.name for stream in self._artifact.streams):
+                        found[region.name] = f"  PE ({x}, {y}) is the host's end of stream '{region.name}'"
         rest = len(found) - MAX_REGIONS
         more = [f"  and PEs of {rest} more region{'s' * (rest > 1)}"] if rest > 0 else []
         return [*list(found.values())[:MAX_REGIONS], *more]
@@ -327,6 +329,9 @@ class Device:
             if name == first.color and left <= x < left + width and top <= y < top + height
         ]
         more = f"PE {first.place} waits for {first.missing}{' more' if calls else ' of its wavelets'}"
+        for stream in self._artifact.streams:
+            if stream.is_input and (stream.x, stream.y) == first.place and stream.color == number:
+                return f"send to '{stream.name}' is too short: {more}, and has been sent {first.sent}"
         if not calls:
             return (
                 f"no memcpy_h2d has sent to color {number}, and {more}; send {first.missing} to each PE that reads it"

@@ -295,7 +295,8 @@ class _Compilation:
 
     def _color_names(self) -> dict[int, str]:
         names: dict[int, dict[str, None]] = {}
-        for region in self.regions:
+        # Those of streams last: a user knows them less.
+        for region in sorted(self.regions, key=lambda region: region.name in self.layout.streams):
             for name, painted in self.painted[region.name].items():
                 names.setdefault(self.solution.values[name], {})[painted.color.get_local_param_name()] = None
         return {value: "/".join([*found][:MAX_NAMES]) for value, found in names.items()}

@@ -581,10 +581,13 @@ class SdkRuntime:
 
         if isinstance(error, Deadlock):
             self._keep()
-            message = error.message if error.message.startswith(what) else f"{what}: {error.message}"
+            report = error.message if isinstance(error, SdkError) else self._machine.with_regions(error)
+            message = report if report.startswith(what) else f"{what}: {report}"
             short = self._machine.short_stream(error.hang)
             if short is not None:
-                message = f"{short}\n{message}" if short.startswith("memcpy_h2d") else f"{message}\n  {short}"
+                message = (
+                    f"{short}\n{message}" if short.startswith(("memcpy_h2d", "send to")) else f"{message}\n  {short}"
+                )
             self._failed = message.splitlines()[0]
             raise SdkDeadlock(message, error.location, error.hang) from error
         if isinstance(error, SdkError):
