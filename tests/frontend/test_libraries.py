@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import location_of
 
 from .harness import Csl
@@ -132,6 +133,25 @@ def test_malloc(csl: Csl) -> None:
     }
     """
     assert csl.run(text, {"out": "u16"})["out"].tolist() == [7, 7, 1, 0]
+
+
+def test_an_allocation_without_room_ends_the_run(csl: Csl) -> None:
+    text = """
+    const memory = @import_module("<malloc>", .{ .buffer_num_words = 8, .asserts_enabled = true });
+    var out = @zeros([1]f32);
+    fn main(count: u16) void {
+      const some = memory.malloc(f32, count);
+      some[count - 1] = 2.5;
+      out[0] = some[count - 1];
+      memory.free();
+    }
+    """
+    simulator = csl.start(text, {"out": "f32"}, {"main": "fn(u16) void"})
+    simulator.launch("main", 4)
+    assert simulator.get("out")[0, 0, 0] == 2.5
+    with pytest.raises(LoomError, match="<malloc>: the buffer has no room for this allocation") as caught:
+        simulator.launch("main", 5)
+    assert (caught.value.location or "").endswith("pe.csl:5:20")
 
 
 def test_simprint(csl: Csl) -> None:

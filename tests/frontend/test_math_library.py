@@ -159,7 +159,7 @@ def test_exact_functions_of_special_floats(csl: Csl, type: str) -> None:
         np.testing.assert_array_equal(found, expected.astype(dtype), err_msg=way)
 
 
-@pytest.mark.parametrize("format", ["f16", "bf16"])
+@pytest.mark.parametrize("format", ["f16", "bf16", "cb16"])
 def test_functions_of_the_programs_16_bit_format(csl: Csl, format: str) -> None:
     names = ["sig", "tanh", "cos", "exp", "inv", "invsqrt", "log", "sin", "sqrt", "abs", "sign", "ceil", "floor"]
     lines = [f"out[{n}] = @as(f32, math.{name}_f16(x)) - @as(f32, math.{name}(x));" for n, name in enumerate(names)]
