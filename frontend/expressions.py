@@ -15,6 +15,7 @@ from ..targets.wavelets import EXTENTS
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .addresses import HeldAddress, linear, moved
 from .checking import check_untaken
+from .comptime_known import reason
 from .comptime_known import warn as warn_of_late
 from .conversion import as_wanted, cast, check_addressable, equal, extremes, peer
 from .evaluator import Evaluator, Unchecked, suggestion
@@ -448,7 +449,7 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     result = types.BOOL if comparison else type
     if symbol in ("/", "%") and types.is_integer(type) and right.data == 0 and not is_ssa(right.data):
         ev.fail(node, "division by zero")
-    if is_ssa(left.data) or is_ssa(right.data):
+    if is_ssa(left.data) or is_ssa(right.data) or _may_stop(ev, type, node):
         a, b = ev.ssa(left, node), ev.ssa(right, node)
         ev.code.at(ev.source, node.start)
         return Value(result, emit.binary(ev.code, symbol, type, a, b))
@@ -464,6 +465,14 @@ def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         if any(number != number for number in extremes(value.data)):
             ev.fail(node, f"'{symbol}' of these numbers is not a number")
     return value
+
+
+def _may_stop(ev: Evaluator, type: Type, node: syntax.Node) -> bool:
+    """Return True if an operation on numbers that happen to be known may stop the PE by an exception when it runs."""
+    if ev.builder is None or ev.is_checking or not isinstance(type, types.Float):
+        return False
+    files = (module.file for module in ev.instances if not module.is_library)
+    return any(map(ev.session.analyses.traps, files)) and reason(ev, node) is not None
 
 
 def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:

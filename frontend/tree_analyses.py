@@ -43,6 +43,10 @@ def _names(places: Iterable[syntax.Node]) -> frozenset[str]:
     return frozenset(name for name in map(_root, places) if name is not None)
 
 
+def _traps(node: syntax.Node) -> bool:
+    return any(isinstance(inner, syntax.Field) and inner.name == "set_exception_mask" for inner in syntax.walk(node))
+
+
 def _addressed(node: syntax.Node) -> frozenset[str]:
     places: list[syntax.Node] = []
     for inner in syntax.walk(node):
@@ -140,5 +144,7 @@ class TreeAnalyses:
         """The identities of the calls of a function that are in tail position."""
         self.names = CachedAnalysis(_occurrences)
         """How often each name is used in a function, type or file."""
+        self.traps = CachedAnalysis(_traps)
+        """True if a file unmasks floating point exceptions."""
         self.labels: set[int] = set()
         """The identities of labeled statements that have been checked."""

@@ -581,6 +581,8 @@ class _BodyLowering:
                 self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
             case wse.PrintOp():
                 self._emit(op, flow.PrintOp(op.format.data, [self._value(op, value) for value in op.arguments]))
+            case wse.SetExceptionMaskOp():
+                self._emit(op, flow.SetExceptionMaskOp(self._value(op, op.mask)))
             case wse.TimestampOp():
                 self._emit(op, flow.TimestampOp())
             case wse.RemfOp():

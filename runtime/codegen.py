@@ -23,6 +23,7 @@ from ..diagnostics.locations import location_of
 from ..dialects import flow
 from ..operations import integers
 from ..targets.wavelets import WORD_MASK
+from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE
 from .scalars import bits_of_kind, function_of, kind_of, show_index
 from .warp import Warp
@@ -76,7 +77,9 @@ MAX_LEVELS = 90
 class Functions:
     """The functions of a class of units, and which of them are small enough to be inlined."""
 
-    def __init__(self, functions: Mapping[str, flow.FuncOp], owner: str):
+    def __init__(self, functions: Mapping[str, flow.FuncOp], owner: str, *, traps: bool = False):
+        self.traps = traps
+        """True if floating point exceptions may stop the program, which generated code does not look for."""
         self._functions = functions
         self._owner = owner
         self._sizes: dict[str, int] = {}
@@ -221,7 +224,14 @@ def _can_generate(op: Operation, functions: Functions, *, memory: bool) -> bool:
         )
     if kind is flow.LoadOp or kind is flow.StoreOp:
         return memory
+    if functions.traps and may_trap(op):
+        return False
     return kind in _OWN_VALUES or kind is flow.AssertOp or function_of(op) is not None
+
+
+def may_trap(op: Operation) -> bool:
+    """Return True if a scalar operation may have floating point exceptions."""
+    return bool(op.results) and kind_of(op.results[0].type) in LOWEST_NORMAL and raises(op.name)
 
 
 def worth_generating(ops: Sequence[Operation]) -> bool:

@@ -20,6 +20,7 @@ from ..targets.wavelets import ENDLESS_EXTENT, POINTER_EXTENT, WORD_BITS, WORD_M
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
 from .fifos import FifoStream, Side
+from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE, is_odd, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
@@ -149,15 +150,28 @@ class Executor:
         if in_memory:
             view = memory.view(kind, units, destination.address, destination.walk, low, high)
             if view is not None:
-                application.kernel(view, *operands)
+                self.apply(cls, units, application, view, operands)
                 return None
             result = np.empty(shape, DTYPES[kind])
-            application.kernel(result, *operands)
+            self.apply(cls, units, application, result, operands)
             memory.scatter(kind, units, destination.address, destination.walk, low, high, result)
             return None
         result = np.empty(shape, DTYPES[kind])
-        application.kernel(result, *operands)
+        self.apply(cls, units, application, result, operands)
         return result.view(np.uint32 if kind in WIDE else np.uint16)
+
+    def apply(
+        self, cls: UnitClass, units: UnitSet, application: Application, out: Array, operands: Sequence[Any]
+    ) -> None:
+        """Compute elements into `out`; raise LoomError for a floating point exception that stops a unit."""
+        row = application.row
+        if cls.unmasked is None or row.destination not in LOWEST_NORMAL or not raises(row.function):
+            application.kernel(out, *operands)
+            return
+        # The result may take the place of an operand.
+        values = [np.broadcast_to(np.array(operand), out.shape) for operand in operands]
+        application.kernel(out, *operands)
+        cls.stop_at_exceptions(units, row.function, values, out, row.destination, application.where)
 
     def check(
         self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int

@@ -39,6 +39,7 @@ from .codegen import (
     division_by_zero,
     generate,
     leaving,
+    may_trap,
     recursion,
     worth_generating,
 )
@@ -141,7 +142,7 @@ class Compiler:
         self.machine = machine
         self.cls = cls
         self.timing: Timing = machine.target.timing
-        self.functions = Functions(cls.functions, cls.name)
+        self.functions = Functions(cls.functions, cls.name, traps=cls.unmasked is not None)
 
     def compile(self, name: str, block: Block) -> Code:
         """Return the code of a task or function body. Raises LoomError for an operation the engine does not know."""
@@ -380,9 +381,36 @@ class Body:
                 slots[result] = function(*(slots[operand] for operand in operands))
 
             self.emit(several)
+        if self.cls.unmasked is not None and may_trap(op):
+            self.trap(op, operands, result)
+
+    def trap(self, op: Operation, operands: Sequence[int], result: int) -> None:
+        """Emit the check of a scalar operation for floating point exceptions that stop a unit."""
+        cls, name, where = self.cls, op.name, location_of(op)
+        kind = str(kind_of(op.results[0].type))
+
+        def trap(warp: Warp) -> None:
+            slots = warp.slots
+            shape = warp.units.shape
+            values = [np.broadcast_to(np.asarray(slots[slot]), shape) for slot in operands]
+            cls.stop_at_exceptions(warp.units, name, values, np.broadcast_to(slots[result], shape), kind, where)
+
+        self.emit(trap)
+
+    def set_exception_mask(self, op: flow.SetExceptionMaskOp) -> None:
+        mask = self.use(op.mask)
+        unmasked = self.cls.unmasked
+        self.pending += self.timing.instruction
+
+        def set_mask(warp: Warp) -> None:
+            unmasked[warp.units.index] = ~np.broadcast_to(np.asarray(warp.slots[mask], np.int64), warp.units.shape)
+
+        self.emit(set_mask)
 
     def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
-        """Return True if an operation can be computed now; a division by 0 waits until it is reached."""
+        """Return True if an operation can be computed now; one that stops the run waits until it is reached."""
+        if self.cls.unmasked is not None and may_trap(op):
+            return False
         return all(slot in self.known for slot in operands) and not (
             op.name in integers.DIVISIONS and not self.code.template[operands[1]]
         )
@@ -1393,6 +1421,7 @@ _HANDLERS: dict[type[Operation], Callable[[Body, Any], None]] = {
     flow.AssertOp: Body.check,
     flow.PrintOp: Body.print_,
     flow.TimestampOp: Body.timestamp,
+    flow.SetExceptionMaskOp: Body.set_exception_mask,
     flow.IndexedOp: Body.indexed,
     flow.LoadRegisterOp: Body.load_register,
     flow.RegisterOp: Body.register,

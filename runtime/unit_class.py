@@ -10,6 +10,7 @@ import numpy as np
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
+from . import float_exceptions
 from .fifos import Fifo
 from .lost_wavelets import cause
 from .memory import DTYPES, Memory
@@ -85,6 +86,10 @@ class UnitClass:
         self.outputs: dict[str, OutputQueue] = {}
         self.fifos: dict[str, Fifo] = {}
         self.task_list: list[Task] = []
+        self.unmasked: Any = None
+        """Floating point exceptions that stop each unit, as bits; None if the program never sets the mask."""
+        if any(isinstance(inner, flow.SetExceptionMaskOp) for inner in op.walk()):
+            self.unmasked = np.zeros(self.shape, np.int64)
         self.listening = False
         """True if wavelets can start tasks: then a unit's next task is not known from its own operations."""
 
@@ -116,6 +121,32 @@ class UnitClass:
     def register(self, file: str, number: int) -> Register:
         """Return the register of a file and number, of every unit."""
         return self.registers.setdefault((file, number), Register(self, file, number))
+
+    def stop_at_exceptions(
+        self, units: UnitSet, name: str, operands: Sequence[Any], result: Any, kind: str, where: str | None
+    ) -> None:
+        """Raise LoomError if an operation has a floating point exception that some unit has unmasked.
+
+        Operands and result have the shape of the units, or elements in between: [rows, elements, columns].
+        """
+        unmasked = self.unmasked[units.index]
+        if not unmasked.any():
+            return
+        bits = np.asarray(float_exceptions.raised(name, operands, result, kind))
+        if bits.ndim == 3:
+            unmasked = unmasked[:, None, :]
+        found = np.argwhere(bits & unmasked)
+        if not len(found):
+            return
+        shape = np.broadcast_shapes(bits.shape, unmasked.shape)
+        at = tuple(int(place) for place in found[0])
+        values = [float(np.broadcast_to(np.asarray(operand), shape)[at]) for operand in operands]
+        wrong = np.zeros(units.shape, np.bool_)
+        wrong[at[0], at[-1]] = True
+        place, _ = self.describe_first(units, wrong, 0)
+        raising = int(np.broadcast_to(bits & unmasked, shape)[at])
+        got = float(np.broadcast_to(np.asarray(result), shape)[at])
+        raise LoomError(float_exceptions.message(raising, values, got, place), where)
 
     # Places
 

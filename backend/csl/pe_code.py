@@ -85,6 +85,9 @@ class PeCode(Code):
                 self._print(op)
             case wse.TimestampOp():
                 self._timestamp(op)
+            case wse.SetExceptionMaskOp():
+                exceptions = tree.member(self.library("tile_config"), "exceptions")
+                self.emit(tree.call(tree.member(exceptions, "set_exception_mask"), self._unsigned(op.mask)))
             case dsr.LoadOp():
                 self._load_register(op)
             case dsr.GetDsrOp() | dsr.GetXdsrOp() | dsr.GetSrOp():

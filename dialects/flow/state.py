@@ -17,6 +17,7 @@ from ..machine.code import verify_activated
 from ..machine.operations import (
     AssertOperation,
     Cb16Operation,
+    ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
     TaskStateOperation,
@@ -123,6 +124,21 @@ class PrintOp(PrintOperation):
     """
 
     name = "flow.print"
+
+
+@irdl_op_definition
+class SetExceptionMaskOp(ExceptionMaskOperation):
+    """Sets which floating point exceptions do not stop the unit: those whose bits are set in the mask.
+
+    The bits, from bit 3 on: underflow, overflow, inexact result, undefined result, division by 0. At first none of them
+    stops it.
+
+    ```
+    flow.set_exception_mask %mask
+    ```
+    """
+
+    name = "flow.set_exception_mask"
 
 
 @irdl_op_definition

@@ -73,6 +73,17 @@ class TimestampOperation(IRDLOperation):
         super().__init__(result_types=[i16, i16, i16])
 
 
+class ExceptionMaskOperation(IRDLOperation):
+    """Sets which floating point exceptions do not stop the PE: those whose bits are set."""
+
+    mask = operand_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$mask attr-dict"
+
+    def __init__(self, mask: SSAValue):
+        super().__init__(operands=[mask])
+
+
 class TaskStateOperation(SymbolUser, ABC):
     """Changes the state of the task `symbol`, or of the tasks of the queue `symbol`."""
 

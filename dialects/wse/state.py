@@ -21,6 +21,7 @@ from ..machine.elements import verify_memory_type
 from ..machine.operations import (
     AssertOperation,
     Cb16Operation,
+    ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
     TaskStateOperation,
@@ -162,6 +163,21 @@ class PrintOp(PrintOperation):
 
     name = "wse.print"
     arguments = var_operand_def(IntegerType | AnyFloat)
+
+
+@irdl_op_definition
+class SetExceptionMaskOp(ExceptionMaskOperation):
+    """Sets which floating point exceptions do not stop the PE: those whose bits are set in the mask.
+
+    The bits, from bit 3 on: underflow, overflow, inexact result, undefined result, division by 0. At first none of them
+    stops it.
+
+    ```
+    wse.set_exception_mask %mask
+    ```
+    """
+
+    name = "wse.set_exception_mask"
 
 
 @irdl_op_definition

@@ -201,3 +201,15 @@ def _check_format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
                     ev, node, f"<simprint>: '{{{part[0]}}}' takes a u16 or u32; this '{type}' is printed without sign"
                 )
     return VOID
+
+
+@TABLE.row("@loom_set_exception_mask(mask)")
+def _set_exception_mask(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = node.arguments
+    if ev.builder is None:
+        message = "<tile_config>: set_exception_mask works at run time only; call it first in a task or function"
+        raise Refused(ev.error(node, message).diagnostics)
+    mask = ev.ssa(ev.expr(argument), argument)
+    ev.code.at(ev.source, node.start)
+    ev.code(wse.SetExceptionMaskOp(mask))
+    return VOID

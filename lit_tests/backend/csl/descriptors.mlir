@@ -121,6 +121,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %low, %middle, %high = wse.timestamp : i16, i16, i16
       %ok = arith.cmpi ult, %low, %n : i16
       wse.assert %ok, "in time"
+      wse.set_exception_mask %n
       wse.print "at {u}, {d}\n", %low, %n : i16, i16
       wse.return
     }
@@ -130,6 +131,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     // CHECK-NEXT:   time.get_timestamp(&timestamp);
     // CHECK-NEXT:   const low: i16 = @bitcast(i16, timestamp[0]);
     // CHECK-NEXT:   @assert(@bitcast(u16, low) < @bitcast(u16, n));
+    // CHECK-NEXT:   tile_config.exceptions.set_exception_mask(@bitcast(u16, n));
     // CHECK-NEXT:   simprint.print_string("at ");
     // CHECK-NEXT:   simprint.print_u16_decimal(@bitcast(u16, low));
     // CHECK-NEXT:   simprint.print_string(", ");

@@ -74,6 +74,10 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       %yes = arith.constant true
       // CHECK-NEXT: wse.assert %yes, "it holds"
       wse.assert %yes, "it holds"
+      // CHECK-NEXT: %mask = arith.constant -129 : i16
+      %mask = arith.constant -129 : i16
+      // CHECK-NEXT: wse.set_exception_mask %mask
+      wse.set_exception_mask %mask
       // CHECK-NEXT: %x = wse.coordinate x : i16
       %x = wse.coordinate x : i16
       // CHECK-NEXT: %height = wse.extent y : i16
