@@ -18,6 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LISTS = {
     EXAMPLES: ("*/run.py", r"^\*\*(\w+)\*\*"),
     EXAMPLES / "csl": ("*/run.py", r"\b(\w+)(?=,| \|)"),
+    EXAMPLES / "layouts": ("*/run.py", r"\b(\w+)(?=,| \|)"),
     EXAMPLES / "pto": ("*.pto", r"^\| `(\w+)\.pto`"),
     EXAMPLES / "pto" / "hazards": ("*.pto", r"^\| `(\w+)\.pto`"),
 }
