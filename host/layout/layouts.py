@@ -17,6 +17,10 @@ from .routing import Router
 CHANNELS = (Channels(), Channels(lanes=1), Channels(lanes=2), Channels(lanes=4), NO_CHANNELS)
 """Room between blocks, in the order in which it is tried."""
 
+CLOCKWISE = ("north", "east")
+"""Sides whose PEs are counted clockwise around the block. Three lanes or more between two of these, or two of the
+others, cannot all stay apart."""
+
 MAX_RECOLORINGS = 20
 """How often links are routed again because there are too few colors."""
 
@@ -113,6 +117,15 @@ def check_netlist(blocks: Sequence[Block], nets: Sequence[Net], links: Sequence[
                 f"link '{link.name}' joins a port of {_pes(counts[0])} of code region '{link.source.block}' to one of "
                 f"{_pes(counts[1])} of '{link.target.block}'; each PE needs its own partner: make both edges equally "
                 "long",
+                [link.name, link.source.block, link.target.block],
+            )
+        sides = (link.source.side, link.target.side)
+        if counts[0] > 2 and (sides[0] in CLOCKWISE) == (sides[1] in CLOCKWISE):
+            raise ImpossibleLayout(
+                f"link '{link.name}' joins {_pes(counts[0])} on the {EDGES[sides[0] or '']} edge of code region "
+                f"'{link.source.block}' to those on the {EDGES[sides[1] or '']} edge of '{link.target.block}', so that "
+                "lanes would have to cross, and a PE routes a color for one only; join a top or right edge to a bottom "
+                "or left one",
                 [link.name, link.source.block, link.target.block],
             )
 

@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 
 from .conflicts import ColorClass, Kind, Uses
+from .disjoint_paths import DisjointPaths
 from .netlist import EDGES, OPPOSITE, PE, STEPS, Block, Fabric, Hop, ImpossibleLayout, Lane, Link
 from .placement import port_pes
 
@@ -27,7 +28,7 @@ TURN = 1
 """Extra, where a link turns."""
 
 TURN_LATER = 1 / 4096
-"""Extra for each PE before a turn: or after it, for a link that is to turn late."""
+"""Extra for each PE between the source and a turn."""
 
 OVER_BLOCK = 16 * HOP
 """Extra, for a router of a PE with a program."""
@@ -35,8 +36,14 @@ OVER_BLOCK = 16 * HOP
 LONG_SEARCH = 2_000
 """Steps of a search after which the other end is looked at too."""
 
+MAX_SEARCH = 200_000
+"""Lanes of a link times PEs around it up to which they are searched for all at once."""
+
 MAX_ROUNDS = 60
 """Rounds of negotiation."""
+
+MAX_ROUNDS_ALONE = 6
+"""Rounds in which links are in nobody's way but their own."""
 
 SHARED = 2 * HOP
 """Extra in the first round, for a PE that another lane needs too; it grows by half from round to round."""
@@ -130,11 +137,15 @@ class Router:
         """Find a path for every lane, such that no two lanes need the same value on one PE."""
         # Short links have the least choice.
         again = sorted(self.bundles, key=lambda bundle: sum(_distance(wire.source, wire.target) for wire in bundle))
+        alone = 0
         for _ in range(MAX_ROUNDS):
             self._route_again(again)
             again = self._contested()
             if not again:
                 return
+            alone += all(_meets_itself(bundle) for bundle in again)
+            if alone == MAX_ROUNDS_ALONE:
+                break
             self.shared = min(self.shared * 1.5, MAX_SHARED)
         raise self._unsolved([wire for bundle in again for wire in bundle])
 
@@ -190,44 +201,83 @@ class Router:
             return
         best: list[list[PE]] | None = None
         least = UNREACHED
-        # Where lanes turn together, one that turns too late is in the way of the next.
-        for lanes, late in ((bundle, 0.0), (bundle[::-1], 0.0), (bundle, 1.0), (bundle[::-1], 1.0)):
-            length = self._find_apart(lanes, late)
+        shortest = sum(_distance(wire.source, wire.target) for wire in bundle)
+        # Where lanes turn together, those inside have to go first, and leave room for the others.
+        for lanes, roomy in ((bundle, True), (bundle[::-1], True), (bundle, False), (bundle[::-1], False)):
+            length = self._find_apart(lanes, roomy=roomy)
             if length < least:
                 best, least = [wire.path for wire in bundle], length
-            if length == sum(_distance(wire.source, wire.target) for wire in bundle):
+            if length == shortest or (best and not roomy):
                 break
+        if best is None:
+            best = self._find_together(bundle)
         for number, wire in enumerate(bundle):
             if best is not None:
                 wire.path = best[number]
             elif not self._find(wire):
                 raise self._no_path(wire)
 
-    def _find_apart(self, lanes: Sequence[_Wire], late: float) -> float:
-        """Route lanes one after the other, each around those before; return their length, infinite if one is stuck."""
-        ends = {wire: self._ends(wire) for wire in lanes}
-        closed = set[int]().union(*ends.values())
+    def _find_together(self, bundle: Sequence[_Wire]) -> list[list[PE]] | None:
+        """Return paths for all lanes at once, of the least total price, or None if none are found near them."""
+        first = bundle[0]
+        starts = [self.ground.index(_step(wire.source, wire.leaves[0])) for wire in bundle]
+        ends = [self.ground.index(_step(wire.target, OPPOSITE[wire.enters[0]])) for wire in bundle]
+        pes = [pe for wire in bundle for pe in (wire.source, wire.target)]
+        margin = 2 * len(bundle) + 8
+        (x0, x1), (y0, y1) = ((min(axis) - margin, max(axis) + margin) for axis in zip(*pes, strict=True))
+        if (x1 - x0 + 1) * (y1 - y0 + 1) * len(bundle) > MAX_SEARCH or set(starts) & {
+            self.ground.index(wire.target) for wire in bundle
+        }:
+            return None
+        price = self._passable(first, starts)
+        sources = {self.ground.index(wire.source) for wire in bundle}
+
+        def whole_price(at: int) -> float | None:
+            x, y = self.ground.pe(at)
+            if at in sources or not (x0 <= x <= x1 and y0 <= y <= y1) or (extra := price(at)) is None:
+                return None
+            return HOP + extra
+
+        row = self.ground.row
+        found = DisjointPaths(starts, ends, (-row, 1, row, -1), whole_price).find()
+        if found is None or [path[-1] for path in found] != ends:
+            return None
+        return [
+            [wire.source, *map(self.ground.pe, path), wire.target] for wire, path in zip(bundle, found, strict=True)
+        ]
+
+    def _find_apart(self, lanes: Sequence[_Wire], *, roomy: bool) -> float:
+        """Route lanes one after the other, each around those before; return their length, infinite if one is stuck.
+
+        Each keeps away from where those after it leave and arrive, if `roomy` so far that they can still turn there.
+        """
+        taken: set[int] = set()
         length = 0
-        for wire in lanes:
-            if not self._find(wire, closed - ends[wire], late):
+        for number, wire in enumerate(lanes):
+            after = lanes[number + 1 :]
+            away = len(after) if roomy else 1
+            closed = taken.union(*(self._ends(other, away) for other in after)) - self._ends(wire, 1)
+            if not self._find(wire, closed):
                 return UNREACHED
-            closed.update(map(self.ground.index, wire.inner))
+            taken.update(map(self.ground.index, wire.inner))
             length += len(wire.path) - 1
         return length
 
-    def _ends(self, wire: _Wire) -> set[int]:
-        """Return the PEs before both ends of a lane that can go one way only."""
+    def _ends(self, wire: _Wire, away: int) -> set[int]:
+        """Return the PEs before both ends of a lane, as far away, where it can go one way only."""
         ends: set[int] = set()
-        if len(wire.leaves) == 1:
-            ends.add(self.ground.index(_step(wire.source, wire.leaves[0])))
-        if len(wire.enters) == 1:
-            ends.add(self.ground.index(_step(wire.target, OPPOSITE[wire.enters[0]])))
+        for pe, sides in ((wire.source, wire.leaves), (wire.target, tuple(OPPOSITE[side] for side in wire.enters))):
+            for _ in range(away if len(sides) == 1 else 0):
+                pe = _step(pe, sides[0])
+                if not (0 <= pe[0] < self.fabric.width and 0 <= pe[1] < self.fabric.height):
+                    break
+                ends.add(self.ground.index(pe))
         return ends
 
-    def _find(self, wire: _Wire, closed: Collection[int] = (), late: float = 0.5) -> bool:
+    def _find(self, wire: _Wire, closed: Collection[int] = ()) -> bool:
         """Route one lane, as cheap as possible, not through the `closed` PEs; return False if there is no path.
 
-        Of equal paths those are better that turn early, or with 1 for `late` those that turn late.
+        Of equal paths those are better that turn early.
         """
         ground = self.ground
         steps = (-ground.row, 1, ground.row, -1)
@@ -281,8 +331,7 @@ class Router:
                 wire.path = [wire.source, *reversed(path)]
                 return True
             y, x = divmod(at, ground.row)
-            done = (abs(x - from_x) + abs(y - from_y)) * (1 - late) + (abs(x - to_x) + abs(y - to_y)) * late
-            turned = spent + TURN + done * TURN_LATER
+            turned = spent + TURN + (abs(x - from_x) + abs(y - from_y)) * TURN_LATER
             for direction in range(4):
                 if direction != came ^ 2:
                     reach(at + steps[direction], direction, spent if direction == came else turned, state)
@@ -293,14 +342,15 @@ class Router:
         reached, _ = self._around(wire.target, wire.enters, wire, LONG_SEARCH, back=True)
         return len(reached) < LONG_SEARCH and wire.source not in reached
 
-    def _passable(self, wire: _Wire) -> Callable[[int], float | None]:
-        """Return the function that says the extra price of a PE for a lane, None if it cannot go there."""
+    def _passable(self, wire: _Wire, exits: Collection[int] | None = None) -> Callable[[int], float | None]:
+        """Return the function that says the extra price of a PE for a lane, None if it cannot go there.
+
+        `exits` are the PEs that the routes of the source lead to.
+        """
         number, key, value = wire.color.number, wire.color.key, wire.color.value
         ground, kinds = self.ground, self.ground.kinds
-        # The source's own routes lead there.
-        exits = {
-            ground.index((wire.source[0] + STEPS[side][0], wire.source[1] + STEPS[side][1])) for side in wire.leaves
-        }
+        if exits is None:
+            exits = {ground.index(_step(wire.source, side)) for side in wire.leaves}
         most = len(self.fabric.colors)
         source = ground.index(wire.source)
 
@@ -318,7 +368,9 @@ class Router:
                     return None
                 if kind != REACHED_ONLY:
                     extra += OVER_BLOCK
-                others = len(used)
+                others = len(used) - (number in used)
+                if value is None and others >= most:
+                    return None
             lanes = self.keys.get(at)
             if lanes and (key in lanes or len(lanes) + others >= most):
                 extra += self.shared
@@ -344,7 +396,7 @@ class Router:
         contested: set[PE] = set()
         most = len(self.fabric.colors)
         for at, lanes in self.keys.items():
-            crowded = len(lanes) > 1 and len(lanes) + len(self.uses.at(self.ground.pe(at))) > most
+            crowded = len(lanes) > 1 and len(self._classes_at(self.ground.pe(at))) > most
             if crowded or any(count > 1 for count in lanes.values()):
                 contested.add(self.ground.pe(at))
                 self.history[at] += HISTORY
@@ -359,8 +411,15 @@ class Router:
 
     def _no_path(self, wire: _Wire) -> ImpossibleLayout:
         """Return the error for a lane that has no path even alone."""
-        sides = [self._around(wire.source, wire.leaves, wire), self._around(wire.target, wire.enters, wire, back=True)]
-        which = 0 if len(sides[0][0]) <= len(sides[1][0]) else 1
+        # The end that is closed in, which need not be searched for on the whole fabric.
+        for most in (64, 4096, self.fabric.width * self.fabric.height + 1):
+            sides = [
+                self._around(wire.source, wire.leaves, wire, most),
+                self._around(wire.target, wire.enters, wire, most, back=True),
+            ]
+            which = 0 if len(sides[0][0]) <= len(sides[1][0]) else 1
+            if len(sides[which][0]) < most:
+                break
         reached, taken = sides[which]
         port, pe = (wire.link.source, wire.source) if which == 0 else (wire.link.target, wire.target)
         color = f"'{port.net}'" + (f" with the value {wire.color.value}" if wire.color.value is not None else "")
@@ -369,10 +428,12 @@ class Router:
         if port.side:
             where = f"the {EDGES[port.side]} edge of {where}"
         if taken:
+            free = [self._free_values(wire.color, pe) for pe in taken]
             why = (
-                f"its color {color} is in use already at PE{'s' * (len(taken) > 1)} {shown}, and inside these it "
-                f"reaches {len(reached)} PE{'s' * (len(reached) != 1)}"
-            )
+                f"its color {color} is in use already at PE{'s' * (len(taken) > 1)} {shown}"
+                if max(free) > 0
+                else f"all {len(self.fabric.colors)} colors are in use at PE{'s' * (len(taken) > 1)} {shown}"
+            ) + f", and inside these it reaches {len(reached)} PE{'s' * (len(reached) != 1)}"
         else:
             why = "that is the edge of the fabric"
         return ImpossibleLayout(
@@ -381,8 +442,12 @@ class Router:
             [wire.link.name, wire.link.source.block, wire.link.target.block],
         )
 
+    def _free_values(self, color: ColorClass, pe: PE) -> int:
+        """Return how many values are left to a color at a PE."""
+        return len(self.fabric.colors) - len(self.uses.at(pe).keys() - {color.number})
+
     def _around(
-        self, start: PE, directions: Iterable[str], wire: _Wire, most: int = 1 << 30, *, back: bool = False
+        self, start: PE, directions: Iterable[str], wire: _Wire, most: int, *, back: bool = False
     ) -> tuple[set[PE], list[PE]]:
         """Return the PEs that a lane can reach from one end, at least `most` if there are so many, and those in use
         that stop it."""
@@ -407,7 +472,8 @@ class Router:
     def _unsolved(self, wires: Sequence[_Wire]) -> ImpossibleLayout:
         """Return the error for lanes that have paths, but not all at once."""
         most = len(self.fabric.colors)
-        for pe in sorted({pe for wire in wires for pe in wire.inner}):
+        crowds = Counter(pe for wire in wires for pe in wire.inner)
+        for pe in sorted(crowds, key=lambda pe: (-crowds[pe], pe)):
             here = [wire for wire in wires if pe in wire.inner]
             names = list(dict.fromkeys(wire.link.name for wire in here))
             listed = " and ".join(f"'{name}'" for name in names[:3]) + (
@@ -418,16 +484,16 @@ class Router:
                 color = next(wire.color for wire in here if wire.color.key == key)
                 value = f"the value {color.value}" if color.value is not None else f"{color.names}"
                 return ImpossibleLayout(
-                    f"link{'s' * (len(names) > 1)} {listed} found no paths apart in {MAX_ROUNDS} rounds: "
+                    f"link{'s' * (len(names) > 1)} {listed} found no paths apart: "
                     f"{self.keys[self.ground.index(pe)][key]} lanes with {value} meet at PE {pe}, and a PE routes a "
                     "color for one only; "
                     "move the regions apart, or use more colors",
                     names,
                 )
-            used = len(self.keys[self.ground.index(pe)]) + len(self.uses.at(pe))
+            used = len(self._classes_at(pe))
             if used > most:
                 return ImpossibleLayout(
-                    f"link{'s' * (len(names) > 1)} {listed} found no free path in {MAX_ROUNDS} rounds: {used} colors "
+                    f"link{'s' * (len(names) > 1)} {listed} found no free path: {used} colors "
                     f"would go through PE {pe}, and there are {most}; move the regions apart",
                     names,
                 )
@@ -447,6 +513,12 @@ def _wires(link: Link, blocks: Mapping[str, Block], places: Mapping[str, PE], co
         _Wire(link, lane, source, target, leaves, enters, color)
         for lane, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]
+
+
+def _meets_itself(bundle: Sequence[_Wire]) -> bool:
+    """Return True if two lanes of a link share a PE."""
+    pes = [pe for wire in bundle for pe in wire.inner]
+    return len(pes) != len(set(pes))
 
 
 def _step(pe: PE, side: str) -> PE:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
+import networkx as nx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from loomir.host.layout.layouts import lay_out
 from loomir.host.layout.netlist import (
@@ -10,6 +15,7 @@ from loomir.host.layout.netlist import (
     STEPS,
     Block,
     Fabric,
+    ImpossibleLayout,
     Layout,
     Link,
     Net,
@@ -20,6 +26,7 @@ from loomir.host.layout.netlist import (
 from loomir.host.layout.placement import port_pes
 from loomir.targets import wse2, wse3
 from loomir.targets.model import Target
+from tests.searches import examples
 
 MACHINE = Fabric.of(wse3.TARGET)
 
@@ -192,3 +199,339 @@ def test_switches_get_a_color_with_a_switch() -> None:
         drawing.paint(f"c{number}", Paint("demux", 0, 0, 4, 1, turns if number > 5 else turns[:1]))
     layout = checked(drawing, MACHINE)
     assert {layout.values[f"c{number}"] for number in range(6, 12)} <= MACHINE.switch_colors
+
+
+SIDES = tuple(STEPS)
+
+
+@st.composite
+def drawings(draw: st.DrawFn) -> Drawing:
+    """Return a random netlist: blocks of up to 3 x 3 PEs, some with a place, and links between their sides."""
+    drawing = Drawing()
+    count = draw(st.integers(2, 7))
+    for number in range(count):
+        width, height = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+        at = None
+        if draw(st.integers(0, 2)) == 0:
+            at = (4 + 8 * (number % 3) + draw(st.integers(0, 2)), 4 + 8 * (number // 3) + draw(st.integers(0, 2)))
+        drawing.block(f"b{number}", width, height, at)
+    values = iter(draw(st.permutations(range(24))))
+    for _ in range(draw(st.integers(0, 10))):
+        first, second = draw(st.integers(0, count - 1)), draw(st.integers(0, count - 1))
+        leaves, enters = draw(st.sampled_from(SIDES)), draw(st.sampled_from(SIDES))
+        pes = [
+            len(port_pes(drawing.blocks[f"b{number}"], side)) for number, side in ((first, leaves), (second, enters))
+        ]
+        crossing = pes[0] > 2 and (leaves in ("north", "east")) == (enters in ("north", "east"))
+        if first != second and pes[0] == pes[1] and not crossing:
+            value = next(values) if draw(st.integers(0, 3)) == 0 else None
+            drawing.join(f"b{first}", leaves, f"b{second}", enters, value)
+    for number in range(draw(st.integers(0, 2))):
+        drawing.block(f"io{number}")
+        drawing.join(f"io{number}", None, drawing.block(f"free{number}"), draw(st.sampled_from(SIDES)))
+    return drawing
+
+
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(drawings())
+def test_every_wavelet_arrives_where_its_link_ends(drawing: Drawing) -> None:
+    # There is room for everything.
+    checked(drawing, Fabric(60, 60, tuple(range(24)), frozenset(range(16))))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(drawings())
+def test_a_layout_depends_on_the_netlist_alone(drawing: Drawing) -> None:
+    fabric = small(60, 60)
+    assert drawing.lay_out(fabric) == drawing.lay_out(fabric)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(0, 15)), min_size=1, max_size=5),
+)
+def test_blocks_without_ports_find_a_place_if_there_is_one(
+    width: int, height: int, sizes: list[tuple[int, int, int]]
+) -> None:
+    drawing, fabric = Drawing(), small(width, height)
+    taken: set[tuple[int, int]] = set()
+    for number, (block_width, block_height, fixed) in enumerate(sizes):
+        at = None
+        pes = set(product(range(block_width), range(block_height)))
+        if fixed < 4 and fixed + block_width <= width and block_height <= height and not pes & taken:
+            at = (fixed, 0)
+            pes = {(x + fixed, y) for x, y in pes}
+            if pes & taken:
+                at = None
+            else:
+                taken |= pes
+        drawing.block(f"b{number}", block_width, block_height, at)
+    possible = fits([block for block in drawing.blocks.values() if block.at is None], taken, width, height)
+    if possible:
+        checked(drawing, fabric)
+    else:
+        with pytest.raises(ImpossibleLayout, match=r"b[0-4]"):
+            drawing.lay_out(fabric)
+
+
+def fits(blocks: list[Block], taken: set[tuple[int, int]], width: int, height: int) -> bool:
+    """Try all places of all blocks."""
+    if not blocks:
+        return True
+    block, *others = blocks
+    for x, y in product(range(width - block.width + 1), range(height - block.height + 1)):
+        pes = set(product(range(x, x + block.width), range(y, y + block.height)))
+        if not pes & taken and fits(others, taken | pes, width, height):
+            return True
+    return False
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.integers(2, 4),
+    st.lists(
+        st.tuples(st.sets(st.integers(0, 3), min_size=1, max_size=4), st.none() | st.integers(0, 3)),
+        min_size=1,
+        max_size=6,
+    ),
+)
+def test_colors_are_allocated_if_that_is_possible(colors: int, nets: list[tuple[set[int], int | None]]) -> None:
+    drawing, fabric = Drawing(), small(4, 1, colors)
+    drawing.block("row", 4, 1)
+    for number, (columns, value) in enumerate(nets):
+        for column in sorted(columns):
+            drawing.paint(f"c{number}", Paint("row", column, 0, 1, 1, position("ramp", "ramp")), value)
+    choices = [range(colors) if value is None else (value,) for _, value in nets]
+    clash = [(a, b) for a, b in combinations(range(len(nets)), 2) if nets[a][0] & nets[b][0]]
+    if any(all(values[a] != values[b] for a, b in clash) for values in product(*choices)):
+        checked(drawing, fabric)
+    else:
+        with pytest.raises(ImpossibleLayout, match=r"c[0-5]"):
+            drawing.lay_out(fabric)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.sets(st.integers(0, 24), max_size=14), st.sampled_from(SIDES), st.sampled_from(SIDES))
+def test_a_link_has_a_path_if_there_is_one(walls: set[int], leaves: str, enters: str) -> None:
+    # All blocks paint the value of the link, so that it cannot pass over them.
+    drawing, fabric = Drawing(), small(5, 5)
+    for number in sorted(walls - {6, 18}):
+        drawing.block(f"wall{number}", at=(number % 5, number // 5))
+        drawing.paint(f"c{number}", Paint(f"wall{number}", 0, 0, 1, 1, position("ramp", "ramp")), 3)
+    drawing.block("a", at=(1, 1))
+    drawing.block("b", at=(3, 3))
+    drawing.join("a", leaves, "b", enters, 3)
+    free = set(product(range(5), range(5))) - {(number % 5, number // 5) for number in walls} - {(1, 1), (3, 3)}
+    graph = nx.Graph((pe, (pe[0] + x, pe[1] + y)) for pe in free for x, y in STEPS.values())
+    graph = graph.subgraph(free)
+    first = (1 + STEPS[leaves][0], 1 + STEPS[leaves][1])
+    last = (3 + STEPS[enters][0], 3 + STEPS[enters][1])
+    if first in free and last in free and nx.has_path(graph, first, last):
+        layout = checked(drawing, fabric)
+        assert len(layout.lanes[drawing.links[0].name][0].hops) == nx.shortest_path_length(graph, first, last) + 1
+    else:
+        with pytest.raises(ImpossibleLayout, match=r"link 'a.a_tx0 -> b.b_rx0' has no free path"):
+            drawing.lay_out(fabric)
+
+
+def chain(count: int, width: int = 1, height: int = 1) -> Drawing:
+    drawing = Drawing()
+    for number in range(count):
+        drawing.block(f"r{number}", width, height)
+        if number:
+            drawing.join(f"r{number - 1}", "east", f"r{number}", "west")
+    return drawing
+
+
+@pytest.mark.parametrize(("count", "width", "height"), [(12, 1, 1), (40, 3, 4)])
+def test_a_chain_is_folded_on_a_narrow_fabric(count: int, width: int, height: int) -> None:
+    checked(chain(count, width, height), small(40 if width > 1 else 8, 200 if width > 1 else 20))
+
+
+def test_neighbors_of_a_chain_are_next_to_each_other() -> None:
+    layout = checked(chain(100))
+    assert max(len(lanes[0].hops) for lanes in layout.lanes.values()) == 1
+
+
+# Impossible layouts
+
+
+def refused(drawing: Drawing, fabric: Fabric = MACHINE) -> tuple[str, tuple[str, ...]]:
+    with pytest.raises(ImpossibleLayout) as caught:
+        drawing.lay_out(fabric)
+    return caught.value.message, caught.value.subjects
+
+
+def test_overlapping_blocks_are_both_named() -> None:
+    drawing = Drawing()
+    drawing.block("left", 4, 2, at=(1, 1))
+    drawing.block("right", 3, 3, at=(4, 2))
+    message, subjects = refused(drawing)
+    assert message == (
+        "code region 'right' of 3 x 3 PEs is placed at (4, 2) and overlaps code region 'left' of 4 x 2 PEs at (1, 1): "
+        "PE (4, 2) is in both, and 1 in all; move one of them"
+    )
+    assert subjects == ("right", "left")
+
+
+def test_a_block_outside_the_fabric() -> None:
+    drawing = Drawing()
+    drawing.block("wide", 4, 2, at=(6, 1))
+    assert refused(drawing, small(8, 8))[0] == (
+        "code region 'wide' of 4 x 2 PEs is placed at (6, 1) and ends at (9, 2), outside the fabric, whose PEs are "
+        "(0, 0) to (7, 7); place it inside"
+    )
+
+
+def test_a_block_larger_than_the_fabric() -> None:
+    drawing = Drawing()
+    drawing.block("wide", 9, 2)
+    assert "'wide' of 9 x 2 PEs is larger than the fabric of 8 x 8 PEs" in refused(drawing, small(8, 8))[0]
+
+
+def test_no_free_rectangle() -> None:
+    drawing = Drawing()
+    drawing.block("wall", 1, 4, at=(2, 0))
+    drawing.block("plate", 3, 2)
+    message, subjects = refused(drawing, small(5, 4))
+    assert "no free rectangle of 3 x 2 PEs for code region 'plate' on the fabric of 5 x 4 PEs" in message
+    assert "16 PEs are free and 6 needed" in message
+    assert subjects == ("plate",)
+
+
+def test_a_port_at_the_edge_of_the_fabric() -> None:
+    drawing = Drawing()
+    drawing.block("a", at=(0, 0))
+    drawing.block("b", at=(3, 0))
+    drawing.join("a", "west", "b", "west")
+    assert "'a' of 1 x 1 PEs at (0, 0) has a port on its left edge" in refused(drawing)[0]
+
+
+def test_a_link_without_a_path() -> None:
+    drawing = Drawing()
+    drawing.block("a", at=(5, 5))
+    drawing.block("b", at=(9, 5))
+    for number, at in enumerate([(6, 4), (7, 5), (6, 6)]):
+        drawing.block(f"wall{number}", at=at)
+        drawing.paint(f"w{number}", Paint(f"wall{number}", 0, 0, 1, 1, position("ramp", "ramp")), 7)
+    drawing.join("a", "east", "b", "west", 7)
+    message, subjects = refused(drawing)
+    assert message == (
+        "link 'a.a_tx0 -> b.b_rx0' has no free path from the right edge of PE (5, 5) of code region 'a': its color "
+        "'a_tx0' with the value 7 is in use already at PEs (6, 4), (6, 6), (7, 5), and inside these it reaches 1 PE; "
+        "use another color there, or move the regions apart"
+    )
+    assert subjects == ("a.a_tx0 -> b.b_rx0", "a", "b")
+
+
+def test_colors_that_run_out_on_a_path() -> None:
+    # Three links have to go through one PE that has two colors.
+    drawing, fabric = Drawing(), small(7, 3, 2)
+    for number in range(3):
+        drawing.block(f"a{number}", at=(0 if number < 2 else 1, 2 * number if number < 2 else 1))
+        drawing.block(f"b{number}", at=(6 if number < 2 else 5, 2 * number if number < 2 else 1))
+        drawing.join(f"a{number}", "east", f"b{number}", "west")
+    for row in (0, 2):
+        drawing.block(f"wall{row}", 1, 1, at=(3, row))
+        for number in range(2):
+            drawing.paint(f"w{row}{number}", Paint(f"wall{row}", 0, 0, 1, 1, position("ramp", "ramp")))
+    message, subjects = refused(drawing, fabric)
+    names = [link.name for link in drawing.links]
+    assert message == (
+        f"links '{names[0]}' and '{names[1]}' and '{names[2]}' found no free path: 3 colors would go "
+        "through PE (2, 1), and there are 2; move the regions apart"
+    )
+    assert subjects == tuple(names)
+
+
+def test_a_path_closed_by_pes_without_a_free_color() -> None:
+    drawing, fabric = Drawing(), small(5, 1, 2)
+    drawing.block("a", at=(0, 0))
+    drawing.block("wall", at=(2, 0))
+    drawing.block("b", at=(4, 0))
+    for number in range(2):
+        drawing.paint(f"w{number}", Paint("wall", 0, 0, 1, 1, position("ramp", "ramp")))
+    drawing.join("a", "east", "b", "west")
+    assert refused(drawing, fabric)[0] == (
+        "link 'a.a_tx0 -> b.b_rx0' has no free path from the right edge of PE (0, 0) of code region 'a': all 2 colors "
+        "are in use at PE (2, 0), and inside these it reaches 1 PE; use another color there, or move the regions apart"
+    )
+
+
+def test_fixed_colors_that_collide() -> None:
+    drawing = Drawing()
+    drawing.block("a", 3, 3)
+    drawing.paint("rx", Paint("a", 0, 0, 2, 2, position("west", "ramp")), 5)
+    drawing.paint("tx", Paint("a", 1, 1, 2, 2, position("ramp", "ramp")), 5)
+    assert refused(drawing) == (
+        "PE (1, 1) has routes for color 'rx' and for color 'tx', and both have the value 5; give one of them another "
+        "value, or leave it out",
+        ("rx", "tx"),
+    )
+
+
+def test_linked_colors_with_different_values() -> None:
+    drawing = Drawing()
+    drawing.block("a")
+    drawing.block("b")
+    tx = drawing.port("a", "east", "tx", output=True, value=3)
+    drawing.link(tx, drawing.port("b", "west", "rx", output=False, value=4), "a to b")
+    message, _ = refused(drawing)
+    assert "color 'tx' has the value 3 and color 'rx' the value 4, but 'a to b' joins them" in message
+
+
+def test_linked_colors_on_one_pe() -> None:
+    drawing = Drawing()
+    drawing.block("a")
+    tx = drawing.port("a", "east", "tx", output=True)
+    drawing.link(tx, drawing.port("a", "west", "rx", output=False), "loop")
+    assert refused(drawing)[0].startswith("links join the colors 'tx' and 'rx' to one, but PE (1, 0) has routes")
+
+
+def test_two_links_at_one_port() -> None:
+    drawing = Drawing()
+    for name in "abc":
+        drawing.block(name)
+    tx = drawing.port("a", "east", "tx", output=True)
+    drawing.link(tx, drawing.port("b", "west", "rx1", output=False), "first")
+    drawing.link(tx, drawing.port("c", "west", "rx2", output=False), "second")
+    message, subjects = refused(drawing)
+    assert message.startswith("links 'first' and 'second' both join the port of color 'tx' on the right edge of code")
+    assert subjects == ("first", "second")
+
+
+def test_ports_of_different_sizes() -> None:
+    drawing = Drawing()
+    drawing.block("a", 1, 2)
+    drawing.block("b", 1, 3)
+    drawing.join("a", "east", "b", "west")
+    assert "joins a port of 2 PEs of code region 'a' to one of 3 PEs of 'b'" in refused(drawing)[0]
+
+
+def test_lanes_that_would_cross() -> None:
+    drawing = Drawing()
+    drawing.block("a", 1, 3)
+    drawing.block("b", 3, 1)
+    drawing.join("a", "east", "b", "north")
+    assert "joins 3 PEs on the right edge of code region 'a' to those on the top edge of 'b'" in refused(drawing)[0]
+
+
+def test_a_value_without_a_switch() -> None:
+    drawing = Drawing()
+    drawing.block("demux", 4, 1)
+    turns = (*position("west", "ramp"), *position("west", "east"))
+    drawing.paint("c", Paint("demux", 1, 0, 2, 1, turns), 11)
+    message, _ = refused(drawing)
+    assert "color 'c' has the value 11, and color 'c' 2 routing positions at (1, 0) of 'demux'" in message
+
+
+def test_too_many_colors_on_a_pe() -> None:
+    drawing = Drawing()
+    drawing.block("hub")
+    for number in range(25):
+        drawing.paint(f"c{number}", Paint("hub", 0, 0))
+    message, subjects = refused(drawing)
+    assert "there are 24 colors and no way to give different ones to 25 that meet" in message
+    assert len(subjects) == 25
