@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ...analysis.coloring import Exhausted
 from .conflicts import ColorClass, color_classes, conflict_edges, uses_of, values_of
-from .netlist import EDGES, PE, Block, Fabric, ImpossibleLayout, Layout, Link, Net
+from .netlist import EDGES, OPPOSITE, PE, Block, Fabric, ImpossibleLayout, Layout, Link, Net
 from .placement import NO_CHANNELS, Channels, block_grid, place, port_pes
 from .routing import Router
 
@@ -36,7 +36,8 @@ def lay_out(blocks: Sequence[Block], nets: Sequence[Net], links: Sequence[Link],
     unplaced: ImpossibleLayout | None = None
     unrouted: ImpossibleLayout | None = None
     tried: set[tuple[PE, ...]] = set()
-    for channels in CHANNELS if any(block.at is None for block in blocks) else CHANNELS[:1]:
+    has_open = any(block.at is None for block in blocks)
+    for channels in CHANNELS if has_open else CHANNELS[:1]:
         try:
             places = place(blocks, links, fabric, channels)
         except ImpossibleLayout as error:
@@ -46,6 +47,8 @@ def lay_out(blocks: Sequence[Block], nets: Sequence[Net], links: Sequence[Link],
         if tuple(places.values()) in tried:
             continue
         tried.add(tuple(places.values()))
+        if channels == CHANNELS[0] and has_open and not _wide_links_are_straight(blocks, links, places):
+            continue
         try:
             return route(blocks, nets, links, fabric, places, classes)
         except ImpossibleLayout as error:
@@ -128,6 +131,23 @@ def check_netlist(blocks: Sequence[Block], nets: Sequence[Net], links: Sequence[
                 "or left one",
                 [link.name, link.source.block, link.target.block],
             )
+
+
+def _wide_links_are_straight(blocks: Sequence[Block], links: Sequence[Link], places: dict[str, PE]) -> bool:
+    """Return True if the links with several lanes join ports that are opposite each other."""
+    by_name = {block.name: block for block in blocks}
+    for link in links:
+        ends: list[list[PE]] = []
+        for port in (link.source, link.target):
+            x, y = places[port.block]
+            ends.append([(x + dx, y + dy) for dx, dy in port_pes(by_name[port.block], port.side)])
+        if len(ends[0]) > 1:
+            (x, y), (to_x, to_y) = ends[0][0], ends[1][0]
+            ahead = {"north": y - to_y, "east": to_x - x, "south": to_y - y, "west": x - to_x}[link.source.side or ""]
+            facing = link.target.side == OPPOSITE[link.source.side or ""]
+            if not (facing and ahead > 0 and (x == to_x or y == to_y)):
+                return False
+    return True
 
 
 def _pes(count: int) -> str:

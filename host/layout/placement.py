@@ -7,7 +7,7 @@ shortest. A `Channels` says how many PEs stay free around them, through which li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Channels:
     """Free PEs kept along the sides of a block."""
 
     ports: int = 1
-    """Along each side with a port."""
+    """Along each side with a port, for each PE of the port."""
     lanes: int = 0
     """Along all four sides, for each PE of the longest port of the block."""
 
@@ -51,10 +51,37 @@ def place(
 
     Raises ImpossibleLayout for blocks that overlap, are outside the fabric, have a port at its edge, or have no room.
     """
+    if all(block.at is None for block in blocks) and (found := _place_freely(blocks, links, fabric, channels)):
+        return found
     placement = _Placement(blocks, links, fabric, channels)
     placement.place_fixed()
     placement.place_others()
     return {block.name: placement.places[block.name] for block in blocks}
+
+
+def _place_freely(
+    blocks: Sequence[Block], links: Sequence[Link], fabric: Fabric, channels: Channels
+) -> dict[str, PE] | None:
+    """Return places grown in all directions from the first block, or None if these are more than the fabric has."""
+    width, height = (
+        min(2 * limit, 2 * sum(2 * side + 8 for side in sides))
+        for limit, sides in (
+            (fabric.width, [block.width for block in blocks]),
+            (fabric.height, [block.height for block in blocks]),
+        )
+    )
+    placement = _Placement(blocks, links, replace(fabric, width=width, height=height), channels)
+    placement.start = (width // 2, height // 2)
+    try:
+        placement.place_fixed()
+        placement.place_others()
+    except ImpossibleLayout:
+        return None
+    boxes = [placement.with_channels(block, placement.places[block.name]) for block in blocks]
+    west, north = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    if max(box[2] for box in boxes) - west > fabric.width or max(box[3] for box in boxes) - north > fabric.height:
+        return None
+    return {name: (x - west, y - north) for name, (x, y) in placement.places.items()}
 
 
 def block_grid(blocks: Sequence[Block], places: Mapping[str, PE], fabric: Fabric) -> np.ndarray:
@@ -81,7 +108,11 @@ class _Placement:
         self.blocks = {block.name: block for block in blocks}
         self.numbers = {block.name: number for number, block in enumerate(blocks)}
         self.fabric, self.channels = fabric, channels
+        self.start: PE = (0, 0)
+        """Where the first block goes, near which those are placed that have no link to placed ones."""
         self.places: dict[str, PE] = {}
+        self.box: tuple[int, int, int, int] | None = None
+        """The rectangle around all placed blocks: west, north, east, south."""
         self.index = np.full((fabric.height, fabric.width), -1, dtype=np.int32)
         """The block at every PE, by its position among the blocks."""
         self.kept = np.zeros((fabric.height, fabric.width), dtype=bool)
@@ -155,11 +186,13 @@ class _Placement:
     def _put(self, block: Block, at: PE) -> None:
         x, y = at
         self.places[block.name] = at
+        x0, y0, x1, y1 = self.box or (x, y, x, y)
+        self.box = (min(x0, x), min(y0, y), max(x1, x + block.width), max(y1, y + block.height))
         self.index[y : y + block.height, x : x + block.width] = self.numbers[block.name]
-        x0, y0, x1, y1 = self._with_channels(block, at)
+        x0, y0, x1, y1 = self.with_channels(block, at)
         self.kept[max(y0, 0) : y1, max(x0, 0) : x1] = True
 
-    def _with_channels(self, block: Block, at: PE) -> tuple[int, int, int, int]:
+    def with_channels(self, block: Block, at: PE) -> tuple[int, int, int, int]:
         """Return the rectangle of a block with the PEs kept free in front of its ports: west, north, east, south."""
         x, y = at
         free = {side: self._channel(block, side) for side in STEPS}
@@ -169,7 +202,7 @@ class _Placement:
         """Return how many PEs stay free along a side of a block."""
         ends = self.ends[block.name]
         around = self.channels.lanes * max((end.count for end in ends if end.side), default=0)
-        return max(around, self.channels.ports if any(end.side == side for end in ends) else 0)
+        return max(around, self.channels.ports * max((end.count for end in ends if end.side == side), default=0))
 
     def _size(self) -> str:
         return f"{self.fabric.width} x {self.fabric.height}"
@@ -212,7 +245,7 @@ class _Placement:
             east = max(x + other.width for (x, _), other in zip(corners, others, strict=True))
             south = max(y + other.height for (_, y), other in zip(corners, others, strict=True))
         else:
-            west = north = east = south = 0
+            west, north, east, south = self.box or (*self.start, *self.start)
         channel = max(self._channel(block, side) for side in STEPS)
         radius = 4 + 4 * channel + block.width + block.height
         while True:
@@ -239,7 +272,7 @@ class _Placement:
         if last_x < first_x or last_y < first_y:
             return None
         xs, ys = np.arange(first_x, last_x + 1), np.arange(first_y, last_y + 1)
-        x0, y0, x1, y1 = self._with_channels(block, (0, 0))
+        x0, y0, x1, y1 = self.with_channels(block, (0, 0))
         taken = _sums(self.kept, xs, ys, (0, 0, block.width, block.height))
         taken += _sums(self.index >= 0, xs, ys, (x0, y0, x1, y1))
         if taken.min() > 0:
@@ -249,8 +282,11 @@ class _Placement:
         for end in linked:
             cost += self._length(block, end, grid_x, grid_y)
         if not linked:
-            # The smallest square from the corner of the fabric.
-            cost += np.maximum(grid_x + block.width, grid_y + block.height)
+            # The smallest square, and in it the nearest to its start.
+            x0, y0, x1, y1 = self.box or (*self.start, *self.start)
+            right, bottom = np.maximum(grid_x + block.width, x1), np.maximum(grid_y + block.height, y1)
+            cost += np.maximum(right - np.minimum(grid_x, x0), bottom - np.minimum(grid_y, y0))
+            cost += (np.abs(grid_x - x0) + np.abs(grid_y - y0)) / 4096
         cost[taken > 0] = np.inf
         row, column = np.unravel_index(np.argmin(cost), cost.shape)
         return int(xs[column]), int(ys[row])
