@@ -165,6 +165,11 @@ def _message(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
+@TABLE.row("@loom_memory_bytes()")
+def _memory_bytes(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    return Value(types.COMPTIME_INT, ev.session.target.memory_bytes)
+
+
 _UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {
     "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
     "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),

@@ -233,10 +233,10 @@ def test_tally_on_part_of_the_rectangle(csl: Csl) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (".kernel_width = 2", ".kernel_width = 0", "kernel_width and kernel_height must be at least 1"),
+        (".kernel_width = 2", ".kernel_width = 0", "the kernel has 0 x 2 PEs; kernel_width and"),
         (".kernel_height = 2", ".kernel_height = 1.5", "kernel_width and kernel_height must be integers"),
-        (".phase2_tally = 3", ".phase2_tally = -1", "phase2_tally must fit in a u32"),
-        (".phase2_tally = 3", ".phase2_tally = 1 << 32", "phase2_tally must fit in a u32"),
+        (".phase2_tally = 3", ".phase2_tally = -1", "phase2_tally is -1; it must fit in a u32"),
+        (".phase2_tally = 3", ".phase2_tally = 1 << 32", "phase2_tally is 4294967296; it must fit"),
         (".phase2_tally = 3", ".phase2_tally = 0.5", "phase2_tally must be an integer"),
         ("@get_color(2)", "@get_color(1)", "the three colors must be distinct"),
         ("[3]color{@get_color(1), @get_color(2), @get_color(3)}", "[2]color{@get_color(1), @get_color(2)}",
@@ -245,8 +245,8 @@ def test_tally_on_part_of_the_rectangle(csl: Csl) -> None:
          "colors must be three colors, [3]color{...}"),
         (".output_color = @get_color(0)", ".output_color = @get_color(3)", "output_color must differ from the three"),
         (".output_color = @get_color(0)", ".output_color = 0", "output_color must be a color"),
-        (".get_params(i, j)", ".get_params(i + 1, j)", "called for a PE outside of kernel_width x kernel_height"),
-        (".kernel_width = 2", ".kernel_width = 9", "is larger than the program rectangle"),
+        (".get_params(i, j)", ".get_params(i + 1, j)", "called for a PE outside of the kernel of 2 x 2 PEs"),
+        (".kernel_width = 2", ".kernel_width = 9", "kernel of 9 x 2 PEs is larger than the program rectangle of 2 x 2"),
         (".kernel_width = 2, ", "", "param 'kernel_width' has no value"),
     ],
 )  # fmt: skip
@@ -260,9 +260,9 @@ def test_wrong_parameters_of_the_tally_layout(csl: Csl, old: str, new: str, mess
 @pytest.mark.parametrize(
     ("arch", "inputs", "outputs", "message"),
     [
-        ("wse2", "4, 4", "2, 3", "the two input_queues must be distinct"),
-        ("wse2", "4, 5", "3, 3", "the two output_queues must be distinct"),
-        ("wse3", "4, 5", "3, 4", "on WSE-3 input_queues and output_queues must be different"),
+        ("wse2", "4, 4", "2, 3", "both input_queues are 4; they must be distinct"),
+        ("wse2", "4, 5", "3, 3", "both output_queues are 3; they must be distinct"),
+        ("wse3", "4, 5", "3, 4", "queue 4 is one of input_queues and of output_queues; on WSE-3"),
     ],
 )  # fmt: skip
 def test_wrong_queues_of_the_tally(csl: Csl, arch: str, inputs: str, outputs: str, message: str) -> None:
@@ -502,13 +502,16 @@ def test_fft_in_a_program_of_ones_own(csl: Csl, arch: str, width: int, type: str
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 12, TYPE)", "N must be a power of two"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 12, TYPE)", "N is 12; N must be a power of two"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 1, TYPE)", "N must be a power of two, 2 or more"),
-        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(3, N, TYPE)", "N must be a multiple of the width"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(3, N, TYPE)", "N is 4 and the width 3; N must be a multiple"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(2.0, N, TYPE)", "the width and N must be integers"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, i32)", "the type of the elements must be f32 or f16"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, 32)", "the type of the elements must be f32 or f16"),
-        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(1, 0, WIDTH, N, TYPE)", "not inside of the program rectangle"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(1, 0, WIDTH, N, TYPE)", "2 x 2 PEs from (1, 0) on is not inside"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 32, TYPE)",
+         "each PE would hold 8192 complex numbers, for which the FFT takes 131200 bytes of the 49152"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 512, TYPE)", "each PE would hold 33554432 complex numbers"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N)", "takes 3 arguments, not 2"),
         ("@set_rectangle(WIDTH, WIDTH)", "@set_rectangle(WIDTH, 1)", "not inside of the program rectangle"),
         (".width = WIDTH, .memcpy", ".width = 4, .memcpy", "the width of FFT_kernel differs from that of the import"),
