@@ -111,6 +111,8 @@ def zero(type: Type) -> Any:
             return False
         case types.Array():
             return [zero(type.element)] * type.count
+        case types.Union() if types.is_comptime_only(type):
+            return Words()
         case types.Union():
             return Words([Value(types.U16, 0)] * types.words_used(type))
         case types.Struct():

@@ -27,7 +27,8 @@ def show(data: Any) -> str:
     """Return a number in a message."""
     if isinstance(data, bool):
         return "true" if data else "false"
-    return str(data)
+    # Python writes longer numbers only in bases that are powers of two.
+    return hex(data) if isinstance(data, int) and data.bit_length() > types.MAX_COMPTIME_BITS else str(data)
 
 
 def extremes(data: Any) -> tuple[Any, Any]:
@@ -37,6 +38,13 @@ def extremes(data: Any) -> tuple[Any, Any]:
             return min(data.values), max(data.values)
         return data.values.min().item(), data.values.max().item()
     return data, data
+
+
+def _limits(type: types.Int) -> str:
+    """Return the numbers that a type holds, as powers of two where they are long."""
+    if type.bits <= types.MAX_RUN_TIME_BITS:
+        return f"{type.lowest} to {type.highest}"
+    return f"-2^{type.bits - 1} to 2^{type.bits - 1} - 1" if type.signed else f"0 to 2^{type.bits} - 1"
 
 
 def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node) -> Value | None:
@@ -49,10 +57,11 @@ def _to_integer(ev: Evaluator, value: Value, type: types.Int, node: syntax.Node)
         wrong = high if type.holds(low) else low
         ev.mistyped(
             node,
-            f"{wrong} does not fit in '{type}', which holds {type.lowest} to {type.highest}; "
+            f"{wrong} does not fit in '{type}', which holds {_limits(type)}; "
             "use a wider type, or @as to keep the low bits",
         )
     if isinstance(source, types.Int) and source.lowest >= type.lowest and source.highest <= type.highest:
+        ev.check_format(type, node)
         if not ev.session.widening_reported:
             ev.session.widening_reported = True
             ev.warn(
@@ -371,7 +380,7 @@ def bitcast_scalar(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -
             ev.fail(node, f"@bitcast to a pointer takes an integer, not '{value.type}'")
         word = value if isinstance(value.type, types.Int) else ev.coerce(value, types.U16, node)
         return Value(type, Address(None, 0, 1, word.data))
-    if types.is_comptime_only(value.type):
+    if types.is_comptime_only(value.type) and not isinstance(value.type, types.Int):
         ev.fail(node, f"'{value.type}' has no bits; give the value a type of known width with @as")
     check_width(ev, value.type, type, node)
     if isinstance(value.type, types.Pointer):

@@ -45,6 +45,8 @@ DEFAULT_CALL_DEPTH = 200
 MAX_CALL_NOTES = 4
 """Calls that an error names, besides those inside libraries."""
 
+WIDE_INTEGERS = f"integers of more than {types.MAX_RUN_TIME_BITS} bits are supported at compile time only"
+
 
 class Mistyped(CslError):
     """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
@@ -397,10 +399,13 @@ class Evaluator:
         return self.builder.constant(value.type, data)
 
     def check_format(self, type: Type, node: syntax.Node, source: Source | None = None) -> None:
-        """Raise CslError if values of a type cannot exist at run time for their format of 16-bit floats."""
-        if type.__class__ is types.Int or type is types.F32:
+        """Raise CslError if values of a type cannot exist at run time for their format or their width."""
+        if type is types.F32 or (isinstance(type, types.Int) and type.bits <= types.MAX_RUN_TIME_BITS):
             return
         for inner in types.scalars(type):
+            if isinstance(inner, types.Int) and inner.bits > types.MAX_RUN_TIME_BITS:
+                message = f"a value of type '{inner}' must be known at compile time; {WIDE_INTEGERS}"
+                raise CslError([Diagnostic(source or self.source, node.start, node.end, message)])
             if not isinstance(inner, types.Float) or inner.bits != 16:
                 continue
             if inner != self.session.fp16:

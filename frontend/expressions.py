@@ -94,9 +94,10 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
 
 def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
     """Return the type `uN` or `iN` (Types, Arbitrary-Width Integer Types)."""
-    bits = int(node.name[1:8])
-    if not 1 <= bits <= types.MAX_INTEGER_BITS:
-        ev.fail(node, f"integers of {node.name[1:]} bits are not supported; use 1 to {types.MAX_INTEGER_BITS}")
+    # Nine digits are too many already, and Python converts only so many.
+    bits = int(node.name[1:10])
+    if bits > types.MAX_INTEGER_BITS:
+        ev.fail(node, f"there are no integers of {node.name[1:]} bits; use 0 to {types.MAX_INTEGER_BITS}")
     return types.Int(bits, node.name[0] == "i")
 
 
@@ -506,21 +507,17 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         return Value(type, emit.binary(ev.code, symbol, type, value, amount))
     if not isinstance(right.data, Column) and right.data < 0:
         ev.fail(node, f"a shift by {right.data} bits; the shift amount must be at least 0")
-    if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > MAX_COMPTIME_BITS:
-        ev.fail(node, f"an integer of more than {MAX_COMPTIME_BITS} bits; does this loop ever end?")
+    if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > types.MAX_COMPTIME_BITS:
+        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits; does this loop ever end?")
     result = Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     if type is types.COMPTIME_INT:
         _check_size(ev, result.data, node)
     return result
 
 
-MAX_COMPTIME_BITS = 1 << 13
-"""Bits of a `comptime_int`, which has no limit of its own; Python writes numbers of this size."""
-
-
 def _check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
-    if isinstance(data, int) and data.bit_length() > MAX_COMPTIME_BITS:
-        ev.fail(node, f"an integer of more than {MAX_COMPTIME_BITS} bits; does this loop ever end?")
+    if isinstance(data, int) and data.bit_length() > types.MAX_COMPTIME_BITS:
+        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits; does this loop ever end?")
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
@@ -717,7 +714,7 @@ def _check_field(ev: Evaluator, member: syntax.FieldDeclaration, type: types.Rec
         )
     if type.layout == "extern" and not linkage.is_shareable(field):
         ev.fail(member, f"a '{field}' has no layout outside CSL, which 'extern' requires; use numbers and extern types")
-    if isinstance(type, types.Union) and not _has_words(field):
+    if isinstance(type, types.Union) and not (_has_words(field) or types.is_comptime_only(type)):
         ev.fail(member, f"a '{field}' as a variant of a union is not supported; use numbers and structs of them")
 
 
@@ -843,7 +840,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
         missing = [name for name, number in subject.type.members if number not in seen]
         if missing:
             ev.fail(node, f"no case for {', '.join(missing)}; add it, or an 'else' case")
-    elif otherwise is None and not (subject.type is types.BOOL and len(seen) == 2):
+    elif otherwise is None and not _is_complete(subject.type, seen):
         ev.fail(node, "not all values have a case; add an 'else' case")
     if isinstance(subject.data, Column):
         subject = Value(subject.type, ev.data(subject, node.subject))
@@ -854,6 +851,11 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
                 check_untaken(ev, node.subject, lambda link=link: _scoped(ev, link.body, want))
         return VOID if taken is None else _scoped(ev, taken.body, want)
     return _switch_from(ev, node, subject, cases, otherwise, want)
+
+
+def _is_complete(type: Type, seen: set[Any]) -> bool:
+    """Return True if all values of a type have been seen."""
+    return isinstance(type, types.Int) and not types.is_comptime_only(type) and len(seen) == 1 << type.bits
 
 
 def _switch_from(

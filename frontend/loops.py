@@ -413,6 +413,7 @@ def _for_range_emitted(ev: Evaluator, node: syntax.For, element: Type, data: Ran
 
     if not isinstance(element, types.Int):
         ev.fail(node.iterable, f"a loop at run time needs an integer type of known width, not '{element}'")
+    ev.check_format(element, node.iterable)
     _emit_range(ev, node, element, data, inner)
 
 

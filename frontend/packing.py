@@ -46,9 +46,12 @@ def reinterpret(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> V
 
 
 def union(ev: Evaluator, type: types.Union, position: int, value: Value, node: syntax.Node) -> Value:
-    """Return a union with one of its variants given."""
-    words = [_ZERO] * types.words_used(type)
-    put(ev, words, 0, value, node, packed=type.layout == "packed")
+    """Return a union with one of its variants given. One that exists at compile time only has no words but that."""
+    if types.is_comptime_only(type):
+        words = [value]
+    else:
+        words = [_ZERO] * types.words_used(type)
+        put(ev, words, 0, value, node, packed=type.layout == "packed")
     data = Words(words)
     data.active = position
     return Value(type, data)
@@ -59,6 +62,10 @@ def variant(ev: Evaluator, value: Value, position: int, node: syntax.Node) -> Va
     type = value.type
     assert isinstance(type, types.Union) and type.names is not None
     check_active(ev, value, position, node)
+    if types.is_comptime_only(type):
+        if not value.data:
+            ev.fail(node, f"this union has no value yet; assign it one, {{ .{type.names[position]} = ... }}")
+        return value.data[0]
     return get(ev, list(value.data), 0, type.types[position], node, packed=type.layout == "packed")
 
 
@@ -212,8 +219,7 @@ def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.N
         piece = _shifted(ev, "<<", cast(ev, piece, work, node), done, node)
         result = piece if result is None else _or(ev, result, piece, node)
         done += 16 - shift
-    assert result is not None
-    return result
+    return _ZERO if result is None else result
 
 
 def read_bytes(ev: Evaluator, whole: Value, offset: int, type: Type, node: syntax.Node) -> Value:

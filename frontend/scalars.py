@@ -191,7 +191,7 @@ def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
     if isinstance(type, types.Int) and values.dtype.kind != "f":
         if type.lowest <= values.min() and values.max() <= type.highest:
             return values
-        if type.bits == 64:
+        if type.bits >= 64 or not type.bits:
             return as_array([type.wrap(number) for number in values.tolist()])
         wide = values.astype(np.int64) & ((1 << type.bits) - 1)
         return np.where(wide > type.highest, wide - (1 << type.bits), wide) if type.signed else wide

@@ -37,16 +37,16 @@ class Int(Type):
 
     @cached_property
     def lowest(self) -> int:
-        return integers.limits(self.bits, is_signed=self.signed)[0]
+        return integers.limits(self.bits, is_signed=self.signed)[0] if self.bits else 0
 
     @cached_property
     def highest(self) -> int:
-        return integers.limits(self.bits, is_signed=self.signed)[1]
+        return integers.limits(self.bits, is_signed=self.signed)[1] if self.bits else 0
 
     @cached_property
     def carrier(self) -> int:
         """Bits of the integer that holds one at run time: the machine has none of other widths."""
-        return next(bits for bits in (8, 16, 32, 64) if bits >= self.bits)
+        return next((bits for bits in (8, 16, 32, 64) if bits >= self.bits), self.bits)
 
     @property
     def is_narrow(self) -> bool:
@@ -58,6 +58,8 @@ class Int(Type):
 
     def wrap(self, value: int) -> int:
         """Return the value of this type with the same low bits."""
+        if not self.bits:
+            return 0
         return integers.signed(value, self.bits) if self.signed else integers.unsigned(value, self.bits)
 
 
@@ -261,8 +263,14 @@ XDSR, SR = Register("xdsr"), Register("sr")
 DIRECTIONS = ("NORTH", "SOUTH", "EAST", "WEST", "RAMP")
 """Directions by their number."""
 
-MAX_INTEGER_BITS = 64
-"""Bits of the widest integer of fixed width that there is here; the language has wider ones."""
+MAX_INTEGER_BITS = 16_777_215
+"""Bits of the widest integer of fixed width (Types, Arbitrary-Width Integer Types)."""
+
+MAX_COMPTIME_BITS = 1 << 13
+"""Bits of a `comptime_int`, which has no limit of its own; Python writes numbers of this size."""
+
+MAX_RUN_TIME_BITS = 64
+"""Bits of the widest integer that there is at run time here; wider ones exist at compile time only."""
 
 UNIVERSE: dict[str, Type] = {
     str(type): type
@@ -278,6 +286,10 @@ UNIVERSE: dict[str, Type] = {
 
 def is_comptime_only(type: Type) -> bool:
     """Return True if values of the type exist at compile time only."""
+    if isinstance(type, Enum):
+        type = type.underlying
+    if isinstance(type, Int):
+        return type.bits > MAX_RUN_TIME_BITS
     if isinstance(type, Simple):
         return type.comptime_only
     if isinstance(type, Array):

@@ -61,8 +61,8 @@ def _type_size(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @TABLE.row("@loom_unsigned(bits)")
 def _unsigned(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     bits = ev.integer(node.arguments[0], "the width of an integer")
-    if bits > types.MAX_INTEGER_BITS:
-        message = f"there is no integer of {bits} bits here; the widest has {types.MAX_INTEGER_BITS}"
+    if bits > types.MAX_RUN_TIME_BITS:
+        message = f"there is no integer of {bits} bits at run time; the widest has {types.MAX_RUN_TIME_BITS}"
         raise Refused(ev.error(node, message).diagnostics)
     return Value(types.TYPE, types.Int(bits, False))
 

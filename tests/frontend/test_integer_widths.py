@@ -168,8 +168,11 @@ def test_that_differ_from_pe_to_pe(csl: Csl) -> None:
 REFUSED = [
     ("const x: u5 = «31 + 1»;\ncomptime { _ = x; }", "32 does not fit in 'u5', which holds 0 to 31"),
     ("const x: i4 = «-8 - 1»;\ncomptime { _ = x; }", "-9 does not fit in 'i4'"),
-    ("const x: «u65» = 1;\ncomptime { _ = x; }", "integers of 65 bits are not supported; use 1 to 64"),
-    ("const x: «i0» = 0;\ncomptime { _ = x; }", "integers of 0 bits are not supported"),
+    ("const x: «u16777216» = 1;\ncomptime { _ = x; }", "there are no integers of 16777216 bits; use 0 to 16777215"),
+    ("«var x: u65 = 1»;\ncomptime { _ = x; }", "variable 'x' is a 'u65', which exists at compile time only"),
+    ("const x: u65 = «1 << 65»;\ncomptime { _ = x; }", "does not fit in 'u65', which holds 0 to 2^65 - 1; use a wider"),
+    ("const x: i100 = «1 << 99»;\ncomptime { _ = x; }", "does not fit in 'i100', which holds -2^99 to 2^99 - 1;"),
+    ("const x: u0 = «1»;\ncomptime { _ = x; }", "1 does not fit in 'u0', which holds 0 to 0"),
     ("«export var x: u5»;", "cannot be shared"),
 ]
 
@@ -226,3 +229,96 @@ def test_the_operation_comes_before_the_widening(csl: Csl) -> None:
 
 
 MAIN = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }'
+
+
+@pytest.mark.parametrize("type", ["u65", "i66", "u100", "i128", "u128", "i300"])
+def test_integers_of_more_than_64_bits(csl: Csl, type: str) -> None:
+    """They exist at compile time, and wrap as others do."""
+    random = Random(type)
+    bits = int(type[1:])
+    pairs = [(wrapped(type, random.getrandbits(bits)), wrapped(type, random.getrandbits(70)) or 1) for _ in range(4)]
+    pairs.append((wrapped(type, 1 << (bits - 1)), wrapped(type, -1)))
+    asserts = [
+        f"@comptime_assert({name.replace('a', f'@as({type}, {a})').replace('b', f'@as({type}, {b})')} == "
+        f"@as({type}, {wrapped(type, function(a, b))}));"
+        for a, b in pairs
+        for name, function in OPERATIONS.items()
+    ]
+    a = pairs[0][0]
+    text = f"""
+    const a: {type} = {a};
+    const parts = packed struct {{ low: u32, rest: u{bits - 32} }};
+    fn half(x: {type}) {type} {{ return x >> 1; }}
+    var out = @zeros([4]u32);
+    comptime {{
+      {" ".join(asserts)}
+      var n = half(a);
+      n += 1;
+      @comptime_assert(n == {wrapped(type, (a >> 1) + 1)} and (a > n) == {"true" if a > (a >> 1) + 1 else "false"});
+      @comptime_assert(@bitcast(u{bits}, a) == {a % (1 << bits)});
+    }}
+    fn main() void {{
+      out[0] = @as(u32, @bitcast(u{bits}, a) >> 33);
+      out[1] = @bitcast(parts, a).low;
+      out[2] = @as(u32, a & 0xffff);
+    }}
+    """
+    out = csl.run(text, {"out": "u32"})["out"].tolist()
+    unsigned = a % (1 << bits)
+    assert out == [unsigned >> 33 & 0xFFFFFFFF, unsigned & 0xFFFFFFFF, unsigned & 0xFFFF, 0]
+
+
+AT_RUN_TIME = [
+    "out[0] = @as(u32, «small + large»);",
+    "if («small < large») { out[0] = 1; }",
+    "out[0] = @as(u32, «@as(u128, small)»);",
+    "for («@range(u128, 3)») |i| { out[0] += @as(u32, i); }",
+]
+
+
+@pytest.mark.parametrize("statement", AT_RUN_TIME)
+def test_refuses_more_than_64_bits_at_run_time(csl: Csl, statement: str) -> None:
+    text = f"""
+    const large: u128 = 1 << 100;
+    var small: u32 = 5;
+    var out = @zeros([1]u32);
+    task t() void {{ {statement} }}
+    comptime {{ @bind_local_task(t, @get_local_task_id(9)); }}
+    """
+    csl.refuses(text, "at compile time")
+
+
+def test_integers_without_bits(csl: Csl) -> None:
+    text = """
+    const packed_one = packed struct { low: u8, nothing: u0, high: i8 };
+    var p = packed_one { .low = 200, .nothing = 0, .high = -2 };
+    var all = @zeros([3]i0);
+    var out = @zeros([4]i32);
+    fn main() void {
+      out[0] = @as(i32, p.nothing) + @as(i32, all[1]);
+      p.high -= 1;
+      out[1] = p.high;
+      out[2] = @as(i32, @bitcast(u16, p));
+      all[2] += 0;
+      out[3] = @as(i32, ~all[2]);
+    }
+    """
+    assert csl.run(text, {"out": "i32"})["out"].tolist() == [0, -3, 0xFD00 | 200, 0]
+
+
+def test_a_switch_with_a_case_for_every_number(csl: Csl) -> None:
+    """It needs no 'else' (Syntax, Switch-statement)."""
+    text = """
+    var x: u3 = 0;
+    var out = @zeros([8]i16);
+    fn main() void {
+      for (@range(u16, 8)) |i| {
+        x = @as(u3, i);
+        out[i] = switch (x) { 0, 1, 2, 3 => 1, 7 => 3, 4, 5, 6 => 2 };
+      }
+    }
+    """
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [1, 1, 1, 1, 2, 2, 2, 3]
+    missing = "var x: i2 = 0;\ntask t() void { «switch (x) { -2, -1, 0 => {} }» }\n"
+    missing += "comptime { @bind_local_task(t, @get_local_task_id(9)); }"
+    csl.refuses(missing, "not all values have a case; add an 'else' case")

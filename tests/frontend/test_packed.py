@@ -274,12 +274,17 @@ def test_zeros(csl: Csl) -> None:
     assert csl.run(text, {"out": "i16"})["out"].tolist() == [5, 6, 7, 0]
 
 
+KNOWN = "const known = union { n: comptime_int, s: comptime_string };"
 REFUSED = [
     ("const s = packed struct { «a: [2]u16» };", "'[2]u16' cannot be packed"),
     ("const s = packed struct { «a: shared» };", "cannot be packed"),
     ("const s = extern struct { «a: struct { x: i16 }» };", "has no layout outside CSL"),
     ("const s = extern struct { «a: comptime_int» };", "'comptime_int' has no layout outside CSL"),
-    ("const u = union { «a: comptime_int» };", "as a variant of a union is not supported"),
+    ("const u = union { «a: mem1d_dsd», b: i16 };", "a 'mem1d_dsd' as a variant of a union is not supported"),
+    ("const u = extern union { «a: comptime_int» };", "a 'comptime_int' has no layout outside CSL"),
+    (f"{KNOWN} const u = known {{ .n = 1 }};\nconst f = «u.s»;", "'n' is the active variant of this union, not 's'"),
+    (KNOWN + "comptime { var u: known; _ = «u.n»; }", "this union has no value yet; assign it one, { .n = ... }"),
+    (f"{KNOWN}\n«var u = known {{ .n = 1 }}»;\ncomptime {{ _ = u; }}", "at compile time only; declare it 'const'"),
     ("const u = «packed union { a: i16, b: i32 }»;", "the same number of bits, but have: a 16, b 32"),
     ("const u = «union {}»;", "at least one variant"),
     ("const u = «bare { .i = 1, .f = 2.0 }»;", "is written with one of its variants"),
@@ -299,3 +304,35 @@ def test_refused(csl: Csl, text: str, message: str) -> None:
     used = "\ncomptime { _ = n; }" if text.startswith("const n") else used
     used = "\ncomptime { _ = f; }" if "const f" in text else used
     csl.refuses(DECLARATIONS + text + ("" if text.startswith(("comptime", "var s", "«export")) else used), message)
+
+
+def test_unions_that_exist_at_compile_time_only(csl: Csl) -> None:
+    """Variants of any type (Types, Union types): one is active, and holds what it was given."""
+    text = """
+    const any = union { n: comptime_int, t: type, f: fn(i16) i16, s: comptime_string, d: mem1d_dsd };
+    fn twice(x: i16) i16 { return 2 * x; }
+    fn pick(comptime small: bool) any { return if (small) any { .n = 7 } else any { .s = "seven" }; }
+    var numbers = [3]i16 { 1, 2, 3 };
+    const all = any { .d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> numbers[i] }) };
+    const listed = [2]any { any { .f = twice }, any { .t = i16 } };
+    const holder = struct { name: any, size: u16 } { .name = any { .s = "abc" }, .size = 5 };
+    var out = @zeros([4]i16);
+    comptime {
+      @comptime_assert(pick(true).n == 7 and pick(false).s == "seven");
+      @comptime_assert(@type_of(pick(true)) == any and listed[1].t == i16);
+      var u = any { .n = 15 };
+      const before = u;
+      u.n = 3;
+      @comptime_assert(u.n == 3 and before.n == 15);
+      u = any { .s = "text" };
+      @comptime_assert(@strlen(u.s) == 4 and @strlen(holder.name.s) == 3);
+    }
+    fn main() void {
+      @add16(all.d, all.d, 10);
+      out[0] = numbers[2];
+      out[1] = listed[0].f(21);
+      out[2] = @as(listed[1].t, pick(true).n);
+      out[3] = @as(i16, holder.size);
+    }
+    """
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [13, 42, 7, 5]
