@@ -47,6 +47,8 @@ def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) 
             f"&array, not a '{buffer.type}' (LIB-017, LIB-026)",
         )  # fmt: skip
     type = on_term.type
+    if type is types.VOID:
+        return
     if not isinstance(type, types.Struct) or (type.names is None and type.types):
         _fail(ev, node, f"on_term is .{{}}, or .{{ .activate = id }} or .{{ .unblock = id }}, not a '{type}' (LIB-021)")
     names = type.names or ()

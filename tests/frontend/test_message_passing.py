@@ -106,6 +106,30 @@ def test_the_length_counts_elements_and_the_receiver_learns_it(csl: Csl) -> None
     assert simulator.get("done_count")[0, 1, 0] == 1
 
 
+@pytest.mark.parametrize(
+    ("call", "done", "sent"),
+    [
+        ("mp.recv_message(&got, .{ .activate = done_id })", 1, 0),
+        ("mp.recv_message(&got, .{})", 0, 0),
+        ("mp.recv_message(&got, {})", 0, 0),
+        ("mp.recv_message(&got, done_id, {})", 1, 0),
+        ("mp.recv_message(&got, done_id, .{ .activate = sent_id })", 0, 1),
+    ],
+)
+def test_receiving_as_the_manuals_of_both_sdks_say(csl: Csl, call: str, done: int, sent: int) -> None:
+    """LIB-023, LIB-024: SDK 1.4 has no callback besides on_term, and writes {} for none."""
+    main = f"""
+        for (@range(u16, 4)) |i| {{ data[i] = @as(u32, i) + 5; }}
+        if (at(0, 0)) {{ mp.send_message(1, 0, &data, 4, {{}}); }}
+        if (at(1, 0)) {{ {call}; }}
+    """
+    simulator = start(csl, main, {"data": (4, "u32"), "got": (4, "u32")}, 2)
+    simulator.launch("main")
+    assert simulator.get("got")[0, 1].tolist() == [5, 6, 7, 8]
+    assert simulator.get("done_count")[0, :, 0].tolist() == [0, done]
+    assert simulator.get("sent_count")[0, :, 0].tolist() == [0, sent]
+
+
 def test_nothing_happens_at_the_end_of_a_send_with_an_empty_on_term(csl: Csl) -> None:
     """LIB-023"""
     simulator = run(
@@ -666,9 +690,10 @@ def test_init_takes_no_arguments(csl: Csl) -> None:
         ("«mp.send_message(1, 0, &data, 4)»", "'send_message' takes 5 arguments, not 4"),
         ("mp.send_message(«-1», 0, &data, 4, .{})", "-1 does not fit in 'u16'"),
         ("mp.send_message(1, «1.5», &data, 4, .{})", "expected 'u16', found 'comptime_float'"),
-        ("mp.send_message(1, 0, &data, 4, «done_id»)", "expected 'comptime_struct', found 'local_task_id'"),  # LIB-021
+        ("«mp.send_message(1, 0, &data, 4, done_id)»", "not a 'local_task_id' (LIB-021)"),
         # LIB-024
-        ("«mp.recv_message(&data, done_id)»", "'recv_message' takes 3 arguments, not 2"),
+        ("«mp.recv_message(&data)»", "'recv_message' takes 3 arguments, not 1"),
+        ("«mp.recv_message(&data, done_id)»", "not a 'local_task_id' (LIB-021)"),
         ("mp.recv_message(&data, «10», .{})", "expected 'local_task_id', found 'comptime_int'"),
         # LIB-017
         ("«mp.send_message(1, 0, &bytes, 4, .{})»", "i32, u32 or f32, such as &array, not a '*[4]u8' (LIB-017"),
