@@ -140,7 +140,7 @@ class _Compilation:
 
     def _name_at(self, stream: Stream) -> None:
         """Note that the host streams on a color at a PE of a region; there it has no route."""
-        if stream.at is None:
+        if stream.at is None or stream.given is None or stream.origin is None:
             return
         x, y = stream.at
         for region in self.regions:
@@ -216,9 +216,12 @@ class _Compilation:
             origins: dict[str, Origin] = {}
             for setting in region.params:
                 at = (names.index(setting.name), *setting.cells)
-                is_color = isinstance(setting.value, Color)
-                kinds[at] = COLOR if is_color else NUMBER
-                values[at] = self.solution.values[setting.value.get_global_name()] if is_color else setting.value
+                if isinstance(setting.value, Color):
+                    kinds[at] = COLOR
+                    values[at] = self.solution.values[setting.value.get_global_name()]
+                else:
+                    kinds[at] = NUMBER
+                    values[at] = setting.value
                 origins[setting.name] = setting.origin
             cells = kinds.reshape(len(names), region.height * region.width)
             patterns, which = np.unique(cells, axis=1, return_inverse=True) if names else (cells, 0)
@@ -342,7 +345,7 @@ class _Compilation:
         return description, files
 
     def _placed(self, stream: Stream) -> PlacedStream:
-        x, y = stream.at if stream.region is None else self.solution.places[stream.region]
+        x, y = stream.at or self.solution.places[stream.region or stream.name]
         color = self.solution.values[stream.color]
         return PlacedStream(stream.name, stream.is_input, x, y, color, stream.end)
 

@@ -9,6 +9,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
+from typing import TypeVar, cast
 
 from .errors import SdkError
 from .script_lines import origin
@@ -82,9 +83,21 @@ class RoutingPosition:
 def _routes(routes: object, name: str) -> list[Route]:
     if isinstance(routes, Route):
         raise SdkError(f"{name}: {routes} is one route; give a list, [{routes}]")
-    if not isinstance(routes, Sequence) or not all(isinstance(route, Route) for route in routes):
+    found = _list_of(routes, Route)
+    if found is None:
         raise SdkError(f"{name}: {routes!r} is not a list of routes; give values of Route, such as [Route.RAMP]")
-    return list(dict.fromkeys(routes))
+    return list(dict.fromkeys(found))
+
+
+ItemT = TypeVar("ItemT")
+
+
+def _list_of(items: object, kind: type[ItemT]) -> list[ItemT] | None:
+    """Return the items of a sequence of a class, None if it is none."""
+    if not isinstance(items, Sequence):
+        return None
+    found = [item for item in cast("Sequence[object]", items) if isinstance(item, kind)]
+    return found if len(found) == len(cast("Sequence[object]", items)) else None
 
 
 Ports = tuple[str, ...]
@@ -97,13 +110,14 @@ def settings(routes: object, what: str) -> tuple[Setting, ...]:
     """Return a list of routing positions as data. Raises SdkError if it is none, is empty or is too long."""
     if isinstance(routes, RoutingPosition):
         raise SdkError(f"{what}: routes is one RoutingPosition; give a list of them")
-    if not isinstance(routes, Sequence) or not all(isinstance(one, RoutingPosition) for one in routes):
+    found = _list_of(routes, RoutingPosition)
+    if found is None:
         raise SdkError(f"{what}: routes is {routes!r}; give a list of RoutingPosition")
-    if not 1 <= len(routes) <= MAX_POSITIONS:
-        raise SdkError(f"{what}: there are {len(routes)} routing positions; a router has 1 to {MAX_POSITIONS}")
+    if not 1 <= len(found) <= MAX_POSITIONS:
+        raise SdkError(f"{what}: there are {len(found)} routing positions; a router has 1 to {MAX_POSITIONS}")
     return tuple(
         (tuple(r.value for r in one.get_input()) or None, tuple(r.value for r in one.get_output()) or None)
-        for one in routes
+        for one in found
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 import numpy as np
 from cerebras.sdk.runtime.sdkruntimepybind import (
     Edge,
+    PortHandle,
     Route,
     RoutingPosition,
     SdkLayout,
@@ -26,7 +27,7 @@ to_ramp = RoutingPosition().set_output([Route.RAMP])
 from_ramp = RoutingPosition().set_input([Route.RAMP])
 
 
-def merge(name, count):
+def merge(name: str, count: int) -> tuple[list[PortHandle], PortHandle]:
     """Return the two inputs of a region that merges sequences of `count` numbers, and its output."""
     region = layout.create_code_region("merge.csl", name, 1, 1)
     region.set_param_all("size", count)
@@ -38,8 +39,8 @@ def merge(name, count):
 
 
 # From the leaves to the root, level by level.
-streams = []
-outputs = []
+streams: list[str] = []
+outputs: list[PortHandle] = []
 for leaf in range(leaves // 2):
     inputs, output = merge(f"level0_{leaf}", size)
     streams += [layout.create_input_stream(port) for port in inputs]

@@ -1,3 +1,7 @@
+from loomir.host.sdk.code_regions import CodeRegion as CodeRegion
+from loomir.host.sdk.code_regions import PortHandle as PortHandle
+from loomir.host.sdk.layout import FP16TYPE as FP16TYPE
+from loomir.host.sdk.layout import SdkLayout as SdkLayout
 from loomir.host.sdk.platforms import SdkCompileArtifacts as SdkCompileArtifacts
 from loomir.host.sdk.platforms import SdkExecutionPlatform as SdkExecutionPlatform
 from loomir.host.sdk.platforms import SdkTarget as SdkTarget
@@ -5,6 +9,12 @@ from loomir.host.sdk.platforms import SimfabConfig as SimfabConfig
 from loomir.host.sdk.platforms import get_platform as get_platform
 from loomir.host.sdk.platforms import get_simulator as get_simulator
 from loomir.host.sdk.platforms import get_system as get_system
+from loomir.host.sdk.routing import Color as Color
+from loomir.host.sdk.routing import Edge as Edge
+from loomir.host.sdk.routing import EdgeRouteInfo as EdgeRouteInfo
+from loomir.host.sdk.routing import Route as Route
+from loomir.host.sdk.routing import RoutingPosition as RoutingPosition
+from loomir.host.sdk.routing import get_edge_routing as get_edge_routing
 from loomir.host.sdk.runtime import MemcpyDataType as MemcpyDataType
 from loomir.host.sdk.runtime import MemcpyOrder as MemcpyOrder
 from loomir.host.sdk.runtime import SdkRuntime as SdkRuntime
