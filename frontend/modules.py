@@ -29,8 +29,6 @@ PARTS = ("sdklayout/", "tile_config/")
 
 PROVIDED_LATER = frozenset(
     {
-        "collectives_2d/params",
-        "collectives_2d/pe",
         "memcpy/memcpy_switches",
     }
 )

@@ -179,11 +179,9 @@ class PeProgram:
 
     def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
         """Record that the program uses a resource; what libraries use is theirs."""
-        module = ev.frame.module
-        while module.is_library and module.importer is not None and module.imported_at is not None:
-            module, node = module.importer, module.imported_at
-        if number is not None and not module.is_library:
-            self.uses.setdefault((kind, number), (module.file.source, node))
+        source, node, is_library = program_place(ev, node)
+        if number is not None and not is_library:
+            self.uses.setdefault((kind, number), (source, node))
 
     # Memory
 
@@ -563,6 +561,14 @@ class PeProgram:
 
 def color_symbol(number: int) -> str:
     return f"c{number}"
+
+
+def program_place(ev: Evaluator, node: syntax.Node) -> tuple[Source, syntax.Node, bool]:
+    """Return where a node is, or where the program imports the library that it is in; True if there is no import."""
+    module = ev.frame.module
+    while module.is_library and module.importer is not None and module.imported_at is not None:
+        module, node = module.importer, module.imported_at
+    return module.file.source, node, module.is_library
 
 
 def location(source: Source, node: syntax.Node) -> FileLineColLoc:

@@ -54,6 +54,8 @@ def _assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(node, _asserted(ev, arguments))
         return VOID
     message = _asserted(ev, arguments)
+    if ev.frame.module.is_library and condition.data is False:
+        raise Refused(ev.error(node, message).diagnostics)
     test = ev.ssa(condition, arguments[0])
     ev.code.at(ev.source, node.start)
     ev.code(wse.AssertOp(test, message))

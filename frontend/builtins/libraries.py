@@ -72,6 +72,19 @@ def _coordinate(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
     return Value(types.U16, ev.code.value(wse.CoordinateOp(wse.Axis(axis))))
 
 
+@TABLE.row("@loom_elements_at(pointer)", where=Where.PE)
+def _elements_at(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Return how many elements an array has from where a pointer points; the largest u16 if that is not known."""
+    (argument,) = node.arguments
+    pointer = ev.expr(argument)
+    where, most = pointer.data, 0xFFFF
+    assert isinstance(pointer.type, types.Pointer)
+    if isinstance(where, Address) and where.buffer is not None and type(where.offset) is int:
+        space = types.size(where.buffer.element) * where.buffer.count - where.offset * where.unit
+        most = min(most, space // types.size(pointer.type.target))
+    return Value(types.COMPTIME_INT, most)
+
+
 @TABLE.row("@loom_timestamp(words)", where=Where.RUN_TIME, refusal="cycles are counted at run time only")
 def _timestamp(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments

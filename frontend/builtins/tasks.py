@@ -13,7 +13,7 @@ from ...dialects import wse
 from .. import control, emit, types
 from ..evaluator import Evaluator
 from ..frames import Frame
-from ..pe import TASK_KINDS, Binding, PeProgram
+from ..pe import TASK_KINDS, Binding, PeProgram, program_place
 from ..registry import GUARD, Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -56,7 +56,8 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         name = ev.session.target.name
         ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} reserves for the system; choose another")
     symbol = pe.unique(task.data.module.symbol(task.data.name))
-    pe.bindings[kind, number] = Binding(task.data, kind, number, node, ev.source, symbol, order=len(pe.bindings))
+    source, place, _ = program_place(ev, node)
+    pe.bindings[kind, number] = Binding(task.data, kind, number, place, source, symbol, order=len(pe.bindings))
     return VOID
 
 
