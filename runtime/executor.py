@@ -29,7 +29,7 @@ from .sends import Send
 from .streams import UNBOUNDED, MemoryStream, QueueStream
 from .switches import SwitchedColor, is_ignored, switched_parts
 from .tasks import NEVER
-from .units import Array, UnitSet, every, from_mask, intersect, select, select_vector, some, subtract
+from .units import Array, UnitSet, cell, every, from_mask, intersect, select, select_vector, singles, some, subtract
 from .warp import CLOCK, SUSPENDED, Warp, merged
 
 if TYPE_CHECKING:
@@ -486,6 +486,8 @@ class Executor:
 
     def _hand_over(self, queue: InputQueue, message: Message) -> None:
         """Give a message to the operations that wait for it, and queue the rest."""
+        if message.piece is not None and self._hand_over_piece(queue, message):
+            return
         for transfer in [
             waiting for waiting in queue.waiting if len(waiting.queues) > 1 or waiting.polled or waiting.header
         ]:
@@ -502,6 +504,22 @@ class Executor:
             return
         for piece in self._serve(queue, message):
             self._store(queue, piece)
+
+    def _hand_over_piece(self, queue: InputQueue, message: Message) -> bool:
+        """Give a piece of a network's message to the operations of its unit; return False if something is left."""
+        waiting = queue.by_unit.get(cell(message.units))
+        while waiting and message.remaining:
+            transfer = waiting[0]
+            if queue.task is not None:
+                self._contended(queue, transfer, message)
+            if transfer.header:
+                transfer.count = int(self._take_header(transfer, message)[0, 0])
+                continue
+            self._feed_elements(transfer, [message])
+            if transfer.position >= transfer.count:
+                waiting.popleft()
+                self.complete(transfer)
+        return not message.remaining
 
     def _store(self, queue: InputQueue, message: Message) -> None:
         """Queue wavelets that nobody waits for; they start the queue's data task if it has one."""
@@ -724,6 +742,10 @@ class Executor:
 
     def _wait(self, transfers: list[Transfer]) -> None:
         for transfer in transfers:
+            if transfer.queues[0].network is not None and len(transfer.queues) == 1 and not transfer.polled:
+                for unit in singles(transfer.units):
+                    transfer.queues[0].by_unit.setdefault(cell(unit), deque()).append(transfer.part(unit))
+                continue
             for queue in transfer.queues:
                 queue.waiting.append(transfer)
 
@@ -766,16 +788,14 @@ class Executor:
                 open_.append(part)
         return ended, waiting
 
-    def _read_header(self, transfer: Transfer, message: Message) -> list[Transfer]:
-        """Take the header of a message; return the transfers of what it announces, by its length."""
+    def _take_header(self, transfer: Transfer, message: Message) -> Array:
+        """Take the header of a message; return how many elements follow, for each unit."""
         lengths = message.payload[:, message.position, :].astype(np.uint32) & WORD_MASK
         transfer.time = np.maximum(transfer.time, message.head_time)
         self.taken(message, message.position, transfer.time)
         transfer.time = transfer.time + transfer.rate
         transfer.header = False
         message.position += 1
-        self._put_back(transfer, [message])
-        self._recount(transfer.queues, transfer.units)
         long = lengths > transfer.count
         if some(long):
             place, length = transfer.queues[0].cls.describe_first(transfer.units, long, lengths)
@@ -784,6 +804,13 @@ class Executor:
                 f"{transfer.count}; make the array at least as long as the longest message (LIB-028)",
                 transfer.application.where,
             )
+        return lengths
+
+    def _read_header(self, transfer: Transfer, message: Message) -> list[Transfer]:
+        """Take the header of a queued message; return the transfers of what it announces, by its length."""
+        lengths = self._take_header(transfer, message)
+        self._put_back(transfer, [message])
+        self._recount(transfer.queues, transfer.units)
         found: list[Transfer] = []
         for length in np.unique(lengths).tolist():
             for units in from_mask(transfer.units, lengths == length):

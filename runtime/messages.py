@@ -35,7 +35,7 @@ from .fabric import EAST, NORTH, OPPOSITE, RAMP, SOUTH, STEP, WEST, Color
 from .queues import InputQueue, Message, OutputQueue
 from .streams import QueueStream
 from .tasks import NEVER
-from .units import Array, UnitSet, rectangle, select, select_vector, singles
+from .units import Array, UnitSet, cell, rectangle, select, select_vector, singles
 from .wait_graph import Unit, Wait, completion_tasks, waiter
 
 if TYPE_CHECKING:
@@ -206,8 +206,7 @@ class Network:
         assert isinstance(queue, OutputQueue)
         ends = stream.control or (stream.message and last)
         for unit in singles(units):
-            row, column = (int(values.ravel()[0]) for values in unit.cells())
-            x, y = queue.cls.grid_position(row, column)
+            x, y = queue.cls.grid_position(*cell(unit))
             wavelets = np.array(select_vector(units, unit, payload)[0, :, 0])
             begun = self._begun.setdefault((y, x), [])
             begun.append(wavelets)

@@ -7,8 +7,10 @@ only some of its units have data it is split, and what is left waits on.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -253,6 +255,8 @@ class InputQueue:
     waits_for_all: bool = False
     network: Network | None = None
     """The network whose messages it receives."""
+    by_unit: dict[tuple[int, int], deque[Transfer]] = field(default_factory=dict[tuple[int, int], "deque[Transfer]"])
+    """Operations that wait for messages of a network, by row and column of their unit; they are not in `waiting`."""
 
     def first(self, units: UnitSet) -> UnitSet | None:
         """Return those of some units that the first message for any of them is for."""
@@ -302,7 +306,7 @@ class InputQueue:
 
     def stuck(self, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Transfer]:
         """Yield operations that lack wavelets here and signal their end, or with `allow_pending` hold a task."""
-        for transfer in self.waiting:
+        for transfer in chain(self.waiting, *self.by_unit.values()):
             signals_end = transfer.application.has_completion and not allow_pending
             counts = all_of_them or signals_end or transfer.warp is not None
             # If the queue has something for it, it is another that lacks wavelets.

@@ -187,6 +187,13 @@ def _trim(indices: range) -> range:
     return range(indices.start, indices[-1] + 1, indices.step)
 
 
+def cell(unit: UnitSet) -> tuple[int, int]:
+    """Return row and column of the one unit of a set."""
+    if isinstance(unit, Rectangle):
+        return unit.rows.start, unit.columns.start
+    return int(unit.rows[0]), int(unit.columns[0])
+
+
 def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
     """Return the units in both sets."""
     if a is b:
