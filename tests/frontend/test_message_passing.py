@@ -214,6 +214,72 @@ def test_a_pe_sends_to_itself(csl: Csl) -> None:
     assert simulator.get("got")[0, 0, :4].tolist() == DATA.tolist()
 
 
+def test_buffers_are_whatever_points_to_an_array(csl: Csl) -> None:
+    """LIB-017, LIB-026: arrays of several dimensions, constant ones, parts of others, pointers passed on."""
+    simulator = run(
+        csl,
+        """
+        if (at(1, 0)) { mp.recv_message(@ptrcast(*[2]u16, &got[3]), done_id, .{}); }
+        if (at(0, 0)) { pass_on(&table, 6); }
+        if (at(2, 0)) { mp.recv_message(&table, then_id, .{}); }
+        """,
+        {"data": (4, "u16"), "got": (6, "u16"), "copied": (6, "u16")}, 3,
+        before="""
+        const CONSTANT = [2]u16 { 7, 8 };
+        const then_id = @get_local_task_id(12);
+        const first_id = @get_local_task_id(13);
+        var table = [2, 3]u16 { 1, 2, 3, 4, 5, 6 };
+        fn pass_on(array: *[2, 3]u16, count: u16) void {
+          for (@range(u16, 3)) |i| { array.*[1, i] += 10; }
+          mp.send_message(2, 0, array, count, .{ .activate = first_id });
+        }
+        task first() void { mp.send_message(1, 0, &CONSTANT, 2, .{}); }
+        task then() void {
+          for (@range(u16, 2)) |i| { for (@range(u16, 3)) |j| { copied[3 * i + j] = table[i, j]; } }
+        }
+        comptime { @bind_local_task(first, first_id); @bind_local_task(then, then_id); }
+        """,
+    )  # fmt: skip
+    assert simulator.get("got")[0, 1].tolist() == [0, 0, 0, 7, 8, 0]
+    assert simulator.get("copied")[0, 2].tolist() == [1, 2, 3, 14, 15, 16]
+
+
+def test_destination_and_length_differ_from_pe_to_pe(csl: Csl) -> None:
+    """LIB-016, LIB-018"""
+    data = np.arange(16, dtype=np.uint16).reshape(1, 4, 4)
+    simulator = run(
+        csl,
+        """
+        const x = layout_module.get_x_coord();
+        mp.recv_message(&got, done_id, .{});
+        mp.send_message(3 - x, 0, &data, x + 1, .{});
+        """,
+        {"data": (4, "u16"), "got": (4, "u16")}, 4, data=data,
+    )  # fmt: skip
+    for x in range(4):
+        sent = data[0, 3 - x, : 4 - x].tolist()
+        assert simulator.get("got")[0, x].tolist() == sent + [0] * x
+
+
+def test_an_operation_of_the_program_gets_the_header_too(csl: Csl) -> None:
+    """LIB-010, LIB-011, LIB-015"""
+    simulator = run(
+        csl,
+        """
+        if (at(1, 0)) {
+          const in = @get_dsd(fabin_dsd, .{
+            .extent = 5, .fabric_color = mp.mp_comm_color, .input_queue = mp.mp_input_queue
+          });
+          const to = @get_dsd(mem1d_dsd, .{ .base_address = &got, .extent = 5 });
+          @mov32(to, in, .{ .async = true, .activate = done_id });
+        }
+        if (at(0, 0)) { mp.send_message(1, 0, &data, 4, .{}); }
+        """,
+        BOTH, 2, data=DATA,
+    )  # fmt: skip
+    assert simulator.get("got")[0, 1].tolist() == [4, *DATA.tolist(), 0]
+
+
 def test_a_receiver_that_does_not_import_the_library_on_the_way(csl: Csl) -> None:
     """LIB-001: only those that send and receive need it."""
     text, exports = program(
