@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+
+set -e
+
+cs_python run.py --arch=wse3
