@@ -190,7 +190,7 @@ def check_place(ev: Evaluator, row: Row, node: syntax.Builtin) -> None:
 
 def _refusal(ev: Evaluator, row: Row, node: syntax.Builtin) -> str:
     """Return why a builtin cannot be called here; empty if it can."""
-    name = f"@{node.name}"
+    name = "this part of the library" if row.is_internal else f"@{node.name}"
     match row.where:
         case Where.ANYWHERE:
             return ""

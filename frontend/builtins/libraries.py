@@ -27,7 +27,7 @@ from .structs import bytes_of
 TABLE = Table("Random numbers", has_effects=False)
 
 
-@TABLE.row("@loom_shared(library)")
+@TABLE.row("@loom_shared(library)", where=Where.PE)
 def _shared(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     return Value(types.MODULE, shared_module(ev, ev.text(argument, "the name of a library")))

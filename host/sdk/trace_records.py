@@ -37,6 +37,8 @@ KINDS: dict[int, tuple[str, int]] = {
     14: ("uint16", 1),
     15: ("uint32", 2),
     16: ("cb16", 1),
+    17: ("int64", 4),
+    18: ("uint64", 4),
 }
 """Type and words of payload by kind; a string of kind 2 has its length in the tag's high byte and follows packed."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import location_of
+from loomir.host.sdk import trace_records
 
 from .harness import Csl
 
@@ -133,6 +134,51 @@ def test_malloc(csl: Csl) -> None:
     }
     """
     assert csl.run(text, {"out": "u16"})["out"].tolist() == [7, 7, 1, 0]
+
+
+def test_allocations_of_every_type(csl: Csl) -> None:
+    types = ["i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64"]
+    calls = [call.format(type=type) for type in types for call in ("m.malloc({type}, 3)", "m.malloc_{type}(1)")]
+    lines = [f"const p{n} = {call}; p{n}[0] = {n + 1}{'.0' if 'f' in call else ''};" for n, call in enumerate(calls)]
+    seen = [f"out[{n}] = @as(f32, p{n}[0]);" for n in range(len(calls))]
+    spaces = [f"if (m.has_enough_space({type}, COUNT)) {{ room[{n}] = 1; }}" for n, type in enumerate(types)]
+    text = f"""
+    const m = @import_module("<malloc>", .{{ .buffer_num_words = 76, .asserts_enabled = true }});
+    var out = @zeros([{len(calls)}]f32);
+    var room = @zeros([{len(types)}]u16);
+    fn main() void {{
+      {" ".join(spaces).replace("COUNT", "38")}
+      {" ".join(lines)}
+      {" ".join(seen)}
+      m.free();
+      _ = m.malloc_u16(1);
+    }}
+    """
+    result = csl.run(text, {"out": "f32", "room": "u16"})
+    assert result["out"].tolist() == list(range(1, len(calls) + 1))
+    assert result["room"].tolist() == [1, 1, 1, 1, 1, 1, 0, 0]
+
+
+def test_traces_of_every_type(csl: Csl) -> None:
+    values = {
+        "i8": -3, "u8": 200, "i16": -300, "u16": 40000, "i32": -70000, "u32": 4_000_000_000, "i64": -(2**40) - 5,
+        "u64": 2**63 + 9, "f32": 2.5, "f16": -0.5,
+    }  # fmt: skip
+    variables = "".join(f"var v_{type}: {type} = {value};\n" for type, value in values.items())
+    calls = "".join(f"t.trace_{type}(v_{type}); t.trace(v_{type});\n" for type in values)
+    text = f"""
+    const t = @import_module("<debug>", .{{ .key = "k", .buffer_size = 200 }});
+    {variables}
+    fn main() void {{ {calls} t.trace_bool(true); t.trace(false); t.trace_string("abc"); t.trace("d"); }}
+    """
+    simulator = csl.start(text, {})
+    simulator.launch("main")
+    (cls,) = simulator._machine.classes
+    address = cls.buffers["loom.trace.k"].address
+    memory = cls.memory.flat[0, :, 0].copy().view(np.uint16)
+    traced, dropped = trace_records.decode(memory[address : address + 202], memory, "the trace")
+    assert traced == [number for value in values.values() for number in (value, value)] + [True, False, "abc", "d"]
+    assert dropped == 0
 
 
 def test_an_allocation_without_room_ends_the_run(csl: Csl) -> None:
@@ -382,14 +428,14 @@ def test_payloads_of_several_commands(csl: Csl, count: int) -> None:
 
 
 REFUSED = [
-    ("malloc", "_ = «m.malloc(i8, 3)»", "the type must be i16, u16, i32, u32, f32 or @fp16()"),
+    ("malloc", "_ = «m.malloc(i8, 3)»", "or @fp16(), not 'i8'"),
     ("malloc", "_ = m.malloc(f32, «wide»)", "expected 'u16', found 'u32'"),
     ("random", "_ = m.random_f32(«1», 2.0)", "an integer does not convert to 'f32'"),
     ("control", "_ = m.encode_control_task_payload(«@get_local_task_id(9)»)", "expected 'control_task_id'"),
     ("control", "_ = «m.encode_single_payload(m.opcode.NOP, false, 3, 0)»", "must be a control_task_id or {}"),
     ("directions", "_ = m.flip(«1»)", "expected 'direction', found 'comptime_int'"),
     ("time", "m.get_timestamp(«&four»)", "expected '*[3]u16'"),
-    ("debug", "«m.trace(four)»", "trace takes a bool, a number of 8, 16 or 32 bits or a string"),
+    ("debug", "«m.trace(four)»", "trace takes a bool, a number of 8, 16, 32 or 64 bits or a string, not '[4]u16'"),
     ("layout", "_ = «m.get_z_coord»()", "does not declare 'get_z_coord'"),
 ]
 
@@ -405,3 +451,20 @@ def test_what_libraries_refuse(csl: Csl, library: str, use: str, message: str) -
     comptime {{ @bind_local_task(t, @get_local_task_id(8)); }}
     """
     csl.refuses(text, message)
+
+
+@pytest.mark.parametrize(
+    ("module", "use", "marked"),
+    [
+        ('"<layout>"', "_ = m.get_x_coord()", "call"),
+        ('"<time>"', "m.reset_tsc_counter()", "import"),
+        ('"<timer>", .{ .timerCount = 2 }', "m.start(0)", "import"),
+        ('"<tile_config>"', "_ = m.get_fabric_coord(m.fabric_coord.X)", "call"),
+    ],
+)
+def test_libraries_of_pes_are_refused_in_the_layout(csl: Csl, module: str, use: str, marked: str) -> None:
+    text = f"const m = «@import_module({module})»;" if marked == "import" else f"const m = @import_module({module});"
+    if marked == "call":
+        use = use.replace("m.get", "«m.get", 1) + "»"
+    text += f'layout {{ @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{{}}); {use}; }}'
+    csl.refuses("", "this part of the library belongs in a PE's program", layout=text)
