@@ -181,13 +181,17 @@ def _whole(cls: UnitClass) -> UnitSet:
     return rectangle(range(cls.shape[0]), range(cls.shape[1]))
 
 
-def explain(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) -> Deadlock | None:
+def explain(
+    machine: Machine, *, allow_pending: bool, all_of_them: bool = False, begun: bool = False
+) -> Deadlock | None:
     """Return the deadlock of a machine at rest, None if nothing waits that should not.
 
-    With `all_of_them` also microthreads whose end starts nothing count, but for those that have no end.
+    With `all_of_them` also microthreads whose end starts nothing count, but for those that have no end; with `begun`
+    only microthreads that have received some of their wavelets count.
     """
     found = _waits(machine, allow_pending=allow_pending, all_of_them=all_of_them)
-    waits = _grouped([wait for wait in found if wait.missing is None or wait.missing <= UNBOUNDED // 2])
+    bounded = [wait for wait in found if wait.missing is None or wait.missing <= UNBOUNDED // 2]
+    waits = _grouped([wait for wait in bounded if wait.begun or not begun])
     waits.sort(key=lambda wait: wait.first()[::-1])
     if not waits:
         return None

@@ -329,6 +329,7 @@ class InputQueue:
                     self.cls, units, text, application.where, self, held, self.name, missing,
                     () if held else completion_tasks(application), application.op if held else None,
                     (destination.queue.name,) if isinstance(destination, QueueStream) else (),
+                    not held and transfer.position > 0,
                 )  # fmt: skip
 
     def _senders(self) -> list[tuple[UnitClass, OutputQueue, Delivery]]:

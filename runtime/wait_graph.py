@@ -38,6 +38,8 @@ class Wait(NamedTuple):
     """The operation behind which a held task goes on, where that is known; else it is all of `tasks`."""
     sends: tuple[str, ...] = ()
     """The output queues that the operation itself sends to."""
+    begun: bool = False
+    """True if a microthread has received some of its wavelets."""
 
     def first(self) -> Unit:
         """Return (x, y) of the first unit."""

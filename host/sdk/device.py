@@ -370,8 +370,17 @@ class Device:
         """Run until nothing can happen any more, and warn of tasks that have not ended and of unread wavelets."""
         hang = self.settle()
         if hang is not None:
-            self.machine.warn(None, f"stop() finds PEs in the middle of a task: {hang.message}")
+            self.machine.warn(None, f"stop() finds PEs in the middle of a task: {self.with_regions(hang)}")
             self.machine.note_reported(hang.unread)
+        elif self._artifact.layout_regions:
+            # No command of the host is left that could end it.
+            begun = explain(self.machine, allow_pending=False, all_of_them=True, begun=True)
+            if begun is not None:
+                report = self.with_regions(begun)
+                self.machine.warn(
+                    None, f"stop() finds operations that have received a part of their wavelets: {report}"
+                )
+                self.machine.note_reported(begun.unread)
         self.machine.warn_of_unread("at stop()", at_end=True)
 
 

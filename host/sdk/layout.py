@@ -11,6 +11,7 @@ from typing import Any, cast
 from ...diagnostics.errors import LoomError
 from ...targets import TARGETS, get
 from .code_regions import CodeRegion, LayoutState, PortHandle, check_port, pair, whole
+from .direct_link import WORD_BYTES
 from .errors import SdkError
 from .geometry import IntVector
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, SdkTarget
@@ -175,6 +176,12 @@ class SdkLayout:
         size = whole(io_buffer_size, f"{call}: io_buffer_size")
         if size < 1:
             raise SdkError(f"{call}: io_buffer_size is {size}; give at least 1")
+        memory = get(self.state.arch).memory_bytes
+        if size * WORD_BYTES >= memory:
+            raise SdkError(
+                f"{call}: io_buffer_size is {size} wavelets of {WORD_BYTES} bytes, but a PE of {self.state.arch} has "
+                f"{memory} bytes of memory; give fewer"
+            )
         name = f"{inside.region.name}_{inside.name}"
         if name in self.state.streams or name in self.state.regions:
             raise SdkError(f"{call}: there is a stream or region '{name}' already; give the port a prefix")

@@ -248,6 +248,53 @@ def test_equal_regions_are_one_program() -> None:
     assert len(Path("out/program.wse.mlir").read_text().splitlines()) < 400
 
 
+ECHO = """
+param rx: color;
+param tx: color;
+const rx_queue = @get_input_queue(2);
+const tx_queue = @get_output_queue(3);
+const output = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = tx, .output_queue = tx_queue });
+const word_id = if (@is_arch("wse3")) @get_data_task_id(rx_queue) else @get_data_task_id(rx);
+const other_id = @get_local_task_id(%d);
+task word(value: f32) void {
+  @fmovs(output, value + 1.0);
+}
+task other() void {}
+comptime {
+  @bind_data_task(word, word_id);
+  @bind_local_task(other, other_id);
+  @initialize_queue(rx_queue, .{ .color = rx });
+  if (@is_arch("wse3")) @initialize_queue(tx_queue, .{ .color = tx });
+}
+"""
+
+
+def test_colors_of_data_tasks_are_not_those_of_local_tasks(directory: Path) -> None:
+    """On WSE-2 they share their numbers; the first colors that the layout would take are local tasks here."""
+    layout = make("wse2")
+    ports = []
+    for number in range(3):
+        (directory / f"echo{number}.csl").write_text(ECHO % number)
+        region = layout.create_code_region(f"echo{number}.csl", f"echo{number}", 1, 1)
+        for name in ("rx", "tx"):
+            region.set_param_all(region.color(name))
+        ports.append(
+            (
+                region.create_input_port(region.color("rx"), Edge.LEFT, [to(Route.RAMP)], 1),
+                region.create_output_port(region.color("tx"), Edge.RIGHT, [of(Route.RAMP)], 1),
+            )
+        )
+    layout.connect(ports[0][1], ports[1][0])
+    layout.connect(ports[1][1], ports[2][0])
+    into, out = layout.create_input_stream(ports[0][0]), layout.create_output_stream(ports[2][1])
+    runtime = start(layout)
+    result = np.zeros(3, np.float32)
+    runtime.send(into, np.array([1, 2, 3], np.float32), nonblock=True)
+    runtime.receive(out, result, 3)
+    runtime.stop()
+    assert_array_equal(result, [4, 5, 6])
+
+
 @pytest.mark.parametrize("kind", FP16TYPE)
 def test_type_of_16_bit_floats(kind: FP16TYPE, directory: Path) -> None:
     (directory / "half.csl").write_text(f"export var same = [1]bool{{ @is_same_type(@fp16(), {kind.value}) }};")

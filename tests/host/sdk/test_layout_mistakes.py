@@ -165,6 +165,10 @@ CALLS: list[tuple[Mistake, str]] = [
         "io_buffer_size is 0; give at least 1",
     ),
     (
+        lambda layout: layout.create_output_stream(relay(layout, "a", 4)[2], io_buffer_size=12288),
+        "io_buffer_size is 12288 wavelets of 4 bytes, but a PE of wse3 has 49152 bytes of memory; give fewer",
+    ),
+    (
         lambda layout: (
             port := relay(layout, "a", 4)[1],
             layout.create_input_stream(port),
@@ -292,6 +296,12 @@ def switch_of_color(layout: SdkLayout) -> None:
     numbered(layout).paint_all(Color("c", 11), [THROUGH, to(Route.RAMP)])  # switch of color
 
 
+def stream_over_region(layout: SdkLayout) -> None:
+    region, into, _ = relay(layout, "a", 4)
+    region.place(2, 2)
+    layout.create_input_stream(into, IntVector(2, 2))  # stream over region
+
+
 def stream_nowhere(layout: SdkLayout) -> None:
     numbered(layout).place(0, 0)
     layout.create_input_stream_from_loc(IntVector(5, 5), Color("c"))  # stream nowhere
@@ -318,6 +328,7 @@ COMPILED: list[tuple[Callable[[SdkLayout], None], str]] = [
     (two_values, "color 'c' is given the value 4, but has 3 since line"),
     (joined_values, "color 'tx' has the value 3 and color 'rx' the value 4"),
     (switch_of_color, "color 'c' has the value 11"),
+    (stream_over_region, "'a_rx' of 1 x 1 PEs is placed at (2, 2) and overlaps code region 'a'"),
     (stream_nowhere, "stream 'c' is at PE (5, 5), where no region has been placed"),
     (stream_forwarded, "to PE (0, 0), where it is painted to go on to east; forward it with another color"),
 ]
@@ -331,6 +342,14 @@ def test_layouts(mistake: Callable[[SdkLayout], None], message: str, directory: 
         layout.compile("out")
     assert f"{__file__}:{line_of(mistake.__name__.replace('_', ' '))}" in str(raised.value)
     assert not (directory / "out").exists()
+
+
+def test_positions_that_a_machine_does_not_have() -> None:
+    layout = make("wse2")
+    back = RoutingPosition().set_input([Route.EAST]).set_output([Route.WEST])
+    numbered(layout).paint_all(Color("c"), [THROUGH, back])
+    with pytest.raises(SdkError, match=r"these routing positions are not possible: .* on wse2 a position changes one"):
+        layout.compile("out")
 
 
 def test_an_error_of_csl_is_shown_with_its_place(directory: Path) -> None:
@@ -367,6 +386,14 @@ def test_a_port_that_is_not_connected(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 # Streams
+
+
+def start_again() -> SdkRuntime:
+    """Return another run of the program that is compiled already."""
+    runtime = SdkRuntime("out", suppress_simfab_trace=True)
+    runtime.load()
+    runtime.run()
+    return runtime
 
 
 def test_mistakes_of_send_and_receive() -> None:
@@ -431,6 +458,27 @@ def test_receive_of_more_than_comes_says_which_regions_wait() -> None:
     assert text.count("is PE (0, 0) of region 'relay1'") == 1
     assert raised.value.hang.lacking == 3
     runtime.stop()
+
+
+def test_operations_that_have_received_a_part_at_stop(capsys: pytest.CaptureFixture[str]) -> None:
+    layout = make("wse3")
+    into, out = chain(layout, 1, 4)
+    runtime = start(layout)
+    room = np.zeros(4, np.float32)
+    runtime.send(into, room)
+    runtime.receive(out, room, 4)
+    runtime.stop()
+    assert capsys.readouterr().err == ""
+    runtime = start_again()
+    runtime.send("relay0_rx", np.zeros(3, np.float32))
+    runtime.stop()
+    warning = capsys.readouterr().err
+    for part in (
+        "warning: stop() finds operations that have received a part of their wavelets: deadlock",
+        "for 1 of 4 wavelets",
+        "of region 'relay0'; input port 'rx' is connected with the host's stream 'relay0_rx'",
+    ):
+        assert part in warning
 
 
 def test_a_blocking_send_that_nobody_takes(capsys: pytest.CaptureFixture[str]) -> None:
