@@ -274,17 +274,35 @@ def test_queues_may_be_equal_on_wse2(csl: Csl) -> None:
     assert ended(run_tally(csl, "wse2", tally_layout(2, 2, 16), arrays, tally_pe("4, 5", "4, 5"))) == 16
 
 
+def with_memcpy(layout: str, pe: str, width: int) -> tuple[str, str]:
+    importing = f'@import_module("<memcpy/get_params>", .{{ .width = {width}, .height = {width} }})'
+    layout = layout.replace("layout {", f"const memcpy = {importing};\nlayout {{")
+    layout = layout.replace('"pe.csl", .{', '"pe.csl", .{ .memcpy_params = memcpy.get_params(0),')
+    importing = '@import_module("<memcpy/memcpy>", memcpy_params)'
+    return layout, f"param memcpy_params: comptime_struct;\nconst sys = {importing};\n{pe}"
+
+
 def test_colors_of_memcpy_are_refused(csl: Csl) -> None:
     layout = tally_layout(2, 2, 3).replace("@get_color(1)", "@get_color(22)")
-    layout = layout.replace(
-        "layout {", 'const memcpy = @import_module("<memcpy/get_params>", .{ .width = 2, .height = 2 });\nlayout {'
-    )
-    layout = layout.replace(".tally_params", ".memcpy_params = memcpy.get_params(i), .tally_params")
-    pe = (
-        'param memcpy_params: comptime_struct;\nconst sys = @import_module("<memcpy/memcpy>", memcpy_params);\n'
-        + tally_pe()
-    )
-    rejects(csl, layout, pe, "color 22 belongs to <memcpy/memcpy>", memcpy=True, channels=1)
+    rejects(
+        csl, *with_memcpy(layout, tally_pe(), 2), "color 22 belongs to <memcpy/memcpy>", memcpy=True, channels=1
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("@get_color(9)", "@get_color(21)", "color 21 belongs to <memcpy/memcpy>"),
+        ("@get_local_task_id(21)", "@get_local_task_id(27)", "local task id 27 belongs to <memcpy/memcpy>"),
+        ("@get_local_task_id(20)", "@get_local_task_id(28)", "local task id 28 belongs to <memcpy/memcpy>"),
+    ],
+)
+def test_ids_of_memcpy_are_refused(csl: Csl, old: str, new: str, message: str) -> None:
+    assert old in FFT_PARTS_LAYOUT + FFT_PARTS_PE
+    layout, pe = (text.replace(old, new).replace("TYPE", "f32") for text in (FFT_PARTS_LAYOUT, FFT_PARTS_PE))
+    layout, pe = with_memcpy(layout, pe, 2)
+    rejects(csl, layout, pe, message, "wse3", params={"N": "4", "WIDTH": "2"}, memcpy=True, channels=1)
 
 
 FFT_LAYOUT = """
@@ -314,7 +332,7 @@ def pencils(data: NDArray[Any], width: int) -> NDArray[Any]:
     size = data.shape[0]
     side = size // width
     blocks = data.reshape(width, side, width, side, size).transpose(0, 2, 4, 1, 3)
-    return np.stack([blocks.real, blocks.imag], -1).reshape(width, width, -1)
+    return np.stack([np.real(blocks), np.imag(blocks)], -1).reshape(width, width, -1)
 
 
 def gathered(lines: NDArray[Any], size: int) -> NDArray[Any]:
@@ -359,8 +377,8 @@ def test_fft_of_every_kind(csl: Csl, arch: str, size: int, width: int, type: str
     for norm, called in enumerate(NORMS):
         check("csfftExecC2C", (norm, 0), np.fft.fftn(data, norm=called))
         check("csfftExecC2C", (norm, 1), np.fft.ifftn(data, norm=called))
-    check("csfftExecR2C", (0,), np.fft.fftn(data.real))
-    data = np.fft.fftn(data.real) / size
+    check("csfftExecR2C", (0,), np.fft.fftn(np.real(data)))
+    data = np.fft.fftn(np.real(data)) / size
     check("csfftExecC2R", (0,), np.fft.ifftn(data))
     time = simulator.get("fft_time").astype(int)
     assert time.shape == (width, width, 4)
