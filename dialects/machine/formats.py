@@ -16,12 +16,11 @@ def known_format(name: str, row: DsdOperation) -> Format:
     """Return the format of that name. Raises VerifyException if there is none, or the operation has no such floats."""
     if not row.has_format:
         raise VerifyException(f"{row.name} has no operand of 16-bit floats; leave out {KEYWORD}")
-    found = next((format for format in FORMATS if format == name), None)
-    if found is None:
+    if name not in FORMATS:
         raise VerifyException(
             f"there is no format '{name}' of 16-bit floats; use {' or '.join(FORMATS)}, or leave out {KEYWORD} for f16"
         )
-    return found
+    return name
 
 
 def parse_format(parser: Parser) -> StringAttr | None:

@@ -183,7 +183,7 @@ def _memory_bytes(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
     return Value(types.COMPTIME_INT, ev.session.target.memory_bytes)
 
 
-_UNARY: dict[str, tuple[type[Operation] | None, Function[[float], float]]] = {
+_UNARY: dict[str, tuple[type[Operation], Function[[float], float]]] = {
     "sqrt": (mlir_math.SqrtOp, lambda x: math.sqrt(x) if x >= 0 else math.nan),
     "rsqrt": (mlir_math.RsqrtOp, lambda x: 1 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)),
     "exp": (mlir_math.ExpOp, math.exp),

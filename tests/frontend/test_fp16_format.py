@@ -192,8 +192,8 @@ def test_operations(csl: Csl, format: str, arch: str) -> None:
     if format == "bf16":
         held = {name: bits.view(ml_dtypes.bfloat16) for name, bits in held.items()}
     exports = {"a": "@fp16()", "b": "@fp16()", "s": "f32", "n": "i16", "r": "@fp16()", "w": "f32", "whole": "i16"}
-    options = {"fp16_format": format, "arch": arch}
-    out = csl.run(OPERATIONS, exports, {**held, "s": single, "n": integers}, **options)
+    inputs = {**held, "s": single, "n": integers}
+    out = csl.run(OPERATIONS, exports, inputs, fp16_format=format, arch=arch)
     result = out["r"].view(np.uint16).reshape(9, 9)
     factor = oracle.round_to(Fraction(0.7), format)
     for k in range(9):
