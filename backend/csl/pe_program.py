@@ -530,7 +530,7 @@ class PeProgram:
         # Elsewhere the DSD names the color, but what a register is loaded with takes it from the queue (DSR-046).
         by_register = isinstance(op, wse.InputQueueOp) and self._loads_fabric_inputs
         if color is not None and (self.target.queues_keep_color or by_register):
-            fields = {"color": tree.name(color)}
+            fields: dict[str, Expression] = {"color": tree.name(color)}
             if op.control_offset is not None:
                 # Tables begin one entry point apart.
                 fields["ctrl_table_id"] = tree.integer(op.control_offset.value.data)

@@ -154,3 +154,33 @@ func.func @f() {
 // CHECK: bad_programs.mlir:[[# @LINE + 1]]:1: error: the module holds no wse.program, so there is nothing to write in CSL
 builtin.module {
 }
+
+// -----
+
+// CHECK: bad_programs.mlir:[[# @LINE + 7]]:7: error: dsd.faddh computes with cb16, which is not printed yet; use f16 or bf16
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @y : memref<4xi16>
+    wse.func @main() {
+      %y = wse.get_buffer @y : memref<4xi16>
+      %d = dsd.mem1d %y extent 4 : memref<4xi16>
+      dsd.faddh %d, %d, %d fp16(cb16) : !dsd.mem1d<i16>, !dsd.mem1d<i16>, !dsd.mem1d<i16>
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// CHECK: bad_programs.mlir:[[# @LINE + 5]]:7: error: wse.remf cannot be written in CSL; replace it before printing
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @y : memref<f32>
+    wse.func @main(%x: f32) {
+      %r = wse.remf %x, %x : f32
+      %y = wse.get_buffer @y : memref<f32>
+      memref.store %r, %y[] : memref<f32>
+      wse.return
+    }
+  }
+}
