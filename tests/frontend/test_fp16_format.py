@@ -237,6 +237,41 @@ def test_libraries(csl: Csl, format: str) -> None:
     assert x <= out[11] <= 1.0
 
 
+@pytest.mark.parametrize("format", ["f16", "bf16", "cb16"])
+def test_libraries_of_operations(csl: Csl, format: str) -> None:
+    """<complex> and <dsd_ops> follow the format of the program."""
+    text = """
+    const c = @import_module("<complex>");
+    const ops = @import_module("<dsd_ops>");
+    const h = @fp16();
+    var a = [3]h { 1.1, 2.3, 0.1 };
+    var b = [3]h { 3.7, 0.6, 0.2 };
+    var out = @zeros([6]f32);
+    var wide = @zeros([3]f32);
+    const A = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] });
+    const B = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> b[i] });
+    const W = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> wide[i] });
+    fn main() void {
+      const product = c.multiply_complex(c.get_complex_32(a[0], a[1]), c.get_complex_32(b[0], b[1]));
+      out[0] = product.real;
+      out[1] = product.imag;
+      _ = ops.fmac(h, h, A, A, B, b[1], .{});
+      _ = ops.convert(f32, h, W, A, .{});
+      for (wide) |value, i| { out[2 + i] = value; }
+    }
+    """
+    out = csl.run(text, {"out": "f32"}, fp16_format=format)["out"].tolist()
+    a, b = ([oracle.round_to(Fraction(x), format) for x in given] for given in ([1.1, 2.3, 0.1], [3.7, 0.6, 0.2]))
+
+    def product(x: float, y: float) -> float:
+        return oracle.multiply(x, y, format)
+
+    real = oracle.add(product(a[0], b[0]), -product(a[1], b[1]), format)
+    imaginary = oracle.add(product(a[0], b[1]), product(a[1], b[0]), format)
+    sums = [oracle.add(x, product(y, b[1]), format) for x, y in zip(a, b, strict=True)]
+    assert out == [real, imaginary, *sums, 0.0]
+
+
 @pytest.mark.parametrize(("format", "kind"), [("f16", 11), ("bf16", 13), ("cb16", 16)])
 def test_prints_and_traces(csl: Csl, format: str, kind: int) -> None:
     text = """
