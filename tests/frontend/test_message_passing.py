@@ -382,14 +382,41 @@ LONGEST, SENDS, RECEIVES = 20, 4, 48
 """Elements of a message, messages of a PE, and messages to a PE, at most."""
 
 
+RECEIVE = f"""
+    const receive_id = @get_local_task_id(11);
+    var incoming = @zeros([{LONGEST}]u32);
+    fn receive() void {{
+      if (received < expected[0]) {{ mp.recv_message(&incoming, receive_id, .{{}}); }}
+    }}
+    task received_one() void {{
+      for (@range(u16, {LONGEST})) |i| {{ got[received, i] = incoming[i]; incoming[i] = 0; }}
+      received += 1;
+      receive();
+    }}
+    comptime {{ @bind_local_task(received_one, receive_id); }}
+"""
+"""Receives one message after the other, each into a row."""
+
+BY_DATA_TASK = f"""
+    const receive_id = @get_data_task_id(mp.mp_input_queue);
+    fn receive() void {{}}
+    task receive_word(word: u32) void {{
+      got[received / {LONGEST}, received % {LONGEST}] = word;
+      received += 1;
+      for (@range(u16, slowness[0])) |_| {{ received += 0; }}
+    }}
+    comptime {{ @bind_data_task(receive_word, receive_id); }}
+"""
+"""Receives word after word, as slowly as is said."""
+
+
 @cache
-def pattern(width: int, height: int) -> ModuleOp:
-    """Return a program that sends as tables say, each message when the one before has left, and receives in turn."""
+def pattern(width: int, height: int, receiver: str) -> ModuleOp:
+    """Return a program that sends as tables say, each message when the one before has left, and receives."""
     text = (
         IMPORT
         + f"""
     const send_id = @get_local_task_id(10);
-    const receive_id = @get_local_task_id(11);
     var columns = @zeros([{SENDS}]u16);
     var rows = @zeros([{SENDS}]u16);
     var lengths = @zeros([{SENDS}]u16);
@@ -397,7 +424,7 @@ def pattern(width: int, height: int) -> ModuleOp:
     var total = @zeros([1]u16);
     var expected = @zeros([1]u16);
     var data = @zeros([{LONGEST}]u32);
-    var incoming = @zeros([{LONGEST}]u32);
+    var slowness = @zeros([1]u16);
     var got = @zeros([{RECEIVES}, {LONGEST}]u32);
     var sent: u16 = 0;
     var received: u16 = 0;
@@ -412,23 +439,13 @@ def pattern(width: int, height: int) -> ModuleOp:
         sent += 1;
       }}
     }}
-    fn receive() void {{
-      if (received < expected[0]) {{ mp.recv_message(&incoming, receive_id, .{{}}); }}
-    }}
     task sent_one() void {{ send(); }}
-    task received_one() void {{
-      for (@range(u16, {LONGEST})) |i| {{ got[received, i] = incoming[i]; incoming[i] = 0; }}
-      received += 1;
-      receive();
-    }}
-    comptime {{
-      @bind_local_task(sent_one, send_id);
-      @bind_local_task(received_one, receive_id);
-    }}
+    comptime {{ @bind_local_task(sent_one, send_id); }}
     fn main() void {{ mp.init(); receive(); send(); }}
+    {receiver}
     """
     )
-    exports = dict.fromkeys(("columns", "rows", "lengths", "pauses", "total", "expected"), "u16")
+    exports = dict.fromkeys(("columns", "rows", "lengths", "pauses", "total", "expected", "slowness"), "u16")
     with TemporaryDirectory() as directory:
         simulator = Csl(Path(directory)).start(text, {**exports, "got": "u32"}, arch="wse3", width=width, height=height)
     return simulator.program.module
@@ -452,38 +469,93 @@ def traffic(draw: st.DrawFn) -> tuple[int, int, dict[tuple[int, int], list[Sent]
     return width, height, {place: draw(st.lists(message, max_size=SENDS)) for place in places}
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(120), deadline=None)
-@given(traffic())
-def test_random_patterns(drawn: tuple[int, int, dict[tuple[int, int], list[Sent]]]) -> None:
-    """LIB-001: every message arrives whole, once, and those of one sender in their order; batching changes nothing."""
-    width, height, messages = drawn
-    arriving: dict[tuple[int, int], dict[int, list[list[int]]]] = defaultdict(lambda: defaultdict(list))
-    tables = {name: np.zeros((height, width, SENDS), np.uint16) for name in ("columns", "rows", "lengths", "pauses")}
+def tables_of(width: int, height: int, messages: dict[tuple[int, int], list[Sent]]) -> dict[str, Any]:
+    """Return what the program is told: [rows, columns, messages] of each property, and how many there are."""
+    tables: dict[str, Any] = {
+        name: np.zeros((height, width, SENDS), np.uint16) for name in ("columns", "rows", "lengths", "pauses")
+    }
     tables["total"], tables["expected"] = np.zeros((2, height, width, 1), np.uint16)
     for (x, y), sent in messages.items():
         tables["total"][y, x] = len(sent)
-        for number, (column, row, length, pause) in enumerate(sent):
-            for name, value in zip(("columns", "rows", "lengths", "pauses"), (column, row, length, pause), strict=True):
+        for number, properties in enumerate(sent):
+            for name, value in zip(("columns", "rows", "lengths", "pauses"), properties, strict=True):
                 tables[name][y, x, number] = value
-            tables["expected"][row, column] += 1
+            tables["expected"][properties[1], properties[0]] += 1
+    return tables
+
+
+Received = dict[tuple[int, int], dict[int, list[list[int]]]]
+"""By receiver and sender, the messages in their order."""
+
+
+def sent_by(messages: dict[tuple[int, int], list[Sent]]) -> Received:
+    """Return the words of all messages."""
+    found: Received = defaultdict(lambda: defaultdict(list))
+    for (x, y), sent in messages.items():
+        for number, (column, row, length, _) in enumerate(sent):
             words = [y << 24 | x << 16 | number << 8 | i for i in range(length)]
-            arriving[column, row][y << 8 | x].append(words + [0] * (LONGEST - length))
-    cycles: set[int] = set()
+            found[column, row][y << 8 | x].append(words)
+    return found
+
+
+def outcomes(width: int, height: int, tables: dict[str, Any], receiver: str) -> Any:
+    """Return what all PEs have got, [rows, columns, words], whatever the batching."""
+    results: list[tuple[int, Any]] = []
     for block_units in (None, 1):
-        machine = Machine(pattern(width, height), block_units=block_units)
+        machine = Machine(pattern(width, height, receiver), block_units=block_units)
         for name, table in tables.items():
             machine.write_symbol(name, table)
         machine.launch("main", ())
         machine.run(None)
-        cycles.add(machine.cycles)
-        got = machine.read_symbol("got").reshape(height, width, RECEIVES, LONGEST)
-        for y, x in np.ndindex(height, width):
-            from_sender: dict[int, list[list[int]]] = defaultdict(list)
-            for words in got[y, x, : int(tables["expected"][y, x, 0])].tolist():
-                from_sender[words[0] >> 16].append(words)
-            assert from_sender == arriving.get((x, y), {})
-    assert len(cycles) == 1
+        results.append((machine.cycles, machine.read_symbol("got")))
+    (cycles, got), (other_cycles, other_got) = results
+    assert cycles == other_cycles
+    np.testing.assert_array_equal(got, other_got)
+    return got.reshape(height, width, -1)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(90), deadline=None)
+@given(traffic())
+def test_random_patterns(drawn: tuple[int, int, dict[tuple[int, int], list[Sent]]]) -> None:
+    """LIB-001: every message arrives whole, once, and those of one sender in their order; batching changes nothing."""
+    width, height, messages = drawn
+    tables, sent = tables_of(width, height, messages), sent_by(messages)
+    got = outcomes(width, height, tables, RECEIVE).reshape(height, width, RECEIVES, LONGEST)
+    for y, x in np.ndindex(height, width):
+        received: dict[int, list[list[int]]] = defaultdict(list)
+        for words in got[y, x, : int(tables["expected"][y, x, 0])].tolist():
+            sender = words[0] >> 16
+            length = len(sent[x, y][sender][len(received[sender])])
+            assert not any(words[length:])
+            received[sender].append(words[:length])
+        assert received == sent.get((x, y), {})
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(45), deadline=None)
+@given(traffic(), st.sampled_from([0, 1, 20]))
+def test_random_patterns_to_data_tasks(
+    drawn: tuple[int, int, dict[tuple[int, int], list[Sent]]], slowness: int
+) -> None:
+    """LIB-029, LIB-031: messages come whole, header first and without their last elements, however slow the tasks."""
+    width, height, messages = drawn
+    tables, sent = tables_of(width, height, messages), sent_by(messages)
+    got = outcomes(width, height, tables | {"slowness": np.full((height, width, 1), slowness, np.uint16)}, BY_DATA_TASK)
+    for y, x in np.ndindex(height, width):
+        received: list[list[int]] = []
+        words = got[y, x].tolist()
+        for _ in range(int(tables["expected"][y, x, 0])):
+            header, *words = words
+            received.append(words[: header - 1])
+            words = words[header - 1 :]
+        assert not any(words)
+        # Of one sender they come in order; those of a single element have none that says who sent them.
+        expected = [message[:-1] for of_sender in sent[x, y].values() for message in of_sender]
+        assert sorted(received) == sorted(expected)
+        for sender in sent[x, y]:
+            mine = [message for message in received if message and message[0] >> 16 == sender]
+            assert mine == [message[:-1] for message in sent[x, y][sender] if len(message) > 1]
 
 
 # How long they take
