@@ -440,7 +440,14 @@ def _port(port: PortHandle) -> Port:
 
 
 def _side(port: PortHandle) -> str | None:
-    return None if port.region.width == port.region.height == 1 else port.edge.value
+    """Return the side of a region that a port is on, None if the router may choose it.
+
+    A region of one PE has one port at any edge; but not where its routes name directions, which the side must not meet.
+    """
+    if port.region.width * port.region.height > 1:
+        return port.edge.value
+    named = {way for setting in port.positions for ways in setting if ways is not None for way in ways}
+    return None if named <= {"ramp"} else port.edge.value
 
 
 def _of_color(colors: dict[str, _Painted], region: CodeRegion, color: Color, where: Origin) -> _Painted:

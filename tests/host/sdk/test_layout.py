@@ -98,8 +98,10 @@ def test_streams_of_packed_elements_and_to_a_file(directory: Path) -> None:
     # Halves of floats from 1 to 6, which are passed on as they are.
     packed = np.arange(1, 7, dtype=np.float32).view(np.uint16)
     task = runtime.receive_tofile(out, "result.bin", nonblock=True)
-    runtime.send(into, packed, 6, nonblock=True)
+    sent = packed.copy()
+    runtime.send(into, sent, 6, nonblock=True)
     assert not task.done
+    sent[:] = 0  # what is sent is what the array held then
     runtime.stop()
     assert_array_equal(np.fromfile(directory / "result.bin", np.uint32), packed.view(np.uint32))
 
@@ -191,6 +193,30 @@ def test_stacks() -> None:
     for region in found:
         assert runtime.read_symbol(region.x, region.y, "kept", "int16")[0] == 100 + names.index(region.name)
     assert json.loads(Path("out/port_map.json").read_text()) == {}
+
+
+@pytest.mark.parametrize("edge", [Edge.LEFT, Edge.TOP, Edge.BOTTOM])
+def test_a_port_of_one_pe_keeps_its_edge_where_its_routes_name_directions(edge: Edge) -> None:
+    """The source is east of the region, where its second routing position leads."""
+    layout = make("wse3")
+    source = layout.create_code_region("source.csl", "source", 1, 1)
+    sink = layout.create_code_region("sink.csl", "sink", 1, 1)
+    tx, rx = source.color("tx"), sink.color("rx")
+    source.set_param_all(tx)
+    sink.set_param_all(rx)
+    source.set_param_all("x", 1)
+    source.set_param_all("y", 2)
+    source.place(8, 4)
+    sink.place(4, 4)
+    layout.connect(
+        source.create_output_port(tx, Edge.LEFT, [of(Route.RAMP)], 2),
+        sink.create_input_port(rx, edge, [to(Route.RAMP), to(Route.EAST)], 2),
+    )
+    runtime = start(layout)
+    runtime.stop()
+    assert_array_equal(runtime.read_symbol(4, 4, "data", "uint32"), [1, 2])
+    switched = [line for line in Path("out/program.wse.mlir").read_text().splitlines() if " switch " in line]
+    assert len(switched) == 1 and f"on [4, 4] from [{edge.value}] to [ramp] switch [to [east]]" in switched[0]
 
 
 @ARCHITECTURES
