@@ -278,6 +278,7 @@ class Assembly:
         self.network: int | None = None
         """The color of <message_passing>, if the program imports it."""
         self.pes: list[PeProgram] = []
+        """Those that import <message_passing> or use its colors."""
         self.count = 0
         """How many different programs the PEs run."""
 
@@ -377,7 +378,8 @@ class Assembly:
         names.add(name)
         message_passing.check_queues(ev, pe)
         memcpy_resources.check_pe(ev, pe)
-        self.pes.append(pe)
+        if message_passing.concerns(session, pe):
+            self.pes.append(pe)
         for route in pe.effects:
             self.routers.add(route)
         self.effects += pe.effects

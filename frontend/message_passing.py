@@ -83,6 +83,14 @@ def check_queues(ev: Evaluator, pe: PeProgram) -> None:
             )  # fmt: skip
 
 
+def concerns(session: Session, pe: PeProgram) -> bool:
+    """Return True if a PE imports <message_passing> or uses one of its colors."""
+    colors = session.target.message_colors
+    return pe.message_queues is not None or any(
+        ("color", color) in pe.uses or color in pe.queue_colors.values() for color in colors
+    )
+
+
 def check(session: Session, pes: Sequence[PeProgram], effects: Iterable[Effect]) -> int | None:
     """Return the color of the network if a PE imports <message_passing>.
 
