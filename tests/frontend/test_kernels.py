@@ -142,7 +142,7 @@ def ended(result: NDArray[Any]) -> int:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(12))
 @given(
     st.sampled_from(["wse2", "wse3"]), st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1),
     st.sampled_from(["none", "exact", "less", "more"]), st.booleans(),
@@ -357,8 +357,8 @@ NORMS = ("backward", "ortho", "forward")
 @pytest.mark.parametrize(
     ("arch", "size", "width", "type"),
     [
-        ("wse3", 8, 4, "f32"), ("wse2", 4, 4, "f32"), ("wse3", 16, 4, "f32"), ("wse2", 8, 2, "f16"),
-        ("wse3", 8, 8, "f16"), ("wse2", 4, 2, "f16"), ("wse3", 4, 2, "f16"), ("wse3", 2, 1, "f16"),
+        ("wse2", 4, 4, "f32"), ("wse3", 8, 4, "f32"), ("wse3", 16, 4, "f32"), ("wse2", 8, 2, "f32"),
+        ("wse3", 8, 8, "f16"), ("wse3", 8, 2, "f16"), ("wse2", 4, 2, "f16"), ("wse3", 2, 1, "f32"),
         ("wse2", 16, 2, "f16"),
     ],
 )  # fmt: skip
@@ -388,11 +388,11 @@ def test_fft_of_every_kind(csl: Csl, arch: str, size: int, width: int, type: str
 @pytest.mark.slow
 def test_fft_with_twiddle_factors_of_the_host(csl: Csl) -> None:
     """The array holds exp(i pi k / (N / 2)) from the start, and what the host writes there is what is used."""
-    simulator = fft_simulator(csl, FFT_LAYOUT, "wse3", 4, 2)
-    np.testing.assert_allclose(simulator.get("twiddle_array")[0, 1], [1, 0, 0, 1], atol=1e-7)
+    simulator = fft_simulator(csl, FFT_LAYOUT, "wse3", 4, 1)
+    np.testing.assert_allclose(simulator.get("twiddle_array")[0, 0], [1, 0, 0, 1], atol=1e-7)
     data = random_data(4)
-    simulator.set("X", pencils(data, 2))
-    simulator.set("twiddle_array", np.tile([1.0, 0, 0, -1], (2, 2, 1)))
+    simulator.set("X", pencils(data, 1))
+    simulator.set("twiddle_array", np.tile([1.0, 0, 0, -1], (1, 1, 1)))
     simulator.launch("csfftExecC2C", 2, 0)
     np.testing.assert_allclose(gathered(simulator.get("X"), 4), np.fft.ifftn(data), atol=1e-6)
 
@@ -500,6 +500,7 @@ comptime {
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("arch", "width", "type"), [("wse2", 2, "f32"), ("wse3", 2, "f16")])
 def test_fft_in_a_program_of_ones_own(csl: Csl, arch: str, width: int, type: str) -> None:
     """Four orthonormal transforms of data give the data again; colors, queues and task ids are the program's."""
