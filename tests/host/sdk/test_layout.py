@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from loomir.host.sdk import artifact
@@ -19,6 +22,7 @@ from loomir.host.sdk.routing import Color, Edge, Route, RoutingPosition, get_edg
 from loomir.host.sdk.runtime import SdkRuntime, take_unstopped
 from loomir.tools import python
 
+from ...searches import examples
 from .layout_programs import chain, make, of, relay, start, to, write_programs
 
 ARCHITECTURES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
@@ -341,6 +345,38 @@ def test_modules_are_looked_for_in_libs(directory: Path) -> None:
     runtime = start(layout, libs=["lib"])
     runtime.stop()
     assert runtime.read_symbol(0, 0, "kept", "int16") == [7]
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=16, unique=True),
+    st.randoms(use_true_random=False),
+    st.sampled_from(["wse2", "wse3"]),
+)
+def test_whatever_is_connected_arrives(places: list[tuple[int, int]], random: Random, arch: str) -> None:
+    """Sources and sinks anywhere, each source joined with one sink: every sink gets what its source sends."""
+    layout = make(arch)
+    pairs = len(places) // 2
+    sinks = random.sample(places[pairs : 2 * pairs], pairs)
+    for number, (start_at, end_at) in enumerate(zip(places[:pairs], sinks, strict=True)):
+        source = layout.create_code_region("source.csl", f"source{number}", 1, 1)
+        sink = layout.create_code_region("sink.csl", f"sink{number}", 1, 1)
+        tx, rx = source.color("tx"), sink.color("rx")
+        source.set_param_all(tx)
+        sink.set_param_all(rx)
+        source.set_param_all("x", start_at[0])
+        source.set_param_all("y", start_at[1])
+        source.place(*start_at)
+        sink.place(*end_at)
+        layout.connect(
+            source.create_output_port(tx, random.choice([*Edge]), [of(Route.RAMP)], 2),
+            sink.create_input_port(rx, random.choice([*Edge]), [to(Route.RAMP)], 2),
+        )
+    runtime = start(layout)
+    runtime.stop()
+    for start_at, end_at in zip(places[:pairs], sinks, strict=True):
+        assert_array_equal(runtime.read_symbol(*end_at, "data", "uint32"), start_at)
 
 
 def test_targets(directory: Path) -> None:
