@@ -79,7 +79,7 @@ def route(
 
     uses = uses_of(nets, classes, by_name, places, block_at, fabric)
     painted = conflict_edges(uses, by_number)
-    router = Router(links, by_name, places, classes, uses, fabric, grid)
+    router = Router(links, nets, by_name, places, classes, uses, fabric, grid)
     router.route()
     for again in range(MAX_RECOLORINGS + 1):
         edges = painted | router.edges()

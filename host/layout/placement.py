@@ -352,8 +352,9 @@ class _Placement:
             if needed > free
             else f"{free} PEs are free and {needed} needed, but not in such rectangles"
         )
+        sure = "there is" if complete or needed > free else "found"
         return ImpossibleLayout(
-            f"{'there is' if complete or needed > free else 'found'} no free rectangle of {missing.width} x {missing.height} PEs{beside} for code region "
+            f"{sure} no free rectangle of {missing.width} x {missing.height} PEs{beside} for code region "
             f"'{missing.name}' on the fabric of {self._size()} PEs: {why}; make regions smaller, place those that are "
             "in the way elsewhere, or take a larger fabric",
             [missing.name],

@@ -18,7 +18,7 @@ import numpy as np
 
 from .conflicts import ColorClass, Kind, Uses
 from .disjoint_paths import DisjointPaths
-from .netlist import EDGES, OPPOSITE, PE, STEPS, Block, Fabric, Hop, ImpossibleLayout, Lane, Link
+from .netlist import EDGES, OPPOSITE, PE, STEPS, Block, Fabric, Hop, ImpossibleLayout, Lane, Link, Net, Port
 from .placement import port_pes
 
 HOP = 8
@@ -112,6 +112,7 @@ class Router:
     def __init__(
         self,
         links: Sequence[Link],
+        nets: Sequence[Net],
         blocks: Mapping[str, Block],
         places: Mapping[str, PE],
         classes: Mapping[str, ColorClass],
@@ -122,7 +123,8 @@ class Router:
         self.fabric, self.uses = fabric, uses
         self.ground = _Ground(fabric, grid, uses)
         self.by_number = {each.number: each for each in classes.values()}
-        self.bundles = [_wires(link, blocks, places, classes[link.source.net]) for link in links]
+        by_name = {net.name: net for net in nets}
+        self.bundles = [_wires(link, by_name, blocks, places, classes[link.source.net]) for link in links]
         """The lanes of each link."""
         self.wires = [wire for bundle in self.bundles for wire in bundle]
         self.keys: dict[int, Counter[tuple[str, int]]] = {}
@@ -500,19 +502,34 @@ class Router:
         raise AssertionError("contested lanes share a PE")
 
 
-def _wires(link: Link, blocks: Mapping[str, Block], places: Mapping[str, PE], color: ColorClass) -> list[_Wire]:
+def _wires(
+    link: Link,
+    nets: Mapping[str, Net],
+    blocks: Mapping[str, Block],
+    places: Mapping[str, PE],
+    color: ColorClass,
+) -> list[_Wire]:
     """Return the lanes of a link, with their ends."""
     ends: list[list[PE]] = []
     for port in (link.source, link.target):
         x, y = places[port.block]
         ends.append([(x + dx, y + dy) for dx, dy in port_pes(blocks[port.block], port.side)])
     sources, targets = ends
-    leaves = (link.source.side,) if link.source.side else tuple(STEPS)
-    enters = (OPPOSITE[link.target.side],) if link.target.side else tuple(STEPS)
+    leaves = _open_sides(link.source, nets[link.source.net], output=True)
+    enters = tuple(OPPOSITE[side] for side in _open_sides(link.target, nets[link.target.net], output=False))
     return [
         _Wire(link, lane, source, target, leaves, enters, color)
         for lane, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]
+
+
+def _open_sides(port: Port, net: Net, *, output: bool) -> tuple[str, ...]:
+    """Return the sides on which a link may leave or enter a block: not where the color goes the other way."""
+    if port.side:
+        return (port.side,)
+    painted = [position for paint in net.paints if paint.block == port.block for position in paint.positions]
+    other_way = {side for position in painted for side in (position.rx if output else position.tx)}
+    return tuple(side for side in STEPS if side not in other_way)
 
 
 def _meets_itself(bundle: Sequence[_Wire]) -> bool:

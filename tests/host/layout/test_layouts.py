@@ -336,6 +336,18 @@ def test_a_link_has_a_path_if_there_is_one(walls: set[int], leaves: str, enters:
             drawing.lay_out(fabric)
 
 
+def test_a_link_does_not_come_from_where_its_color_goes() -> None:
+    # The source is right there, east of the target, which passes on to the east.
+    drawing = Drawing()
+    drawing.block("source", at=(4, 3))
+    drawing.block("turn", at=(3, 3))
+    drawing.block("sink", at=(3, 6))
+    tx = drawing.port("source", None, "tx", output=True)
+    drawing.paint("rx", Paint("turn", 0, 0, 1, 1, (*position("", "ramp"), *position("", "east"))))
+    drawing.link(tx, Port("turn", "rx", None), "link")
+    assert checked(drawing).lanes["link"][0].enters != "east"
+
+
 def chain(count: int, width: int = 1, height: int = 1) -> Drawing:
     drawing = Drawing()
     for number in range(count):
