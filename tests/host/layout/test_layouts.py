@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import networkx as nx
@@ -23,7 +24,7 @@ from loomir.host.layout.netlist import (
     Port,
     Position,
 )
-from loomir.host.layout.placement import port_pes
+from loomir.host.layout.placement import place, port_pes
 from loomir.targets import wse2, wse3
 from loomir.targets.model import Target
 from tests.searches import examples
@@ -96,7 +97,7 @@ class Drawing:
         for net in self.nets.values():
             value = layout.values[net.name]
             assert net.value in (None, value)
-            assert net.value is not None or value in fabric.colors
+            assert value in fabric.colors or value in {other.value for other in self.nets.values()}
             for paint in net.paints:
                 x, y = layout.places[paint.block]
                 for dy in range(paint.height):
@@ -114,6 +115,7 @@ class Drawing:
                     assert 0 <= hop.x < fabric.width and 0 <= hop.y < fabric.height
                     assert users.setdefault((pe, value), (link.name, number)) == (link.name, number)
                     routers[pe, value, hop.rx] = hop.tx
+        self.check_neighbors(layout, users)
         for link in self.links:
             value = layout.values[link.source.net]
             sources = self.pes(link.source, layout)
@@ -131,6 +133,21 @@ class Drawing:
                     goes = routers[pe, value, OPPOSITE[goes]]
                 assert pe == target
                 assert OPPOSITE[goes] == lane.enters
+
+    def check_neighbors(self, layout: Layout, users: dict[tuple[tuple[int, int], int], object]) -> None:
+        """Check that where a painted route leads, nobody else uses its value."""
+        joined = nx.Graph((link.source.net, link.target.net) for link in self.links)
+        joined.add_edges_from((link.source.net, (link.name, lane)) for link in self.links for lane in range(9))
+        joined.add_nodes_from(self.nets)
+        for net in self.nets.values():
+            value, friends = layout.values[net.name], nx.node_connected_component(joined, net.name)
+            for paint in net.paints:
+                x, y = layout.places[paint.block]
+                for side in {side for position in paint.positions for side in position.tx} & STEPS.keys():
+                    for dx, dy in product(range(paint.width), range(paint.height)):
+                        pe = (x + paint.x + dx + STEPS[side][0], y + paint.y + dy + STEPS[side][1])
+                        if (pe, value) in users:
+                            assert users[pe, value] in friends
 
     def pes(self, port: Port, layout: Layout) -> list[tuple[int, int]]:
         x, y = layout.places[port.block]
@@ -226,6 +243,10 @@ def drawings(draw: st.DrawFn) -> Drawing:
         if first != second and pes[0] == pes[1] and not crossing:
             value = next(values) if draw(st.integers(0, 3)) == 0 else None
             drawing.join(f"b{first}", leaves, f"b{second}", enters, value)
+    for number in range(draw(st.integers(0, 3))):
+        # Routes that lead out of a block, to nobody.
+        block, side = draw(st.integers(0, count - 1)), draw(st.sampled_from(SIDES))
+        drawing.port(f"b{block}", side, f"open{number}", output=True)
     for number in range(draw(st.integers(0, 2))):
         drawing.block(f"io{number}")
         drawing.join(f"io{number}", None, drawing.block(f"free{number}"), draw(st.sampled_from(SIDES)))
@@ -237,6 +258,83 @@ def drawings(draw: st.DrawFn) -> Drawing:
 def test_every_wavelet_arrives_where_its_link_ends(drawing: Drawing) -> None:
     # There is room for everything.
     checked(drawing, Fabric(60, 60, tuple(range(24)), frozenset(range(16))))
+
+
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(drawings(), st.data())
+def test_few_and_shared_colors_are_kept_apart(drawing: Drawing, data: st.DataObject) -> None:
+    # Some links have one color, which some blocks also have between them, and there are three others.
+    for number in range(data.draw(st.integers(1, 4))):
+        ends = data.draw(st.lists(st.sampled_from(sorted(drawing.blocks)), min_size=2, max_size=2, unique=True))
+        drawing.block(f"from{number}")
+        drawing.block(f"to{number}")
+        drawing.paint("shared", Paint(ends[0], 0, 0, 1, 1, position("ramp", "ramp")))
+        drawing.link(
+            drawing.port(f"from{number}", "east", "shared", output=True),
+            drawing.port(f"to{number}", "west", "shared", output=False),
+        )
+    fabric = small(50, 50, 4)
+    try:
+        layout = drawing.lay_out(fabric)
+    except ImpossibleLayout:
+        return
+    drawing.check(layout, fabric)
+
+
+def test_crowds_spread_over_several_ways() -> None:
+    # There are two colors, and three gaps in a wall.
+    drawing, fabric = Drawing(), small(24, 11, 2)
+    for row in set(range(11)) - {2, 5, 8}:
+        drawing.block(f"wall{row}", at=(12, row))
+        for number in range(2):
+            drawing.paint(f"w{row}_{number}", Paint(f"wall{row}", 0, 0, 1, 1, position("ramp", "ramp")))
+    for number in range(5):
+        drawing.block(f"a{number}", at=(2, 3 + number))
+        drawing.block(f"b{number}", at=(20, 3 + number))
+        drawing.join(f"a{number}", "east", f"b{number}", "west")
+    checked(drawing, fabric)
+
+
+def test_links_of_one_color_take_different_ways() -> None:
+    drawing, fabric = Drawing(), small(20, 20)
+    for number in range(4):
+        drawing.block(f"a{number}", at=(2, 4 + 3 * number))
+        drawing.block(f"b{number}", at=(15, 4 + 3 * (number ^ 1)))
+        source = drawing.port(f"a{number}", "east", "shared", output=True)
+        drawing.link(source, drawing.port(f"b{number}", "west", "shared", output=False))
+        if number % 2:
+            # Two crossing lanes cannot both be inside.
+            break
+    checked(drawing, fabric)
+
+
+@pytest.mark.parametrize("at", [(17, 16), (16, 12), (10, 12), (10, 20), (4, 3), (30, 10)])
+def test_lanes_around_a_block_reach_their_own_pes(at: tuple[int, int]) -> None:
+    drawing = Drawing()
+    drawing.block("a", 3, 4, at=(17, 6))
+    drawing.block("b", 3, 4, at=at)
+    drawing.join("a", "east", "b", "west")
+    checked(drawing, small(40, 40))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(drawings())
+def test_blocks_leave_room_in_front_of_ports(drawing: Drawing) -> None:
+    blocks = [replace(block, at=None) for block in drawing.blocks.values()]
+    places = place(blocks, drawing.links, MACHINE)
+    pes = {
+        block.name: {(places[block.name][0] + x, places[block.name][1] + y) for x in range(block.width)
+        for y in range(block.height)}
+        for block in blocks
+    }  # fmt: skip
+    for link in drawing.links:
+        for port in (link.source, link.target):
+            if port.side is not None:
+                x, y = places[port.block]
+                for dx, dy in port_pes(drawing.blocks[port.block], port.side):
+                    front = (x + dx + STEPS[port.side][0], y + dy + STEPS[port.side][1])
+                    assert min(front) >= 0
+                    assert not any(front in taken for taken in pes.values())
 
 
 @settings(max_examples=examples(100), deadline=None)
