@@ -536,6 +536,17 @@ def test_a_link_without_a_path() -> None:
     assert subjects == ("a.a_tx0 -> b.b_rx0", "a", "b")
 
 
+def test_a_link_does_not_pass_over_its_own_color() -> None:
+    drawing = Drawing()
+    for name, x in (("a", 0), ("wall", 2), ("b", 4)):
+        drawing.block(name, at=(x, 0))
+    drawing.paint("c", Paint("wall", 0, 0, 1, 1, position("ramp", "ramp")))
+    drawing.link(drawing.port("a", "east", "c", output=True), drawing.port("b", "west", "c", output=False), "over")
+    message, _ = refused(drawing, small(5, 1))
+    assert "link 'over' has no free path from the right edge of PE (0, 0)" in message
+    assert "its color 'c' is in use already at PE (2, 0)" in message
+
+
 def test_colors_that_run_out_on_a_path() -> None:
     # Three links have to go through one PE that has two colors.
     drawing, fabric = Drawing(), small(7, 3, 2)
