@@ -18,6 +18,7 @@ from ...operations.print_format import split_format
 from . import tree
 from .code import Code, Place
 from .names import Names
+from .scalars import expression_of_cb16
 from .tree import NOWHERE
 from .types import refuse, scalar_type
 
@@ -85,6 +86,11 @@ class PeCode(Code):
                 self._print(op)
             case wse.TimestampOp():
                 self._timestamp(op)
+            case wse.Cb16Op():
+                expression = expression_of_cb16(op, self)
+                if expression is None:
+                    return False
+                self.bind(op, expression)
             case wse.SetExceptionMaskOp():
                 exceptions = tree.member(self.library("tile_config"), "exceptions")
                 self.emit(tree.call(tree.member(exceptions, "set_exception_mask"), self._unsigned(op.mask)))
@@ -428,10 +434,12 @@ class PeCode(Code):
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
         row = op.definition
-        if op.fp16 is not None and op.fp16.data == "cb16":
-            raise refuse(op, f"{op.name} computes with cb16, which is not printed yet; use f16 or bf16")
-        arguments = [self._destination(op, row.destination)]
-        arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, row.sources, strict=True)]
+        format = "f16" if op.fp16 is None else op.fp16.data
+        # The row of the table itself, without the bits that stand for a cb16 in IR.
+        plain = op.table_row()
+        kinds = [format if kind == "f16" else kind for kind in (plain.destination, *plain.sources)]
+        arguments = [self._destination(op, kinds[0])]
+        arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, kinds[1:], strict=True)]
         settings = self._settings(op)
         if settings:
             arguments.append(tree.structure(settings))

@@ -14,6 +14,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...csl import syntax
 from ...csl.syntax import Expression
+from ...dialects import wse
+from ...operations import cb16
 from . import tree
 from .types import literal_of
 
@@ -262,6 +264,48 @@ def _library(function: str) -> _Maker:
         return tree.call(tree.member(code.library("math"), function), *arguments)
 
     return make
+
+
+_INFIX_OF_CB16 = {
+    "addf": "+", "subf": "-", "mulf": "*", "divf": "/", "oeq": "==", "une": "!=", "olt": "<", "ogt": ">", "ole": "<=",
+    "oge": ">=",
+}  # fmt: skip
+_LIBRARY_OF_CB16 = {
+    "absf": "abs", "sqrt": "sqrt", "rsqrt": "invsqrt", "exp": "exp", "log": "log", "sin": "sin", "cos": "cos",
+    "tanh": "tanh", "ceil": "ceil", "floor": "floor", "powf": "pow",
+}  # fmt: skip
+
+
+def expression_of_cb16(op: wse.Cb16Op, code: Code) -> Expression | None:
+    """Return the result of an operation on numbers of format cb16, as the bits of one; None if CSL has no such."""
+    function = op.function.data
+    *letters, given = cb16.FUNCTIONS[function]
+    operands: list[Expression] = []
+    for value, letter in zip(op.arguments, letters, strict=True):
+        operand = code.value(value, typed=True)
+        operands.append(tree.builtin("bitcast", tree.name("cb16"), operand) if letter == "c" else operand)
+    wanted = _type(op, code, op.result)
+    if function in _INFIX_OF_CB16:
+        result = tree.binary(_INFIX_OF_CB16[function], *operands)
+    elif function in _LIBRARY_OF_CB16:
+        result = tree.call(tree.member(code.library("math"), _LIBRARY_OF_CB16[function]), *operands)
+    elif function == "negf":
+        result = tree.unary("-", operands[0])
+    elif function in ("extf", "fptosi"):
+        result = _as(wanted, operands[0])
+    elif function in ("truncf", "sitofp"):
+        result = _as("cb16", operands[0])
+    elif function == "fptoui":
+        result = tree.builtin("bitcast", tree.name(wanted), _as(f"u{wanted[1:]}", operands[0]))
+    elif function == "uitofp":
+        source = _type(op, code, op.arguments[0])
+        unsigned = operands[0]
+        if source != "bool":
+            unsigned = tree.builtin("bitcast", tree.name(f"u{source[1:]}"), unsigned)
+        result = _as("cb16", unsigned)
+    else:
+        return None
+    return tree.builtin("bitcast", tree.name("i16"), result) if given == "c" else result
 
 
 _MAKERS: dict[str, _Maker] = {

@@ -212,6 +212,72 @@ def test_operations(csl: Csl, format: str, arch: str) -> None:
         assert out["whole"][k] == oracle.to_integer(x)
 
 
+FABRIC = """
+const h = @fp16();
+const near = @get_color(3);
+const far = @get_color(4);
+const near_queue = @get_input_queue(2);
+const far_queue = @get_input_queue(4);
+var a = [3]h { 1.5, -2.0, 0.1 };
+var b = @zeros([3]h);
+var room = @zeros([8]h);
+const fifo = @allocate_fifo(room);
+var out = @zeros([7]h);
+var received: u16 = 0;
+const A = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] });
+const B = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> b[i] });
+const near_out = @get_dsd(fabout_dsd, .{ .extent = 3, .fabric_color = near, .output_queue = @get_output_queue(2) });
+const far_out = @get_dsd(fabout_dsd, .{ .extent = 3, .fabric_color = far, .output_queue = @get_output_queue(3) });
+const far_in = @get_dsd(fabin_dsd, .{ .extent = 3, .fabric_color = far, .input_queue = far_queue });
+const arrived = if (@is_arch("wse3")) @get_data_task_id(near_queue) else @get_data_task_id(near);
+task receive(x: h) void {
+  out[received] = x;
+  received += 1;
+}
+task done() void {
+  @fmulh(fifo, A, 2.0);
+  @faddh(B, B, fifo);
+  for (b) |value, i| { out[3 + i] = value; }
+  var sum: h = 0.0;
+  @faddh(&sum, sum, A);
+  out[6] = sum;
+}
+comptime {
+  @bind_data_task(receive, arrived);
+  @bind_local_task(done, @get_local_task_id(20));
+  @initialize_queue(near_queue, .{ .color = near });
+  @initialize_queue(far_queue, .{ .color = far });
+  if (@is_arch("wse3")) {
+    @initialize_queue(@get_output_queue(2), .{ .color = near });
+    @initialize_queue(@get_output_queue(3), .{ .color = far });
+  }
+}
+fn main() void {
+  @fnegh(near_out, A, .{ .async = true });
+  @fmovh(far_out, A, .{ .async = true });
+  @faddh(B, far_in, A, .{ .async = true, .activate = done });
+}
+"""
+TO_SELF = """
+for (@range(u16, 3, 5, 1)) |color| {
+  @set_color_config(0, 0, @get_color(color), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("format", ["bf16", "cb16"])
+def test_wavelets_and_fifos(csl: Csl, format: str, arch: str) -> None:
+    """Tasks get numbers of the format from wavelets, and operations take them from queues and FIFOs."""
+    out = csl.run(FABRIC, {"out": "@fp16()"}, fp16_format=format, arch=arch, layout=TO_SELF)["out"].view(np.uint16)
+    a = [oracle.round_to(Fraction(x), format) for x in (1.5, -2.0, 0.1)]
+    triple = [oracle.add(oracle.add(x, x, format), oracle.multiply(x, 2.0, format), format) for x in a]
+    total = 0.0
+    for x in a:
+        total = oracle.add(total, x, format)
+    assert out.tolist() == [oracle.to_bits(x, format) for x in (*(-x for x in a), *triple, total)]
+
+
 @pytest.mark.parametrize("format", ["bf16", "cb16"])
 def test_libraries(csl: Csl, format: str) -> None:
     """<math> gives the nearest number, or nearly so, of what it computes; <random> stays within bounds."""

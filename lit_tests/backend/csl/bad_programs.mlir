@@ -157,14 +157,14 @@ builtin.module {
 
 // -----
 
-// CHECK: bad_programs.mlir:[[# @LINE + 7]]:7: error: dsd.faddh computes with cb16, which is not printed yet; use f16 or bf16
+// CHECK: bad_programs.mlir:[[# @LINE + 5]]:7: error: wse.cb16 cannot be written in CSL; replace it before printing
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
-    wse.buffer @y : memref<4xi16>
-    wse.func @main() {
-      %y = wse.get_buffer @y : memref<4xi16>
-      %d = dsd.mem1d %y extent 4 : memref<4xi16>
-      dsd.faddh %d, %d, %d fp16(cb16) : !dsd.mem1d<i16>, !dsd.mem1d<i16>, !dsd.mem1d<i16>
+    wse.buffer @y : memref<i16>
+    wse.func @main(%x: i16) {
+      %r = wse.cb16 "remf" %x, %x : (i16, i16) -> i16
+      %y = wse.get_buffer @y : memref<i16>
+      memref.store %r, %y[] : memref<i16>
       wse.return
     }
   }

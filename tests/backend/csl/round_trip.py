@@ -28,12 +28,14 @@ def parse(text: str, name: str = "program.mlir") -> ModuleOp:
     return module
 
 
-def through_csl(module: ModuleOp, directory: Path) -> ModuleOp:
+def through_csl(module: ModuleOp, directory: Path, fp16_format: str = "f16") -> ModuleOp:
     """Return the program printed as CSL files in `directory` and compiled from there."""
     (program,) = (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
     for name, text in csl.source_of(module).items():
         (directory / name).write_text(text)
-    compiled = compile_layout(directory / csl.LAYOUT_FILE, arch=program.target.data, memcpy=True, channels=1)
+    compiled = compile_layout(
+        directory / csl.LAYOUT_FILE, arch=program.target.data, memcpy=True, channels=1, fp16_format=fp16_format
+    )
     compiled.module.verify()
     return compiled.module
 
@@ -60,10 +62,12 @@ def run(module: ModuleOp, launches: Sequence[Launch], seed: int = 0) -> Arrays:
     return {name: simulator.get(name).reshape(height, width, -1) for name in buffers}
 
 
-def assert_same(text: str, directory: Path, launches: Sequence[Launch] = (("main", ()),)) -> ModuleOp:
+def assert_same(
+    text: str, directory: Path, launches: Sequence[Launch] = (("main", ()),), fp16_format: str = "f16"
+) -> ModuleOp:
     """Printing and compiling changes nothing of what the program computes; the compiled module."""
     expected = run(parse(text), launches)
-    again = through_csl(parse(text), directory)
+    again = through_csl(parse(text), directory, fp16_format)
     result = again.clone()
     actual = run(again, launches)
     assert actual.keys() == expected.keys()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loomir.operations.dsd_table import OPERATIONS, DsdOperation
+from loomir.operations.cb16 import FUNCTIONS
+from loomir.operations.dsd_table import FORMATS, OPERATIONS, DsdOperation, Format
 from loomir.runtime.arithmetic import unavailable
 
 from .round_trip import assert_same, parse, run, through_csl
@@ -100,6 +101,49 @@ def test_dsd_operations(name: str, tmp_path: Path) -> None:
     if row.scalar_destination:
         (tmp_path / "scalar").mkdir()
         assert_same(operation(row, row.scalar_only, scalar_destination=True), tmp_path / "scalar")
+
+
+@pytest.mark.slow
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("format", FORMATS)
+def test_other_formats_of_16_bit_floats(format: Format, tmp_path: Path) -> None:
+    for row in (OPERATIONS[name] for name in ("faddh", "fmulh", "fmach", "fs2h", "fh2s", "fmachs", "fmovh", "fnegh")):
+        for number, scalars in enumerate({row.scalar_only, row.scalar_only | set(row.scalar_sources - {0})}):
+            directory = tmp_path / f"{row.name}{number}"
+            directory.mkdir()
+            text = operation(row.in_format(format), scalars)
+            start = text.index(f"dsd.{row.name} ")
+            colon = text.index(" :", start)
+            assert_same(f"{text[:colon]} fp16({format}){text[colon:]}", directory, fp16_format=format)
+
+
+def test_arithmetic_of_cb16(tmp_path: Path) -> None:
+    """Every function that CSL has, on numbers of which some are negative, and none a NaN."""
+    left_out = ("remf", "minimumf", "maximumf", "atan2", "log2", "log10", "tan", "atan", "round")
+    functions = {name: letters for name, letters in FUNCTIONS.items() if name not in left_out}
+    members, body = buffers("4xi16", f"{len(functions)}xi16", f"{len(functions)}xf32")
+    for n in range(4):
+        body += f"""
+          %n{n} = arith.constant {n} : index
+          %v{n} = memref.load %b0[%n{n}] : memref<4xi16>
+          %x{n} = wse.cb16 "sitofp" %v{n} : (i16) -> i16
+        """
+    body += '%wide = wse.cb16 "extf" %x2 : (i16) -> f32'
+    for number, (name, letters) in enumerate(functions.items()):
+        types = {"c": "i16", "i": "i16", "f": "f32", "b": "i1"}
+        operands = {"cc": "%x0", "ic": "%v0", "ci": "%x1", "cf": "%x3", "fc": "%wide"}.get(letters, "%x0, %x1")
+        taken = ", ".join(types[letter] for letter in letters[:-1])
+        body += f"""
+          %i{number} = arith.constant {number} : index
+          %r{number} = wse.cb16 "{name}" {operands} : ({taken}) -> {types[letters[-1]]}
+        """
+        result = f"%r{number}"
+        if letters[-1] == "b":
+            result = f"%w{number}"
+            body += f"{result} = arith.extui %r{number} : i1 to i16\n"
+        buffer, type = ("%b2", "f32") if letters[-1] == "f" else ("%b1", "i16")
+        body += f"memref.store {result}, {buffer}[%i{number}] : memref<{len(functions)}x{type}>\n"
+    assert_same(program(body, members), tmp_path, fp16_format="cb16")
 
 
 INTEGERS = [
