@@ -24,6 +24,8 @@ from ..searches import examples
 from .harness import Csl
 
 OPERATIONS = ("broadcast", "scatter", "gather", "reduce_fadds")
+IN_PLACE = 8
+"""What the number of an operation has more if it puts its results where it takes its elements."""
 SPACE = 48
 """Elements of each array of the program."""
 STEPS = 5
@@ -82,12 +84,14 @@ task X_next() void {
   const root = X_steps[step, 1];
   const count = X_steps[step, 2];
   const from = if (step % 2 == 0) X_even_ptr else X_odd_ptr;
-  const to = if (step % 2 == 0) X_odd_ptr else X_even_ptr;
-  if (X_steps[step, 0] == 0) {
+  const other = if (step % 2 == 0) X_odd_ptr else X_even_ptr;
+  const to = if (X_steps[step, 0] < 8) other else from;
+  const operation = X_steps[step, 0] % 8;
+  if (operation == 0) {
     mpi_X.broadcast(root, from, count, X_next_id);
-  } else if (X_steps[step, 0] == 1) {
+  } else if (operation == 1) {
     mpi_X.scatter(root, from, to, count, X_next_id);
-  } else if (X_steps[step, 0] == 2) {
+  } else if (operation == 2) {
     mpi_X.gather(root, from, to, count, X_next_id);
   } else {
     mpi_X.reduce_fadds(root, @ptrcast([*]f32, from), @ptrcast([*]f32, to), count, X_next_id);
@@ -163,6 +167,7 @@ def run(width: int, height: int, arch: str, steps: dict[str, list[Step]], seed: 
             for place in ("even", "odd")
         )
         for number, step in enumerate(steps[axis]):
+            step = (IN_PLACE, *step[1:]) if step[0] == 0 else step
             carry_out(step, *((odd, even) if number % 2 else (even, odd)))
     simulator.launch("run")
     for name, numbers in expected.items():
@@ -172,11 +177,14 @@ def run(width: int, height: int, arch: str, steps: dict[str, list[Step]], seed: 
 def carry_out(step: Step, source: NDArray[np.uint32], target: NDArray[np.uint32]) -> None:
     """Carry out a directive on [lines, PEs of a line, elements]."""
     operation, root, count = step
+    if operation >= IN_PLACE:
+        operation -= IN_PLACE
+        target, source = source, source.copy()
     for line in range(source.shape[0]):
         for place in range(source.shape[1]):
             chunk = slice(place * count, (place + 1) * count)
             if OPERATIONS[operation] == "broadcast":
-                source[line, place, :count] = source[line, root, :count]
+                target[line, place, :count] = source[line, root, :count]
             elif OPERATIONS[operation] == "scatter":
                 target[line, place, :count] = source[line, root, chunk]
             elif OPERATIONS[operation] == "gather":
@@ -187,7 +195,7 @@ def carry_out(step: Step, source: NDArray[np.uint32], target: NDArray[np.uint32]
 
 
 def directives(size: int) -> st.SearchStrategy[list[Step]]:
-    step = st.tuples(st.integers(0, 3), st.integers(0, size - 1), st.integers(0, SPACE // size))
+    step = st.tuples(st.sampled_from([0, 1, 2, 3, 9, 10, 11]), st.integers(0, size - 1), st.integers(0, SPACE // size))
     return st.lists(step, max_size=4)
 
 
@@ -202,7 +210,7 @@ def test_directives_in_succession_on_both_axes(width: int, height: int, arch: st
 
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
-@pytest.mark.parametrize("operation", range(4))
+@pytest.mark.parametrize("operation", [0, 1, 2, 3, 9, 10, 11])
 def test_every_root(operation: int, arch: str) -> None:
     for root in range(5):
         run(5, 3, arch, {"x": [(operation, root, 4)], "y": [(operation, root % 3, 1)]})
