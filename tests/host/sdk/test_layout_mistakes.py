@@ -456,7 +456,29 @@ def test_receive_of_more_than_comes_says_which_regions_wait() -> None:
     ):
         assert part in text
     assert text.count("is PE (0, 0) of region 'relay1'") == 1
+    assert "too short" not in text  # the PE of a stream waits without end, and lacks nothing
     assert raised.value.hang.lacking == 3
+    runtime.stop()
+
+
+def test_a_stream_to_a_pe_that_is_too_short() -> None:
+    layout = make("wse3")
+    region, into, out = relay(layout, "a", 4)
+    region = layout.create_code_region("relay.csl", "b", 1, 1)
+    rx, tx = Color("rx"), region.color("tx")
+    for color in (rx, tx):
+        region.set_param_all(color)
+    region.set_param_all("size", 4)
+    region.place(3, 3)
+    layout.connect(region.create_output_port(tx, Edge.RIGHT, [of(Route.RAMP)], 4), into)
+    stream = layout.create_input_stream_from_loc(IntVector(3, 3), rx)
+    result = layout.create_output_stream(out)
+    runtime = start(layout)
+    runtime.send(stream, np.zeros(3, np.float32), nonblock=True)
+    with pytest.raises(
+        SdkDeadlock, match=r"^.*send to 'rx' is too short: PE \(3, 3\) waits for 1 more, and has been sent 3"
+    ):
+        runtime.receive(result, np.zeros(4, np.float32), 4)
     runtime.stop()
 
 
