@@ -46,9 +46,9 @@ def lay_out(blocks: Sequence[Block], nets: Sequence[Net], links: Sequence[Link],
             continue
         if tuple(places.values()) in tried:
             continue
-        tried.add(tuple(places.values()))
         if channels == CHANNELS[0] and has_open and not _wide_links_are_straight(blocks, links, places):
             continue
+        tried.add(tuple(places.values()))
         try:
             return route(blocks, nets, links, fabric, places, classes)
         except ImpossibleLayout as error:

@@ -42,6 +42,9 @@ MAX_SEARCH = 200_000
 MAX_ROUNDS = 60
 """Rounds of negotiation."""
 
+MAX_STEPS = 3_000_000
+"""Steps of all searches after which no further round begins: about ten seconds."""
+
 MAX_ROUNDS_ALONE = 6
 """Rounds in which links are in nobody's way but their own."""
 
@@ -132,6 +135,8 @@ class Router:
         self.numbers: dict[int, Counter[int]] = {}
         """How many lanes of each class go through a PE."""
         self.history: Counter[int] = Counter()
+        self.steps = 0
+        """Of all searches until now."""
         self.shared = float(SHARED)
         """The current extra price of a PE that another lane needs too."""
 
@@ -146,7 +151,7 @@ class Router:
             if not again:
                 return
             alone += all(_meets_itself(bundle) for bundle in again)
-            if alone == MAX_ROUNDS_ALONE:
+            if alone == MAX_ROUNDS_ALONE or self.steps > MAX_STEPS:
                 break
             self.shared = min(self.shared * 1.5, MAX_SHARED)
         raise self._unsolved([wire for bundle in again for wire in bundle])
@@ -319,6 +324,7 @@ class Router:
         count, length = 0, _distance(wire.source, wire.target)
         while heap:
             count += 1
+            self.steps += 1
             if (count == LONG_SEARCH and self._is_closed_in(wire)) or (closed and count > 64 * (length + 16)):
                 break
             _, negative, state = heappop(heap)

@@ -136,7 +136,7 @@ class Drawing:
 
     def check_neighbors(self, layout: Layout, users: dict[tuple[tuple[int, int], int], object]) -> None:
         """Check that where a painted route leads, nobody else uses its value."""
-        joined = nx.Graph((link.source.net, link.target.net) for link in self.links)
+        joined: nx.Graph[object] = nx.Graph((link.source.net, link.target.net) for link in self.links)
         joined.add_edges_from((link.source.net, (link.name, lane)) for link in self.links for lane in range(9))
         joined.add_nodes_from(self.nets)
         for net in self.nets.values():
@@ -315,6 +315,15 @@ def test_lanes_around_a_block_reach_their_own_pes(at: tuple[int, int]) -> None:
     drawing.block("b", 3, 4, at=at)
     drawing.join("a", "east", "b", "west")
     checked(drawing, small(40, 40))
+
+
+def test_a_block_gets_a_place_though_wide_ports_leave_no_room() -> None:
+    drawing = Drawing()
+    drawing.block("big", 20, 4, at=(2, 2))
+    drawing.block("side", 2, 4, at=(28, 4))
+    drawing.join("big", "east", "side", "west")
+    drawing.block("loose")
+    checked(drawing, small(32, 10))
 
 
 @settings(max_examples=examples(100), deadline=None)
