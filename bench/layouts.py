@@ -131,10 +131,10 @@ def main() -> None:
         programs = {(x + dx, y + dy) for x, y in layout.places.values() for dx in range(width) for dy in range(height)}
         lanes = [lane for found in layout.lanes.values() for lane in found]
         hops = [(hop.x, hop.y) for lane in lanes for hop in lane.hops]
-        corners = [*layout.places.values(), *hops]
+        ends = [*programs, *hops]
         print(
             f"| {build.__name__} of {width} x {height} | {len(netlist.blocks)} | {len(netlist.links)} | {seconds:.1f} "
-            f"| {max(x for x, _ in corners) + width} x {max(y for _, y in corners) + height} | {len(hops)} "
+            f"| {max(x for x, _ in ends) + 1} x {max(y for _, y in ends) + 1} | {len(hops)} "
             f"| {max(len(lane.hops) for lane in lanes)} | {sum(pe in programs for pe in hops)} "
             f"| {len(set(layout.values.values()))} |",
             flush=True,
