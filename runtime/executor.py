@@ -26,7 +26,7 @@ from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
 from .registers import Held, behind
 from .sends import Send
-from .streams import UNBOUNDED, MemoryStream, QueueStream
+from .streams import UNBOUNDED, Buffer, MemoryStream, QueueStream
 from .switches import SwitchedColor, is_ignored, switched_parts
 from .tasks import NEVER
 from .units import Array, UnitSet, cell, every, from_mask, intersect, select, select_vector, singles, some, subtract
@@ -185,6 +185,8 @@ class Executor:
         address = stream.address
         if width == 2 and is_odd(address):
             cls.warn_of_odd_word(units, address, f"{application.text} reads or writes", application.where)
+        if not buffer.name and application.where not in self.machine.warned:
+            self._check_pointer(cls, units, application, stream, low, high)
         if type(address) is int:
             if buffer.address <= address + steps.low * width and address + (steps.high + 1) * width <= buffer.end:
                 return
@@ -206,10 +208,32 @@ class Executor:
                 f"words 0 to {cls.memory.words - 1}; check the pointer, offset, stride and extent",
                 application.where,
             )
-        if not buffer.name or application.where in self.machine.warned:
+        if buffer.name and application.where not in self.machine.warned:
+            wrong = np.asarray((start < buffer.address) | (end + width > buffer.end))
+            place, word = cls.describe_first(units, wrong, np.where(start < buffer.address, start, end))
+            self._warn_of_walk(application, buffer, word, width, place)
+
+    def _check_pointer(
+        self, cls: UnitClass, units: UnitSet, application: Application, stream: MemoryStream, low: int, high: int
+    ) -> None:
+        """Warn of a walk from run-time addresses that leaves the variable where it begins (DSD-171)."""
+        steps, address, width = stream.walk, stream.address, 2 if stream.kind in WIDE else 1
+        start, end = cls.variables.around(address)
+        lowest, highest = address + steps.low * width, address + (steps.high + 1) * width
+        if np.all((start <= lowest) & (highest <= end)):
             return
-        wrong = np.asarray((start < buffer.address) | (end + width > buffer.end))
-        place, word = cls.describe_first(units, wrong, np.where(start < buffer.address, start, end))
+        table = steps.table[low:high]
+        lowest, highest = address + int(table.min()) * width, address + (int(table.max()) + 1) * width
+        wrong = np.asarray((lowest < start) | (highest > end))
+        if not wrong.any():
+            return
+        place, word = cls.describe_first(units, wrong, np.where(lowest < start, lowest, highest - width))
+        _, begin = cls.describe_first(units, wrong, address)
+        variable = cls.variables.at(begin)
+        if variable is not None:
+            self._warn_of_walk(application, variable, word, width, place)
+
+    def _warn_of_walk(self, application: Application, buffer: Buffer, word: int, width: int, place: str) -> None:
         self.machine.warn(
             application.where,
             f"{application.text} reaches element {(word - buffer.address) // width} of @{buffer.name}, which has "

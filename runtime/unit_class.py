@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .streams import Buffer
 from .tasks import Task
 from .tiles import Space
 from .units import Rectangle, UnitSet, every, intersect, rectangle
+from .variables import Variables
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -92,6 +94,11 @@ class UnitClass:
             self.unmasked = np.zeros(self.shape, np.int64)
         self.listening = False
         """True if wavelets can start tasks: then a unit's next task is not known from its own operations."""
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Where the buffers are, for addresses known at run time only; asked for once all of them are laid out."""
+        return Variables(self.buffers.values(), self.memory.words)
 
     def _words(self, machine: Machine) -> int:
         """Return the words of memory of a unit: all of a PE or, on a large grid, those in use.

@@ -644,6 +644,39 @@ def test_stream_beyond_memory(at: int, bad: bool, capsys: pytest.CaptureFixture[
     assert f"warning: fadds in @main reaches element {at + 12} of @data, which has 16" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("at", "stride", "extent", "element"),
+    [(68, 1, 16, None), (68 + 12 * 4, 1, 5, 16), (68 + 3 * 4, -1, 5, -1), (68 + 16 * 4, 1, 16, None)],
+)
+def test_walk_from_a_pointer_out_of_its_variable(
+    at: int, stride: int, extent: int, element: int | None, capsys: pytest.CaptureFixture
+) -> None:
+    """DSD-171: so is a walk from an address known at run time, by the variable that the address is in."""
+    run(
+        main(f"""
+      %p = arith.constant {at} : i16
+      %s = flow.stream %p at 0 strides [{stride}] extents [{extent}] : !flow.stream<f32>
+      flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
+    )
+    printed = capsys.readouterr().err
+    assert printed.count("warning") == (element is not None)
+    assert element is None or f"warning: fadds in @main reaches element {element} of @data, which has 16" in printed
+
+
+def test_walks_from_pointers_that_differ(capsys: pytest.CaptureFixture) -> None:
+    """DSD-171: of units with pointers of their own, only one that leaves its variable is named."""
+    units = main("""
+      %x = flow.coordinate x : i16
+      %four = arith.constant 4 : i16
+      %first = arith.constant 68 : i16
+      %bytes = arith.muli %x, %four : i16
+      %p = arith.addi %bytes, %first : i16
+      %s = flow.stream %p at 0 strides [1] extents [14] : !flow.stream<f32>
+      flow.apply fadds %s, %s, %s : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>""")
+    run(units, grid=(4, 1))
+    assert "reaches element 16 of @data, which has 16, on PE (3, 0)" in capsys.readouterr().err
+
+
 def test_stream_out_of_range_that_is_not_used_is_legal() -> None:
     """AMB-02: making a descriptor that leaves its tensor is legal, using it is not."""
     run(main("%s = flow.stream @data at 12 strides [1] extents [50] : !flow.stream<f32>"))
