@@ -38,8 +38,9 @@ class Variables:
         if isinstance(address, int):
             row = bisect_right(self._starts, address) - 1
             return (self._starts[row], self._ends[row]) if row >= 0 and address < self._ends[row] else (0, self._words)
-        row = np.searchsorted(self._start_of[1:], address, side="right")
-        inside = address < self._end_of[row]
+        addresses: np.ndarray = np.asarray(address)
+        row = np.searchsorted(self._start_of[1:], addresses, side="right")
+        inside = addresses < self._end_of[row]
         return np.where(inside, self._start_of[row], 0), np.where(inside, self._end_of[row], self._words)
 
     def at(self, address: int) -> Buffer | None:

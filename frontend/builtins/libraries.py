@@ -77,7 +77,7 @@ def _elements_at(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     """Return how many elements an array has from where a pointer points; the largest u16 if that is not known."""
     (argument,) = node.arguments
     pointer = ev.expr(argument)
-    where, most = pointer.data, 0xFFFF
+    where, most = pointer.data, types.U16.highest
     assert isinstance(pointer.type, types.Pointer)
     if isinstance(where, Address) and where.buffer is not None and type(where.offset) is int:
         space = types.size(where.buffer.element) * where.buffer.count - where.offset * where.unit

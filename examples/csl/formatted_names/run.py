@@ -24,7 +24,7 @@ runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
 runner.load()
 runner.run()
 runner.launch("count", np.uint16(numbers), nonblock=False)
-histograms = []
+histograms: list[np.ndarray] = []
 for kind in range(2):
     words = np.zeros(width * buckets, np.uint32)
     runner.memcpy_d2h(

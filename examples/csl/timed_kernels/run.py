@@ -27,7 +27,7 @@ runner.run()
 x = np.linspace(-2, 2, length, dtype=np.float32)
 runner.memcpy_h2d(runner.get_id("x"), x, 0, 0, 1, 1, length, **options(MemcpyDataType.MEMCPY_32BIT))
 
-measured = []
+measured: list[tuple[int, int, int]] = []
 for count in (length // 4, length // 2, length):
     runner.launch("measure", np.uint16(count), nonblock=False)
     results = np.zeros(2 * length, np.float32)

@@ -9,6 +9,7 @@ import argparse
 import numpy as np
 from cerebras.sdk.runtime.sdkruntimepybind import (
     Edge,
+    PortHandle,
     Route,
     RoutingPosition,
     SdkLayout,
@@ -29,7 +30,8 @@ from_ramp = RoutingPosition().set_input([Route.RAMP])
 
 stages, size = 3, 10
 width = 1 << stages
-inputs, ports = [], [None] * width
+inputs: list[tuple[int, str]] = []
+ports: dict[int, PortHandle] = {}
 for stage in range(stages):
     for first in (line for line in range(width) if not line >> stage & 1):
         second = first | 1 << stage
@@ -46,7 +48,7 @@ for stage in range(stages):
                 layout.connect(ports[line], port)
         ports[first] = region.create_output_port(total, Edge.RIGHT, [from_ramp], size)
         ports[second] = region.create_output_port(difference, Edge.RIGHT, [from_ramp], size)
-outputs = [layout.create_output_stream(port) for port in ports]
+outputs = [layout.create_output_stream(ports[line]) for line in range(width)]
 
 runtime = SdkRuntime(layout.compile("out"), platform, memcpy_required=False)
 runtime.load()

@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 from cerebras.sdk.runtime.sdkruntimepybind import (
+    CodeRegion,
     Edge,
+    PortHandle,
     Route,
     RoutingPosition,
     SdkLayout,
@@ -32,11 +34,11 @@ from_ramp = RoutingPosition().set_input([Route.RAMP])
 side, size = 6, 3
 
 
-def region(file: str, name: str, **colors: tuple[Edge, bool]):
+def region(file: str, name: str, **colors: tuple[Edge, bool]) -> tuple[CodeRegion, list[PortHandle]]:
     """Make a region of one PE with a port of each color; return the ports."""
     made = layout.create_code_region(file, name, 1, 1)
     made.set_param_all("size", size)
-    ports = []
+    ports: list[PortHandle] = []
     for color_name, (edge, is_input) in colors.items():
         color = made.color(color_name)
         made.set_param_all(color)
@@ -46,7 +48,8 @@ def region(file: str, name: str, **colors: tuple[Edge, bool]):
 
 
 inward, outward = True, False
-eastward, southward = {}, {}
+eastward: dict[tuple[int, int], PortHandle] = {}
+southward: dict[tuple[int, int], PortHandle] = {}
 for y in range(side):
     for x in range(side):
         _, (west, north, east, south) = region(

@@ -10,6 +10,7 @@ import time
 import numpy as np
 from cerebras.sdk.runtime.sdkruntimepybind import (
     Edge,
+    PortHandle,
     Route,
     RoutingPosition,
     SdkLayout,
@@ -31,7 +32,8 @@ from_ramp = RoutingPosition().set_input([Route.RAMP])
 count = 400
 start = time.process_time()
 regions = [layout.create_code_region("add.csl", f"add{number}", 1, 1) for number in range(count)]
-inputs, outputs = [], []
+inputs: list[PortHandle] = []
+outputs: list[PortHandle] = []
 for number, region in enumerate(regions):
     rx, tx = region.color("rx"), region.color("tx")
     region.set_param_all("own", number)
