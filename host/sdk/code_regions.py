@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import SdkError
-from .geometry import IntRectangle, IntVector
+from .geometry import IntRectangle, IntVector, pair, whole
 from .routing import (
     Color,
     Edge,
@@ -54,6 +54,9 @@ Cells = tuple[slice, slice]
 
 SYMBOL_TYPES = ("int32", "uint32", "float32", "int16", "uint16")
 """The types of data of set_symbol_all (SdkLayout API reference)."""
+
+
+SIZE_MEANT = "if width and height were meant, give origin= and dims="
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,8 @@ def check_port(port: Any, what: str) -> PortHandle:
 class CodeRegion:
     """A rectangle of PEs that run one CSL file; SdkLayout.create_code_region makes one.
 
-    Coordinates of PEs count from the region's corner north and west. What is said of a param or a color later replaces
-    what was said before, except that the PEs of a port keep its routes.
+    Coordinates of PEs count from the region's corner north and west. What is said of its place, a param or a color
+    later replaces what was said before, except that the PEs of a port keep its routes.
     """
 
     def __init__(self, layout: LayoutState, source: Path, name: str, width: int, height: int) -> None:
@@ -157,16 +160,19 @@ class CodeRegion:
     def place(self, x: int, y: int) -> None:
         """Place the region's corner north and west at column x and row y of the fabric."""
         self.layout.check_open(f"place of region '{self.name}'")
-        where = whole(x, f"place of region '{self.name}': x"), whole(y, f"place of region '{self.name}': y")
-        if self.anchor is not None:
-            raise SdkError(f"place: region '{self.name}' is stacked beside '{self.anchor[0].name}'; place that one")
+        self.place_at(
+            "place", whole(x, f"place of region '{self.name}': x"), whole(y, f"place of region '{self.name}': y")
+        )
+
+    def place_at(self, call: str, x: int, y: int) -> None:
+        """Place the region on behalf of a call, instead of where it was placed or stacked before."""
         columns, rows = self.layout.fabric
-        if min(where) < 0 or where[0] + self.width > columns or where[1] + self.height > rows:
+        if min(x, y) < 0 or x + self.width > columns or y + self.height > rows:
             raise SdkError(
-                f"place: region '{self.name}' of {self.width} x {self.height} PEs at {where} is not inside the fabric "
-                f"of {columns} x {rows} PEs"
+                f"{call}: region '{self.name}' of {self.width} x {self.height} PEs at {(x, y)} is not inside the "
+                f"fabric of {columns} x {rows} PEs"
             )
-        self.at = where
+        self.at, self.anchor = (x, y), None
         self.origin = origin()
 
     def color(self, name: str, value: int | None = None) -> Color:
@@ -175,26 +181,29 @@ class CodeRegion:
 
     # Params
 
-    def set_param(self, coord: IntVector, *what: Any) -> None:
+    def set_param(self, coord: IntVector, *what: Any, **named: Any) -> None:
         """Set a param of one PE: set_param(coord, name, value) or set_param(coord, color)."""
-        self._set("set_param", self._cell(coord, "set_param"), what)
+        self._set("set_param", self._cell(coord, "set_param"), what, named)
 
-    def set_param_all(self, *what: Any) -> None:
+    def set_param_all(self, *what: Any, **named: Any) -> None:
         """Set a param of all PEs: set_param_all(name, value) or set_param_all(color)."""
-        self._set("set_param_all", (slice(0, self.height), slice(0, self.width)), what)
+        self._set("set_param_all", (slice(0, self.height), slice(0, self.width)), what, named)
 
-    def set_param_range(self, rect: IntRectangle, *what: Any) -> None:
+    def set_param_range(self, rect: IntRectangle, *what: Any, **named: Any) -> None:
         """Set a param of a rectangle: set_param_range(rect, name, value) or set_param_range(rect, color)."""
-        self._set("set_param_range", self._rectangle(rect, "set_param_range"), what)
+        self._set("set_param_range", self._rectangle(rect, "set_param_range"), what, named)
 
-    def _set(self, call: str, cells: Cells, what: Sequence[Any]) -> None:
+    def _set(self, call: str, cells: Cells, what: Sequence[Any], named: dict[str, Any]) -> None:
         self.layout.check_open(call)
-        if len(what) == 1 and isinstance(what[0], Color):
-            name, value = what[0].get_local_param_name(), what[0]
-        elif len(what) == 2:
-            name, value = what
+        keys = ("color",) if what and isinstance(what[0], Color) else ("name", "value")
+        given = dict(zip(keys, what, strict=False)) | named
+        if len(given) == len(what) + len(named) and given.keys() == {"color"}:
+            value = check_color(given["color"], call)
+            name = value.get_local_param_name()
+        elif len(given) == len(what) + len(named) and given.keys() == {"name", "value"}:
+            name, value = given["name"], given["value"]
         else:
-            raise SdkError(f"{call}: give the name of a param and its value, or a Color")
+            raise SdkError(f"{call}: give the name of a param and its value, or a Color: name= and value=, or color=")
         if not isinstance(name, str):
             raise SdkError(f"{call}: the name of the param is {name!r}; give a str")
         if not isinstance(value, Color):
@@ -336,29 +345,18 @@ class CodeRegion:
     def _rectangle(self, rect: object, call: str) -> Cells:
         if not isinstance(rect, IntRectangle):
             raise SdkError(f"{call}: rect is {rect!r}; give an IntRectangle")
-        (left, top), (right, bottom) = (pair(corner, f"{call}: rect") for corner in rect)
+        (left, top), (right, bottom) = (
+            pair(corner, f"{call}: the {name} corner of rect")
+            for name, corner in zip(("upper left", "lower right"), rect, strict=True)
+        )
         if left >= right or top >= bottom:
             raise SdkError(
                 f"{call}: the rectangle from ({left}, {top}) up to ({right}, {bottom}) is empty; its second corner is "
-                "just outside, right of and below the last PE"
+                f"just outside, right of and below the last PE: {SIZE_MEANT}"
             )
         if left < 0 or top < 0 or right > self.width or bottom > self.height:
             raise SdkError(
                 f"{call}: the rectangle from ({left}, {top}) up to ({right}, {bottom}) is not inside region "
-                f"'{self.name}' of {self.width} x {self.height} PEs"
+                f"'{self.name}' of {self.width} x {self.height} PEs; {SIZE_MEANT}"
             )
         return slice(top, bottom), slice(left, right)
-
-
-def whole(value: object, what: str) -> int:
-    try:
-        return index(cast("int", value))
-    except TypeError:
-        raise SdkError(f"{what} is {value!r}; give an int") from None
-
-
-def pair(value: object, what: str) -> tuple[int, int]:
-    if not isinstance(value, tuple) or len(cast("tuple[Any, ...]", value)) != 2:
-        raise SdkError(f"{what} is {value!r}; give an IntVector")
-    x, y = cast("tuple[Any, Any]", value)
-    return whole(x, f"{what}: x"), whole(y, f"{what}: y")

@@ -20,6 +20,9 @@ COUNTED_TYPES = ("int32", "uint32", "float32")
 
 WORD_BYTES = 4
 
+PortId = int
+"""What get_port_id returns."""
+
 
 def find_stream(call: str, streams: Sequence[PlacedStream], port: object, *, is_input: bool) -> PlacedStream:
     """Return the stream of a port id or name; raises SdkError if there is none for that direction."""

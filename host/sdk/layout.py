@@ -10,16 +10,29 @@ from typing import Any, cast
 
 from ...diagnostics.errors import LoomError
 from ...targets import TARGETS, get
-from .code_regions import CodeRegion, LayoutState, PortHandle, check_port, pair, whole
+from .code_regions import CodeRegion, LayoutState, PortHandle, check_port
 from .direct_link import WORD_BYTES
 from .errors import SdkError
-from .geometry import IntVector
+from .geometry import IntVector, pair, whole
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, SdkTarget
 from .routing import Color, Edge, Route, RoutingPosition, check_color
 from .script_lines import origin
 from .streams import HOST_COLOR, Stream
 
 MSG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+PLATFORMS: dict[str, tuple[type, ...]] = {
+    "platform": (SdkExecutionPlatform, SdkTarget, str, Path),
+    "target": (SdkTarget,),
+    "fabric_file": (str, Path),
+}
+"""Names of what an SdkLayout is made for, with their types."""
+
+PLATFORM_WORDS = {
+    "platform": "what get_platform returns",
+    "target": "SdkTarget.WSE2 or SdkTarget.WSE3",
+    "fabric_file": "the path of a JSON file",
+}
 
 
 class FP16TYPE(enum.Enum):
@@ -34,16 +47,26 @@ class SdkLayout:
     """A program of code regions, placed, routed and colored when it is compiled.
 
     `platform` is what get_platform returns, an SdkTarget, or the path of a JSON file with the architecture ("arch")
-    and, if it is not the whole wafer, the size of the fabric in PEs ("width", "height").
+    and, if it is not the whole wafer, the size of the fabric in PEs ("width", "height"). By name they are `platform`,
+    `target` and `fabric_file`.
     """
 
-    def __init__(self, platform: SdkExecutionPlatform | SdkTarget | Path | str, **kwargs: Any) -> None:
+    def __init__(self, *args: SdkExecutionPlatform | SdkTarget | Path | str, **kwargs: Any) -> None:
+        given: list[object] = [*args]
         for name, value in kwargs.items():
-            if name != "msg_level":
-                raise SdkError(f"SdkLayout takes no argument '{name}'; it takes a platform and msg_level")
-            if value not in MSG_LEVELS:
+            if name in PLATFORMS:
+                if not isinstance(value, PLATFORMS[name]):
+                    raise SdkError(f"SdkLayout: {name} is {value!r}; give {PLATFORM_WORDS[name]}")
+                given.append(value)
+            elif name != "msg_level":
+                raise SdkError(
+                    f"SdkLayout takes no argument '{name}'; it takes one of {', '.join(PLATFORMS)}, and msg_level"
+                )
+            elif value not in MSG_LEVELS:
                 raise SdkError(f"SdkLayout: msg_level is {value!r}; give one of {', '.join(MSG_LEVELS)}")
-        self.state = LayoutState(*_target(platform))
+        if len(given) != 1:
+            raise SdkError(f"SdkLayout is given {len(given)} platforms; give one of {', '.join(PLATFORMS)}")
+        self.state = LayoutState(*_target(given[0]))
 
     # Regions
 
@@ -79,6 +102,7 @@ class SdkLayout:
         """Place regions side by side, from west to east, and return their width in all.
 
         The first is placed at `origin`; without one it stays where it is, or is placed when the layout is compiled.
+        Where the regions were placed or stacked before does not count any more.
         """
         return self._stack("hstack", children, origin)
 
@@ -95,19 +119,22 @@ class SdkLayout:
                 raise SdkError(f"{call}: region '{child.name}' belongs to another layout")
             if child in children[:number]:
                 raise SdkError(f"{call}: region '{child.name}' is listed twice")
-            if number and (child.at is not None or child.anchor is not None):
-                raise SdkError(f"{call}: region '{child.name}' has a place already; only the first region may have one")
         first = children[0]
         if where is not None:
-            x, y = pair(where, f"{call}: origin")
-            if first.anchor is not None:
+            first.place_at(call, *pair(where, f"{call}: origin"))
+        base = first
+        while base.anchor is not None:
+            base, stacked = base.anchor[0], base
+            if base in children:
                 raise SdkError(
-                    f"{call}: region '{first.name}' is stacked beside '{first.anchor[0].name}'; give no origin"
+                    f"{call}: region '{stacked.name}' is stacked beside '{base.name}', in line {stacked.origin.line}, "
+                    f"so '{base.name}' cannot be stacked beside '{first.name}'; give an origin, or leave "
+                    f"'{base.name}' out"
                 )
-            first.place(x, y)
         done = 0
         for child in children:
             if child is not first:
+                child.at = None
                 child.anchor = (first, done, 0) if call == "hstack" else (first, 0, done)
                 child.origin = origin_of_call()
             done += child.width if call == "hstack" else child.height

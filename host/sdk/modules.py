@@ -43,6 +43,7 @@ MODULES: dict[str, dict[str, str]] = {
         "Edge": "routing",
         "EdgeRouteInfo": "routing",
         "PortHandle": "code_regions",
+        "PortId": "direct_link",
         "Route": "routing",
         "RoutingPosition": "routing",
         "get_edge_routing": "routing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -17,7 +18,8 @@ from loomir.host.sdk import artifact
 from loomir.host.sdk.errors import SdkError
 from loomir.host.sdk.geometry import IntRectangle, IntVector
 from loomir.host.sdk.layout import FP16TYPE, SdkLayout
-from loomir.host.sdk.platforms import SdkCompileArtifacts, SdkTarget
+from loomir.host.sdk.modules import install
+from loomir.host.sdk.platforms import SdkCompileArtifacts, SdkTarget, SimfabConfig, get_platform
 from loomir.host.sdk.routing import Color, Edge, Route, RoutingPosition, get_edge_routing
 from loomir.host.sdk.runtime import SdkRuntime, take_unstopped
 from loomir.tools import python
@@ -197,6 +199,83 @@ def test_stacks() -> None:
     for region in found:
         assert runtime.read_symbol(region.x, region.y, "kept", "int16")[0] == 100 + names.index(region.name)
     assert json.loads(Path("out/port_map.json").read_text()) == {}
+
+
+def test_the_last_place_counts() -> None:
+    layout = make("wse3")
+    a, b, c, d = (layout.create_code_region("store.csl", name, 2, 1) for name in "abcd")
+    for region in (a, b, c, d):
+        region.set_param_all("number", 0)
+    b.place(20, 20)
+    assert layout.hstack([a, b]) == 4
+    assert layout.hstack([a, b, c], IntVector(3, 4)) == 6
+    layout.vstack([c, d])
+    layout.vstack([c, a], origin=IntVector(10, 0))  # with its place c leaves a, and a may be beside it
+    layout.hstack([b, d])
+    b.place(6, 6)
+    layout.compile("out")
+    places = {region.name: (region.x, region.y) for region in artifact.read("out").layout_regions}
+    assert places == {"c": (10, 0), "a": (10, 1), "b": (6, 6), "d": (8, 6)}
+
+
+def test_arguments_have_the_names_of_the_reference(directory: Path) -> None:
+    """Each signature of the SdkLayout API reference, once with all arguments by name."""
+    install()
+    assert import_module("cerebras.sdk.runtime.sdkruntimepybind").PortId is int
+    (directory / "fabric.json").write_text('{"arch": "wse3", "width": 40, "height": 30}')
+    assert SdkLayout(target=SdkTarget.WSE2, msg_level="ERROR").state.arch == "wse2"
+    layout = SdkLayout(fabric_file="fabric.json", msg_level="DEBUG")
+    assert (layout.state.arch, layout.state.fabric) == ("wse3", (40, 30))
+    layout = SdkLayout(platform=get_platform(cmaddr=None, config=SimfabConfig(), target=SdkTarget.WSE3))
+    relays = [layout.create_code_region(source="relay.csl", name=name, width=1, height=1) for name in "ab"]
+    ports = []
+    for region in relays:
+        rx, tx = region.color(name="rx"), region.color(name="tx", value=None)
+        cell, rect = IntVector(x=0, y=0), IntRectangle(origin=IntVector(x=0, y=0), dims=IntVector(x=1, y=1))
+        region.set_param_all(color=rx)
+        region.set_param(coord=cell, color=tx)
+        region.set_param_range(rect=rect, color=tx)
+        region.set_param_all(name="rx", value=rx)
+        region.set_param(coord=cell, name="rx", value=rx)
+        region.set_param_range(rect=rect, name="tx", value=tx)
+        region.set_param_all(name="size", value=3)
+        region.set_param(coord=cell, name="size", value=4)
+        region.set_param_range(rect=rect, name="step", value=2)
+        into, out = RoutingPosition(), RoutingPosition()
+        into.set_output(routes=[Route.RAMP])
+        out.set_input(routes=[Route.RAMP])
+        ports += [
+            region.create_input_port(color=rx, edge=Edge.LEFT, routes=[into], data_size=4, prefix="p"),
+            region.create_output_port(color=tx, edge=Edge.RIGHT, routes=[out], data_size=4, prefix="p"),
+        ]
+    stores = [layout.create_code_region(source="store.csl", name=name, width=3, height=2) for name in "cd"]
+    for region in stores:
+        region.set_param_all(name="number", value=1)
+        color = Color(name="c", value=5)
+        there = RoutingPosition().add_input(route=Route.RAMP).add_output(route=Route.RAMP)
+        region.paint(coord=IntVector(0, 0), color=color, routes=[there])
+        region.paint_range(rect=IntRectangle(origin=IntVector(1, 0), dims=IntVector(2, 2)), color=color, routes=[there])
+        region.paint_all(color=color, routes=[there], edge_routes=[get_edge_routing(edge=Edge.TOP, routes=[there])])
+        region.set_param_range(IntRectangle(origin=IntVector(1, 0), dims=IntVector(2, 1)), "scale", 7)
+        region.set_symbol_all(symbol="words", data=np.arange(12, dtype=np.uint32), width=3, height=4)
+    relays[0].place(x=4, y=4)
+    layout.connect(tx=ports[1], rx=ports[2])
+    send_to = layout.create_input_stream(port=ports[0], io_loc=IntVector(0, 0), io_buffer_size=64)
+    receive_from = layout.create_output_stream(port=ports[3], io_loc=None, io_buffer_size=64)
+    layout.create_input_stream_from_loc(loc=IntVector(10, 10), color=Color("in"), prefix="p")
+    layout.create_output_stream_from_loc(loc=IntVector(11, 10), color=Color("out"), prefix="p")
+    layout.hstack(children=stores)
+    layout.vstack(children=stores)
+    layout.hstack(children=stores, origin=IntVector(1, 1))
+    layout.vstack(children=stores, origin=IntVector(10, 10))
+    runtime = start(layout, libs=[], cslc_prefix="", save_port_map=True, f16_type=FP16TYPE.F16)
+    result = np.zeros(4, np.float32)
+    runtime.send(port=send_to, src=np.arange(4, dtype=np.float32), n_wavelets=4, nonblock=True)
+    runtime.receive(port=receive_from, dest=result, n_wavelets=4, nonblock=False)
+    runtime.stop()
+    assert_array_equal(result, np.arange(4) + 4)
+    kept = [runtime.read_symbol(x=10 + x, y=10, symbol_name="kept", dtype="int16")[1] for x in range(3)]
+    assert kept == [1, 7, 7]
 
 
 @pytest.mark.parametrize("edge", [Edge.LEFT, Edge.TOP, Edge.BOTTOM])

@@ -66,15 +66,33 @@ CALLS: list[tuple[Mistake, str]] = [
     ),
     (lambda layout: store(layout).set_param((0, 0, 0), "number", 1), "coord is (0, 0, 0); give an IntVector"),
     (lambda layout: store(layout).set_param_all("number"), "give the name of a param and its value, or a Color"),
+    (lambda layout: store(layout).set_param_all("number", name="scale"), "name= and value=, or color="),
+    (lambda layout: store(layout).set_param_all("number", 1, 2), "name= and value=, or color="),
+    (lambda layout: store(layout).set_param_all(color="c"), "'c' is not a color; give a Color"),
     (lambda layout: store(layout).set_param_all("number", 1.5), "param 'number' is given 1.5; give an int or a Color"),
     (
         lambda layout: store(layout).set_param_range(IntRectangle(IntVector(0, 0), IntVector(3, 1)), "number", 1),
-        "(0, 0) up to (3, 1) is not inside region 'store'",
+        "(0, 0) up to (3, 1) is not inside region 'store' of 2 x 2 PEs; if width and height were meant, give origin=",
     ),
     (
         lambda layout: store(layout).paint_range(IntRectangle(IntVector(1, 1), IntVector(1, 2)), Color("c"), [THROUGH]),
-        "is empty; its second corner is just outside",
+        "is empty; its second corner is just outside, right of and below the last PE: if width and height were meant",
     ),
+    (
+        lambda layout: store(layout).set_param_range(anything(IntRectangle)(0, 4), "number", 1),
+        "the upper left corner of rect is 0; give an IntVector",
+    ),
+    (
+        lambda layout: store(layout).set_param_range(anything(IntRectangle)(IntVector(0, 0), 4), "number", 1),
+        "the lower right corner of rect is 4; give an IntVector",
+    ),
+    (
+        lambda layout: IntRectangle(origin=IntVector(0, 0)),
+        "give two corners, IntRectangle(ul, lr), or origin=",
+    ),
+    (lambda layout: IntRectangle(IntVector(0, 0), IntVector(1, 1), dims=IntVector(1, 1)), "give two corners"),
+    (lambda layout: IntRectangle(origin=IntVector(0, 0), dims=IntVector(0, 1)), "dims is 0 x 1 PEs; give at least 1"),
+    (lambda layout: anything(IntRectangle)(origin=IntVector(0, 0), dims=3), "dims is 3; give an IntVector"),
     (lambda layout: store(layout).paint(IntVector(0, 2), Color("c"), [THROUGH]), "PE (0, 2) is not in region 'store'"),
     (lambda layout: store(layout).paint_all("c", [THROUGH]), "'c' is not a color; give a Color"),
     (lambda layout: store(layout).paint_all(Color("c"), THROUGH), "routes is one RoutingPosition; give a list"),
@@ -198,12 +216,19 @@ CALLS: list[tuple[Mistake, str]] = [
     (lambda layout: layout.hstack([]), "give a list of at least one code region"),
     (lambda layout: layout.hstack([region := store(layout), region]), "region 'store' is listed twice"),
     (
-        lambda layout: (a := store(layout, "a"), b := store(layout, "b"), b.place(9, 9), layout.vstack([a, b])),
-        "region 'b' has a place already; only the first region may have one",
+        lambda layout: (a := store(layout, "a"), b := store(layout, "b"), layout.hstack([a, b]), layout.vstack([b, a])),
+        "vstack: region 'b' is stacked beside 'a', in line",
     ),
     (
-        lambda layout: (a := store(layout, "a"), b := store(layout, "b"), layout.vstack([a, b]), b.place(3, 3)),
-        "region 'b' is stacked beside 'a'; place that one",
+        lambda layout: (
+            a := store(layout, "a"),
+            b := store(layout, "b"),
+            c := store(layout, "c"),
+            layout.hstack([a, b]),
+            layout.vstack([b, c]),
+            layout.hstack([c, a]),
+        ),
+        "so 'a' cannot be stacked beside 'c'; give an origin, or leave 'a' out",
     ),
     (lambda layout: layout.compile("out"), "the layout has no code region"),
     (lambda layout: (store(layout), layout.compile("")), "out_prefix is ''"),
@@ -217,6 +242,9 @@ CALLS: list[tuple[Mistake, str]] = [
     (lambda layout: SdkLayout("store.csl"), "the fabric file is not JSON"),
     (lambda layout: SdkLayout(SdkTarget.WSE3, msg_level="LOUD"), "msg_level is 'LOUD'; give one of DEBUG"),
     (lambda layout: SdkLayout(SdkTarget.WSE3, level="INFO"), "SdkLayout takes no argument 'level'"),
+    (lambda layout: SdkLayout(), "is given 0 platforms; give one of platform, target, fabric_file"),
+    (lambda layout: SdkLayout(SdkTarget.WSE3, fabric_file="fabric.json"), "is given 2 platforms"),
+    (lambda layout: SdkLayout(target="wse3"), "target is 'wse3'; give SdkTarget.WSE2 or SdkTarget.WSE3"),
 ]
 
 
