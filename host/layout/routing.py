@@ -33,7 +33,10 @@ TURN_LATER = 1 / 4096
 OVER_BLOCK = 16 * HOP
 """Extra, for a router of a PE with a program."""
 
-LONG_SEARCH = 2_000
+ALONE = 32 * HOP
+"""Extra, for a router that is not beside the lane to follow."""
+
+LONG_SEARCHES = (200, 2_000)
 """Steps of a search after which the other end is looked at too."""
 
 MAX_SEARCH = 200_000
@@ -209,12 +212,18 @@ class Router:
         best: list[list[PE]] | None = None
         least = UNREACHED
         shortest = sum(_distance(wire.source, wire.target) for wire in bundle)
-        # Where lanes turn together, those inside have to go first, and leave room for the others.
-        for lanes, roomy in ((bundle, True), (bundle[::-1], True), (bundle, False), (bundle[::-1], False)):
-            length = self._find_apart(lanes, roomy=roomy)
-            if length < least:
-                best, least = [wire.path for wire in bundle], length
-            if length == shortest or (best and not roomy):
+        # Where lanes turn together, those inside have to go first, and leave room for the others. They may have to
+        # follow each other around blocks on ways that are not their shortest.
+        for roomy, follow in ((True, False), (True, True), (False, False), (False, True)):
+            if follow and len(bundle) == 2:
+                continue
+            for lanes in (bundle, bundle[::-1]):
+                length = self._find_apart(lanes, roomy=roomy, follow=follow)
+                if length < least:
+                    best, least = [wire.path for wire in bundle], length
+                if length == shortest:
+                    break
+            if best is not None:
                 break
         if best is None:
             best = self._find_together(bundle)
@@ -253,10 +262,11 @@ class Router:
             [wire.source, *map(self.ground.pe, path), wire.target] for wire, path in zip(bundle, found, strict=True)
         ]
 
-    def _find_apart(self, lanes: Sequence[_Wire], *, roomy: bool) -> float:
+    def _find_apart(self, lanes: Sequence[_Wire], *, roomy: bool, follow: bool) -> float:
         """Route lanes one after the other, each around those before; return their length, infinite if one is stuck.
 
         Each keeps away from where those after it leave and arrive, if `roomy` so far that they can still turn there.
+        To `follow`, each goes beside the one before where it can.
         """
         taken: set[int] = set()
         length = 0
@@ -264,7 +274,7 @@ class Router:
             after = lanes[number + 1 :]
             away = len(after) if roomy else 1
             closed = taken.union(*(self._ends(other, away) for other in after)) - self._ends(wire, 1)
-            if not self._find(wire, closed):
+            if not self._find(wire, closed, lanes[number - 1].path if follow and number else ()):
                 return UNREACHED
             taken.update(map(self.ground.index, wire.inner))
             length += len(wire.path) - 1
@@ -281,13 +291,19 @@ class Router:
                 ends.add(self.ground.index(pe))
         return ends
 
-    def _find(self, wire: _Wire, closed: Collection[int] = ()) -> bool:
+    def _find(self, wire: _Wire, closed: Collection[int] = (), leader: Sequence[PE] = ()) -> bool:
         """Route one lane, as cheap as possible, not through the `closed` PEs; return False if there is no path.
 
-        Of equal paths those are better that turn early.
+        Of equal paths those are better that turn early, and with a `leader` those beside it.
         """
         ground = self.ground
         steps = (-ground.row, 1, ground.row, -1)
+        beside = {
+            at + row + column
+            for at in map(ground.index, leader)
+            for row in (-ground.row, 0, ground.row)
+            for column in (-1, 0, 1)
+        }
         source, target = ground.index(wire.source), ground.index(wire.target)
         from_x, from_y = wire.source[0] + 1, wire.source[1] + 1
         to_x, to_y = wire.target[0] + 1, wire.target[1] + 1
@@ -310,7 +326,7 @@ class Router:
                 known = prices[at]
                 if known is None:
                     return
-                spent += HOP + known
+                spent += HOP + known + (ALONE if beside and at not in beside else 0)
             reached = at * 4 + direction
             if spent < cost.get(reached, UNREACHED):
                 cost[reached] = spent
@@ -321,11 +337,13 @@ class Router:
         for side in wire.leaves:
             direction = DIRECTIONS.index(side)
             reach(source + steps[direction], direction, 0.0, -1)
-        count, length = 0, _distance(wire.source, wire.target)
+        count, length = 0, max(_distance(wire.source, wire.target), len(leader))
         while heap:
             count += 1
             self.steps += 1
-            if (count == LONG_SEARCH and self._is_closed_in(wire)) or (closed and count > 64 * (length + 16)):
+            if (count in LONG_SEARCHES and self._is_closed_in(wire, count, closed)) or (
+                closed and count > 64 * (length + 16)
+            ):
                 break
             _, negative, state = heappop(heap)
             spent = -negative
@@ -345,10 +363,10 @@ class Router:
                     reach(at + steps[direction], direction, spent if direction == came else turned, state)
         return False
 
-    def _is_closed_in(self, wire: _Wire) -> bool:
-        """Return True if only a few PEs can reach the target, and the source is none of them."""
-        reached, _ = self._around(wire.target, wire.enters, wire, LONG_SEARCH, back=True)
-        return len(reached) < LONG_SEARCH and wire.source not in reached
+    def _is_closed_in(self, wire: _Wire, most: int, closed: Collection[int]) -> bool:
+        """Return True if fewer PEs than `most` can reach the target, and the source is none of them."""
+        reached, _ = self._around(wire.target, wire.enters, wire, most, closed, back=True)
+        return len(reached) < most and wire.source not in reached
 
     def _passable(self, wire: _Wire, exits: Collection[int] | None = None) -> Callable[[int], float | None]:
         """Return the function that says the extra price of a PE for a lane, None if it cannot go there.
@@ -455,7 +473,14 @@ class Router:
         return len(self.fabric.colors) - len(self.uses.at(pe).keys() - {color.number})
 
     def _around(
-        self, start: PE, directions: Iterable[str], wire: _Wire, most: int, *, back: bool = False
+        self,
+        start: PE,
+        directions: Iterable[str],
+        wire: _Wire,
+        most: int,
+        closed: Collection[int] = (),
+        *,
+        back: bool = False,
     ) -> tuple[set[PE], list[PE]]:
         """Return the PEs that a lane can reach from one end, at least `most` if there are so many, and those in use
         that stop it."""
@@ -470,7 +495,7 @@ class Router:
                 following = _step(pe, side)
                 if following in reached or following in (start, other):
                     reached |= {following} & {other}
-                elif price(self.ground.index(following)) is not None:
+                elif (at := self.ground.index(following)) not in closed and price(at) is not None:
                     reached.add(following)
                     pending.append((following, tuple(STEPS)))
                 elif 0 <= following[0] < self.fabric.width and 0 <= following[1] < self.fabric.height:
@@ -494,8 +519,8 @@ class Router:
                 return ImpossibleLayout(
                     f"link{'s' * (len(names) > 1)} {listed} found no paths apart: "
                     f"{self.keys[self.ground.index(pe)][key]} lanes with {value} meet at PE {pe}, and a PE routes a "
-                    "color for one only; "
-                    "move the regions apart, or use more colors",
+                    "color for one only; move the regions apart"
+                    + (", or use more colors" if len(names) > 1 else ", or place their edges opposite each other"),
                     names,
                 )
             used = len(self._classes_at(pe))

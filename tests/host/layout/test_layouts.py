@@ -137,7 +137,7 @@ class Drawing:
     def check_neighbors(self, layout: Layout, users: dict[tuple[tuple[int, int], int], object]) -> None:
         """Check that where a painted route leads, nobody else uses its value."""
         joined: nx.Graph[object] = nx.Graph((link.source.net, link.target.net) for link in self.links)
-        joined.add_edges_from((link.source.net, (link.name, lane)) for link in self.links for lane in range(9))
+        joined.add_edges_from((link.source.net, (link.name, lane)) for link in self.links for lane in range(40))
         joined.add_nodes_from(self.nets)
         for net in self.nets.values():
             value, friends = layout.values[net.name], nx.node_connected_component(joined, net.name)
@@ -315,6 +315,24 @@ def test_lanes_around_a_block_reach_their_own_pes(at: tuple[int, int]) -> None:
     drawing.block("b", 3, 4, at=at)
     drawing.join("a", "east", "b", "west")
     checked(drawing, small(40, 40))
+
+
+def test_lanes_follow_each_other_around_both_ends() -> None:
+    drawing = Drawing()
+    drawing.block("a", 1, 3, at=(30, 21))
+    drawing.block("b", 3, 3, at=(48, 57))
+    drawing.join("a", "west", "b", "east")
+    checked(drawing)
+
+
+@pytest.mark.parametrize(("count", "size", "step"), [(2, 16, 44), (6, 12, 1)])
+def test_a_circle_of_wide_links_is_closed(count: int, size: int, step: int) -> None:
+    drawing = Drawing()
+    for number in range(count):
+        drawing.block(f"r{number}", 1, size, at=(50 + step * number, 50))
+    for number in range(count):
+        drawing.join(f"r{number}", "east", f"r{(number + 1) % count}", "west")
+    checked(drawing)
 
 
 def test_a_block_gets_a_place_though_wide_ports_leave_no_room() -> None:
