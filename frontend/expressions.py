@@ -326,7 +326,7 @@ def _field(ev: Evaluator, node: syntax.Field) -> Place:
         found = module.globals.get(node.name)
         if found is None:
             advice = suggestion(node.name, module.globals)
-            ev.fail(node, f"module '{module.path.name}' does not declare '{node.name}'{advice}")
+            ev.fail(node, f"module '{module.library or module.path.name}' does not declare '{node.name}'{advice}")
         return global_place(ev, found, node)
     return _member(ev, base, node.name, node)
 

@@ -38,6 +38,15 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
         "dsr_dest": memcpy.dsr_dest,
         "dsr_src1": memcpy.dsr_src1,
     }
+    for (output, number), (library, source, node) in pe.initialized.items():
+        kind = "output queue" if output else "input queue"
+        if library is not None and number in shared[kind]:
+            ids = " and ".join(map(str, shared[kind]))
+            message = (
+                f"{kind} {number} belongs to <memcpy/memcpy>, which uses {kind}{'s' * (len(shared[kind]) > 1)} {ids}"
+            )
+            message += f"; give {library} other queues"
+            raise CslError([Diagnostic(source, node.start, node.end, message)])
     for (kind, number), (source, node) in pe.uses.items():
         if number in shared.get(kind, ()):
             warning = (

@@ -88,6 +88,13 @@ class Module:
     signatures: dict[str, Function] = field(default_factory=dict[str, Function])
     """The types of its functions, as far as they have been asked for."""
 
+    @property
+    def library(self) -> str | None:
+        """The name that programs import it by, if it is a library."""
+        if LIBRARIES not in self.path.parents:
+            return None
+        return f"<{self.path.relative_to(LIBRARIES).with_suffix('').as_posix()}>"
+
     def symbol(self, name: str) -> str:
         """Return the name of a global in the compiled program (Modules, Binary symbol names)."""
         return f"{self.name}.{name}" if self.name else name

@@ -108,7 +108,8 @@ class PeProgram:
         """The color @initialize_queue gave a queue, by (is output, id)."""
         self.queue_names: dict[tuple[bool, int], str] = {}
         """What the code calls queues, by (is output, id)."""
-        self.initialized: set[tuple[bool, int]] = set()
+        self.initialized: dict[tuple[bool, int], tuple[str | None, Source, syntax.Node]] = {}
+        """By whether it is an output queue and by id: the library that initializes it, if one does, and where."""
         self.reported_queues: set[tuple[bool, int]] = set()
         """Queues that a warning says have no color."""
         self.active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}

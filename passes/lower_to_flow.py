@@ -581,6 +581,9 @@ class _BodyLowering:
                 self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
             case wse.PrintOp():
                 self._emit(op, flow.PrintOp(op.format.data, [self._value(op, value) for value in op.arguments]))
+            case wse.DirectiveOp():
+                root, count = self._value(op, op.root), self._value(op, op.count)
+                self._emit(op, flow.DirectiveOp(op.directive.data, op.axis.data, root, count))
             case wse.SetExceptionMaskOp():
                 self._emit(op, flow.SetExceptionMaskOp(self._value(op, op.mask)))
             case wse.TimestampOp():

@@ -19,6 +19,7 @@ from ..operations import integers
 from .arithmetic import Scratch
 from .channels import Channel
 from .deadlock import explain
+from .directives import Directives
 from .executor import Executor
 from .fabric import Color
 from .host_copies import all_parts_of, parts_of, read, whole_shape, write
@@ -75,6 +76,7 @@ class Machine:
         """The places in the program that a warning has named."""
         self.unread_reported: dict[tuple[str, tuple[int, int], str | None], tuple[Any, ...]] = {}
         """Unread wavelets that have been reported to the user."""
+        self.directives = Directives(self.unit_name)
         self.print_log: list[tuple[int, int, int, str]] = []
         self.colors: dict[str, Color] = {}
         self.switched: dict[str, SwitchedColor] = {}

@@ -890,6 +890,23 @@ class Body:
 
         self.emit(print_)
 
+    def directive(self, op: flow.DirectiveOp) -> None:
+        root, count = self.use(op.root), self.use(op.count)
+        directives, name, axis, where = self.machine.directives, op.directive.data, op.axis.data, location_of(op)
+        position = self.cls.grid_position
+
+        def compare(warp: Warp) -> None:
+            units = warp.units
+            rows, columns = (cells.ravel().tolist() for cells in np.broadcast_arrays(*units.cells()))
+            roots, counts = (
+                np.broadcast_to(np.asarray(warp.slots[slot]), units.shape).astype(np.uint16).ravel().tolist()
+                for slot in (root, count)
+            )
+            for row, column, *numbers in zip(rows, columns, roots, counts, strict=True):
+                directives.call(axis, position(row, column), (name, *numbers), where)
+
+        self.emit(compare)
+
     def timestamp(self, op: flow.TimestampOp) -> None:
         words = [self.define(result) for result in op.results]
         self.pending += self.timing.instruction
@@ -1421,6 +1438,7 @@ _HANDLERS: dict[type[Operation], Callable[[Body, Any], None]] = {
     flow.AssertOp: Body.check,
     flow.PrintOp: Body.print_,
     flow.TimestampOp: Body.timestamp,
+    flow.DirectiveOp: Body.directive,
     flow.SetExceptionMaskOp: Body.set_exception_mask,
     flow.IndexedOp: Body.indexed,
     flow.LoadRegisterOp: Body.load_register,

@@ -91,6 +91,8 @@ class PeCode(Code):
                 if expression is None:
                     return False
                 self.bind(op, expression)
+            case wse.DirectiveOp():
+                pass  # Compares PEs, which a simulator only can.
             case wse.SetExceptionMaskOp():
                 exceptions = tree.member(self.library("tile_config"), "exceptions")
                 self.emit(tree.call(tree.member(exceptions, "set_exception_mask"), self._unsigned(op.mask)))

@@ -77,6 +77,7 @@ from .state import AssertOp as AssertOp
 from .state import BlockOp as BlockOp
 from .state import Cb16Op as Cb16Op
 from .state import CoordinateOp as CoordinateOp
+from .state import DirectiveOp as DirectiveOp
 from .state import ExtentOp as ExtentOp
 from .state import GetParamOp as GetParamOp
 from .state import PrintOp as PrintOp

@@ -17,6 +17,7 @@ from ..machine.code import verify_activated
 from ..machine.operations import (
     AssertOperation,
     Cb16Operation,
+    DirectiveOperation,
     ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
@@ -139,6 +140,21 @@ class SetExceptionMaskOp(ExceptionMaskOperation):
     """
 
     name = "flow.set_exception_mask"
+
+
+@irdl_op_definition
+class DirectiveOp(DirectiveOperation):
+    """Calls a directive of the row (`x`) or column (`y`) of the unit, with a root and a count.
+
+    Nothing is moved and no cycle passes: it compares. The calls of each unit along an axis are numbered; the run ends
+    with an error if two units of a line make the call of one number with another directive, root or count.
+
+    ```
+    flow.directive "broadcast" along "x", %root, %count
+    ```
+    """
+
+    name = "flow.directive"
 
 
 @irdl_op_definition

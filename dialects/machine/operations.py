@@ -84,6 +84,30 @@ class ExceptionMaskOperation(IRDLOperation):
         super().__init__(operands=[mask])
 
 
+class DirectiveOperation(IRDLOperation):
+    """Calls a directive of the row (`x`) or column (`y`); ends the run if others of it call another one there.
+
+    Each PE's calls are numbered from 1. All PEs that make the call of a number have to give the same directive, root
+    and count.
+    """
+
+    directive = prop_def(StringAttr)
+    axis = prop_def(StringAttr)
+    root = operand_def(i16)
+    count = operand_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$directive `along` $axis `,` $root `,` $count attr-dict"
+
+    def __init__(self, directive: str, axis: str, root: SSAValue, count: SSAValue):
+        super().__init__(
+            operands=[root, count], properties={"directive": StringAttr(directive), "axis": StringAttr(axis)}
+        )
+
+    def verify_(self) -> None:
+        if self.axis.data not in ("x", "y"):
+            raise VerifyException(f'there is no axis \'{self.axis.data}\'; use "x" or "y"')
+
+
 class TaskStateOperation(SymbolUser, ABC):
     """Changes the state of the task `symbol`, or of the tasks of the queue `symbol`."""
 

@@ -21,6 +21,7 @@ from ..machine.elements import verify_memory_type
 from ..machine.operations import (
     AssertOperation,
     Cb16Operation,
+    DirectiveOperation,
     ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
@@ -178,6 +179,21 @@ class SetExceptionMaskOp(ExceptionMaskOperation):
     """
 
     name = "wse.set_exception_mask"
+
+
+@irdl_op_definition
+class DirectiveOp(DirectiveOperation):
+    """Calls a directive of the row (`x`) or column (`y`) of the PE, with a root and a count.
+
+    Nothing is moved and no cycle passes: it compares. The calls of each PE along an axis are numbered; the run ends
+    with an error if two PEs of a line make the call of one number with another directive, root or count.
+
+    ```
+    wse.directive "broadcast" along "x", %root, %count
+    ```
+    """
+
+    name = "wse.directive"
 
 
 @irdl_op_definition

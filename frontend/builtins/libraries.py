@@ -166,6 +166,16 @@ def _is_host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
     return boolean((number, "out") in ev.program.host_streams)
 
 
+@TABLE.row("@loom_directive(directive, is_x, root, count)", where=Where.RUN_TIME)
+def _directive(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    directive, is_x, root, count = node.arguments
+    name, axis = ev.text(directive, "a directive"), "x" if ev.data(ev.expr(is_x), is_x, "the axis") else "y"
+    numbers = [ev.ssa(ev.expr(number), number) for number in (root, count)]
+    ev.code.at(ev.source, node.start)
+    ev.code(wse.DirectiveOp(name, axis, *numbers))
+    return VOID
+
+
 @TABLE.row("@loom_message_network(input_queue_id, output_queue_id)", where=Where.PE)
 def _message_network(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return Value(types.COLOR, message_passing.use_network(ev, *(ev.integer(argument) for argument in node.arguments)))

@@ -63,6 +63,15 @@ def bytes_of(ev: Evaluator, node: syntax.Expression) -> bytes:
     return value.data
 
 
+@TABLE.row("@loom_other_field(struct, names)")
+def _other_field(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Return the name of a field that is none of those in a list, separated by blanks; empty if there is none."""
+    value, names = ev.expr(node.arguments[0]), ev.text(node.arguments[1], "names of fields").split()
+    fields = value.type.names or () if isinstance(value.type, types.Struct) else ()
+    other = next((name for name in fields if name not in names), "")
+    return Value(types.COMPTIME_STRING, other.encode())
+
+
 @TABLE.row("@strlen(string)")
 def _strlen(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
+from typing import NoReturn
 
 from xdsl.ir import Operation
 
@@ -174,9 +175,12 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
         ev.fail(arguments[0], f"@initialize_queue takes an 'input_queue' or 'output_queue', not '{queue.type}'")
     output = queue.type is types.OUTPUT_QUEUE
     number = ev.data(queue, arguments[0], "a queue")
+    mine, what = ev.frame.module.library, f"{'output' if output else 'input'} queue {number}"
     if (output, number) in pe.initialized:
-        ev.fail(node, f"{'output' if output else 'input'} queue {number} is initialized twice; leave one out")
-    pe.initialized.add((output, number))
+        users = {pe.initialized[output, number][0], mine}
+        _refuse_second_use(ev, node, what, sorted(user for user in users if user), len(users) == 1)
+    source, place, _ = program_place(ev, node)
+    pe.initialized[output, number] = mine, source, place
     pe.use(ev, "output queue" if output else "input queue", number, node)
     keeps_color = ev.session.target.queues_keep_color
     if not keeps_color:
@@ -209,6 +213,20 @@ def _initialize_queue(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     pe.use(ev, "color", color, arguments[1])
     pe.queue_colors[output, number] = color
     return VOID
+
+
+def _refuse_second_use(ev: Evaluator, node: syntax.Node, what: str, libraries: list[str], is_same: bool) -> NoReturn:
+    """Raise CslError for a queue that is initialized twice, if by libraries at the program's import of one."""
+    if not libraries:
+        ev.fail(node, f"{what} is initialized twice; leave one out")
+    if is_same:
+        message = f"two imports of {libraries[0]} use {what}; give each of them other queues"
+    elif len(libraries) == 2:
+        message = f"{libraries[0]} and {libraries[1]} both use {what}; give one of them other queues"
+    else:
+        message = f"{what} is used by {libraries[0]}, which initializes it; use another one, or give the library others"
+    source, place, _ = program_place(ev, node)
+    raise CslError([Diagnostic(source, place.start, place.end, message)])
 
 
 def _is_empty(type: Type) -> bool:

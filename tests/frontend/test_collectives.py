@@ -294,6 +294,7 @@ TASKS = ".x_entrypoints = .{ @get_local_task_id(8), @get_local_task_id(9) },"
 Y_TASKS = ".y_entrypoints = .{ @get_local_task_id(10), @get_local_task_id(11) },"
 
 BAD_IDS = {
+    COLORS + TASKS + ".y_color = .{ @get_color(2), @get_color(3) }": "there is no id .y_color; give .x_colors",
     "": "give .x_colors and .x_entrypoints, or those of y, or both",
     COLORS: ".x_colors and .x_entrypoints are given together, or neither",
     TASKS: "give .x_colors and .x_entrypoints, or those of y, or both",
@@ -317,6 +318,8 @@ def test_refused_ids(csl: Csl, ids: str) -> None:
 
 def test_refused_places_and_colors(csl: Csl) -> None:
     csl.refuses("", "is for a PE of the program rectangle", one_axis(COLORS + TASKS, "x + 3, y"), files={"pe.csl": ""})
+    swapped = plain(one_axis(COLORS + TASKS, "2 - x, y"))
+    csl.refuses(pe(module="«.dim_params = c2d_params.x"), ".dim_params are those of another PE", swapped)
     colors = COLORS.replace("(0)", "(10)")
     csl.refuses("", "for which wse3 has no switches", one_axis(colors + TASKS), arch="wse3", files={"pe.csl": ""})
 
@@ -353,7 +356,7 @@ GOOD_LAYOUT = plain(one_axis(COLORS + TASKS))
         ("«.dim_params = c2d_params.y", ".dim_params must be .x or .y of what get_params returns for an axis with ids"),
         ("«.dim_params = c2d_params.x, .queues = [2]u16{ 2, 9 }", "there is no input queue 9"),
         ("«.dim_params = c2d_params.x, .queues = [2]u16{ 2, 2 }", ".queues are equal; give two different queue ids"),
-        ("«.dim_params = c2d_params.x, .queues = [1]u16{ 2 }", "index 1 is outside the array"),
+        ("«.dim_params = c2d_params.x, .queues = [1]u16{ 2 }", ".queues takes two queue ids"),
         ("«.dim_params = c2d_params.x, .dest_dsr_ids = [1]u16{ 99 }", "has no dest register 99"),
         ("«.dim_params = c2d_params.x, .src0_dsr_ids = [1]u16{ 99 }", "has no src0 register 99"),
         ("«.dim_params = c2d_params.x, .src1_dsr_ids = [1]u16{ 99 }", "has no src1 register 99"),
@@ -376,10 +379,13 @@ def test_ids_that_memcpy_reserves(csl: Csl) -> None:
     "call, message",
     [
         ("«mpi_x.broadcast(3, &words, 4, done_id)»;", "the root is outside of this axis, which has 3 PEs"),
-        ("«mpi_x.broadcast(0, &words, 5, done_id)»;", "broadcast of more elements than buf has"),
-        ("«mpi_x.scatter(0, &words, &words, 5, done_id)»;", "scatter of more elements to a PE than recv_buf has"),
-        ("«mpi_x.gather(0, &words, &words, 5, done_id)»;", "gather of more elements of a PE than send_buf has"),
-        ("«mpi_x.reduce_fadds(0, &numbers, &numbers, 5, done_id)»;", "reduce_fadds of more elements than send_buf has"),
+        ("«mpi_x.broadcast(0, &words, 5, done_id)»;", "broadcast of more elements than buf has, 4"),
+        ("«mpi_x.scatter(0, &words, &words, 5, done_id)»;", "scatter of more elements to a PE than recv_buf has, 4"),
+        ("«mpi_x.gather(0, &words, &words, 5, done_id)»;", "gather of more elements of a PE than send_buf has, 4"),
+        (
+            "«mpi_x.reduce_fadds(0, &numbers, &numbers, 5, done_id)»;",
+            "reduce_fadds of more elements than send_buf has, 4",
+        ),
         ("mpi_x.broadcast(0, «&numbers», 4, done_id);", "expected '[*]u32', found '*[4]f32'"),
         ("mpi_x.reduce_fadds(0, «&words», &numbers, 4, done_id);", "expected '[*]f32', found '*[4]u32'"),
         ("mpi_x.broadcast(0, &words, 4, «12»);", "expected 'local_task_id', found 'comptime_int'"),
@@ -394,11 +400,11 @@ WRONG = [
     ("mpi_x.broadcast(0, &words, 4, done_id); mpi_x.broadcast(0, &words, 4, done_id);", "is still running; wait"),
     (
         "mpi_x.scatter(0, &words, &other, 2, done_id);",
-        "scatter of more elements to all PEs than send_buf has at the root",
+        "scatter of more elements to all PEs than send_buf has at the root, 4 for 3 PEs",
     ),
     (
         "mpi_x.gather(0, &words, &other, 2, done_id);",
-        "gather of more elements of all PEs than recv_buf has at the root",
+        "gather of more elements of all PEs than recv_buf has at the root, 4 for 3 PEs",
     ),
 ]
 
@@ -415,20 +421,60 @@ def test_a_directive_before_init(csl: Csl) -> None:
         simulator.launch("run", 7)
 
 
-def test_pes_that_call_different_directives(csl: Csl) -> None:
-    text = pe("""
-    if (given == 0) {
-      mpi_x.broadcast(0, &words, if (mpi_x.pe_id == 1) 2 else 4, done_id);
-    } else if (mpi_x.pe_id == 1) {
-      mpi_x.gather(0, &words, &other, 1, done_id);
-    } else {
-      mpi_x.broadcast(0, &words, 4, done_id);
-    }
-    """)
-    program = loomir.compile(csl.layout(GOOD_LAYOUT, text).module)
-    for given_number, waits in ((0, "for 2 of 4"), (1, "for 4 of 4")):
-        with pytest.raises(loomir.Deadlock, match=rf"mov32 in @run \(.*/pe.csl:\d+:\d+\) waits on input .* {waits}"):
-            loomir.Simulator(program).launch("run", given_number)
+@pytest.mark.parametrize(
+    "there, here",
+    [
+        ("broadcast(0, &words, 2", "broadcast with root 0 and count 2"),
+        ("broadcast(mpi_x.pe_id, &words, 4", "broadcast with root 1 and count 4"),
+        ("gather(0, &words, &other, 1", "gather with root 0 and count 1"),
+        ("scatter(0, &words, &other, 4", "scatter with root 0 and count 4"),
+    ],
+)
+def test_pes_that_call_different_directives(csl: Csl, there: str, here: str) -> None:
+    other = f"if (mpi_x.pe_id == 1) {{ mpi_x.{there}, done_id); }} else {{ mpi_x.broadcast(0, &words, 4, done_id); }}"
+    simulator = start(csl, pe(f"if (given == 1) {{ {other} }} else {{ mpi_x.broadcast(2, &words, 4, done_id); }}"))
+    simulator.launch("run", 0)
+    with pytest.raises(LoomError, match=r"/pe.csl:\d+:\d+: error: directive 2 of a row is ") as caught:
+        simulator.launch("run", 1)
+    assert f"{here} on PE (1, 0)" in str(caught.value) or f"but {here} on PE (1, 0)" in str(caught.value)
+    assert "broadcast with root 0 and count 4 on PE (" in str(caught.value)
+
+
+def test_a_pe_that_calls_no_directive(csl: Csl) -> None:
+    call = "if (mpi_x.pe_id == 1) { @activate(done_id); } else { mpi_x.broadcast(0, &words, 4, done_id); }"
+    with pytest.raises(loomir.Deadlock, match=r"mov32 in @run \(.*/pe.csl:\d+:\d+\) waits on input .* for 4 of 4"):
+        start(csl, pe(call)).launch("run", 0)
+
+
+@pytest.mark.parametrize(
+    "arch, ids, kept",
+    [
+        ("wse3", "2, 1", "input queue 1 belongs to <memcpy/memcpy>, which uses input queues 0 and 1; give <coll"),
+        ("wse2", "0, 4", "queue 0 belongs to <memcpy/memcpy>"),
+    ],
+)
+def test_queues_of_memcpy(csl: Csl, arch: str, ids: str, kept: str) -> None:
+    text = pe(module=f"«.dim_params = c2d_params.x, .queues = [2]u16{{ {ids} }}")
+    csl.refuses(text, kept, GOOD_LAYOUT, arch=arch)
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_queues_used_twice(csl: Csl, arch: str) -> None:
+    """A queue of the library that the program, or the import for the other axis, takes too."""
+    layout = plain(one_axis(COLORS + TASKS + Y_TASKS + ".y_colors = .{ @get_color(2), @get_color(3) }"))
+    second = """
+    const mpi_y = «@import_module("<collectives_2d/pe>", .{ .dim_params = c2d_params.y, .queues = [2]u16{ 6, 2 } })»;
+    fn more() void { mpi_y.init(); }
+    """
+    message = "two imports of <collectives_2d/pe> use "
+    csl.refuses(pe() + second, message, layout, arch=arch)
+    own = "comptime { @initialize_queue(@get_input_queue(2), .{ .color = @get_color(7) }); }"
+    with pytest.raises(LoomError, match="input queue 2 is used by <collectives_2d/pe>, which initializes it"):
+        csl.layout(GOOD_LAYOUT, pe() + own, arch=arch)
+
+
+def test_an_unknown_directive_names_the_library(csl: Csl) -> None:
+    csl.refuses(pe("«mpi_x.allreduce»(0);"), "module '<collectives_2d/pe>' does not declare 'allreduce'", GOOD_LAYOUT)
 
 
 def start(csl: Csl, text: str) -> loomir.Simulator:

@@ -68,6 +68,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       flow.store %v1, %n[%height] : f32
       // CHECK-NEXT: flow.store %v2, %n[] {note = "kept"} : i16
       flow.store %v2, %n[] {note = "kept"} : i16
+      // CHECK-NEXT: flow.directive "broadcast" along "x", %v2, %v2
+      flow.directive "broadcast" along "x", %v2, %v2
       // CHECK-NEXT: %low, %middle, %high = flow.timestamp
       %low, %middle, %high = flow.timestamp
       // CHECK-NEXT: flow.print "{u} {f}", %low, %v : i16, f32

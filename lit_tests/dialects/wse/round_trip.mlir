@@ -64,6 +64,8 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       %m = wse.view %a : memref<?xf32>
       // CHECK-NEXT: %s = wse.view %a : memref<f16>
       %s = wse.view %a : memref<f16>
+      // CHECK-NEXT: wse.directive "broadcast" along "x", %a, %a
+      wse.directive "broadcast" along "x", %a, %a
       // CHECK-NEXT: %low, %middle, %high = wse.timestamp : i16, i16, i16
       %low, %middle, %high = wse.timestamp : i16, i16, i16
       // CHECK-NEXT: wse.print "plain\0A"

@@ -38,6 +38,8 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
       %e = dsd.set_base %d, %t : !dsd.mem1d<f32>, memref<?xf32>
       // CHECK-NEXT: %low, %middle, %high = flow.timestamp
       %low, %middle, %high = wse.timestamp : i16, i16, i16
+      // CHECK-NEXT: flow.directive "gather" along "y", %low, %high
+      wse.directive "gather" along "y", %low, %high
       // CHECK-NEXT: flow.print "{d}", %low : i16
       wse.print "{d}", %low : i16
       // CHECK: flow.assert %{{.*}}, "it holds"
