@@ -12,7 +12,7 @@ from . import types
 from .evaluator import Effect, Evaluator, Refused, Session
 from .memcpy_resources import MEMCPY
 from .pe import PeProgram
-from .values import Callable, Value
+from .values import Callable, Value, is_ssa
 
 ELEMENTS = (types.I16, types.U16, types.F16, types.I32, types.U32, types.F32)
 """Types of elements that messages consist of (LIB-017, LIB-026)."""
@@ -59,10 +59,13 @@ def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) 
         allowed, noun = (types.LOCAL_TASK_ID,), "local task"
         if name == "unblock":
             allowed, noun = (types.LOCAL_TASK_ID, types.DATA_TASK_ID, types.INPUT_QUEUE), "task or queue"
-        if value.type not in allowed and not isinstance(value.data, Callable):
+        if is_ssa(value.data):
             _fail(
-                ev, node, f"'.{name}' of on_term takes the id of a {noun}, not a '{value.type}' (LIB-021)"
+                ev, node, f"'.{name}' of on_term takes the id of a {noun} that is known at compile time, and this "
+                f"'{value.type}' is known at run time only (LIB-021)",
             )  # fmt: skip
+        if value.type not in allowed and not isinstance(value.data, Callable):
+            _fail(ev, node, f"'.{name}' of on_term takes the id of a {noun}, not a '{value.type}' (LIB-021)")
 
 
 def check_queues(ev: Evaluator, pe: PeProgram) -> None:

@@ -578,7 +578,8 @@ class _BodyLowering:
         """Lower what asks the PE for its state or changes it, calls included."""
         match op:
             case wse.AssertOp():
-                self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data))
+                value = None if op.value is None else self._value(op, op.value)
+                self._emit(op, flow.AssertOp(self._value(op, op.condition), op.message.data, value))
             case wse.PrintOp():
                 self._emit(op, flow.PrintOp(op.format.data, [self._value(op, value) for value in op.arguments]))
             case wse.DirectiveOp():

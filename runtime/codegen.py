@@ -460,7 +460,8 @@ class _Writer:
     def check(self, op: flow.AssertOp) -> None:
         self.pending += self.timing.branch_not_taken
         condition = self.use(op.condition)
-        self.line(f"if not {condition}: raise {self.bind('e', assertion(op))}(w, {condition})")
+        value = None if op.value is None else self.use(op.value)
+        self.line(f"if not {condition}: raise {self.bind('e', assertion(op))}(w, {condition}, {value})")
 
     def element(self, op: flow.LoadOp | flow.StoreOp, kind: str) -> str:
         """Return an element as an expression that can also be assigned to; its address is tested before."""
@@ -787,13 +788,15 @@ def _rounding_cell(machine: Machine) -> Any:
     return machine.rounding_cell
 
 
-def assertion(op: flow.AssertOp) -> Callable[[Warp, Any], LoomError]:
-    """Return a function that makes the error of a failed assertion from the warp and its condition."""
+def assertion(op: flow.AssertOp) -> Callable[[Warp, Any, Any], LoomError]:
+    """Return a function that makes the error of a failed assertion from the warp, its condition and its value."""
     where, message = location_of(op), op.message.data
 
-    def failed(warp: Warp, condition: Any) -> LoomError:
-        place, _ = warp.cls.describe_first(warp.units, np.logical_not(condition), condition)
-        return LoomError(f"the assertion fails on {place}: {message}", where)
+    def failed(warp: Warp, condition: Any, value: Any) -> LoomError:
+        shown = condition if value is None else value
+        place, number = warp.cls.describe_first(warp.units, np.logical_not(condition), shown)
+        text = message if value is None else message.replace("{u}", str(int(number) & WORD_MASK))
+        return LoomError(f"the assertion fails on {place}: {text}", where)
 
     return failed
 

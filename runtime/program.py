@@ -858,12 +858,13 @@ class Body:
 
     def check(self, op: flow.AssertOp) -> None:
         condition = self.use(op.condition)
+        shown = None if op.value is None else self.use(op.value)
         failed = assertion(op)
 
         def check(warp: Warp) -> None:
             value = warp.slots[condition]
             if not (every(value) if type(value) is np.ndarray else value):
-                raise failed(warp, value)
+                raise failed(warp, value, None if shown is None else warp.slots[shown])
 
         self.pending += self.timing.branch_not_taken
         self.emit(check)

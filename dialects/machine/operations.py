@@ -22,7 +22,16 @@ from xdsl.dialects.builtin import (
     i16,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.traits import MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -33,14 +42,18 @@ from .symbols import SymbolUser
 
 
 class AssertOperation(IRDLOperation):
-    """Ends the run with an error that gives the message, where the condition does not hold."""
+    """Ends the run with an error that gives the message, where the condition does not hold.
+
+    `{u}` in the message stands for the value, if one is given, as an unsigned number.
+    """
 
     condition = operand_def(i1)
     message = prop_def(StringAttr)
-    assembly_format = "$condition `,` $message attr-dict"
+    value = opt_operand_def(i16)
+    assembly_format = "$condition `,` $message (`,` $value^)? attr-dict"
 
-    def __init__(self, condition: SSAValue, message: str):
-        super().__init__(operands=[condition], properties={"message": StringAttr(message)})
+    def __init__(self, condition: SSAValue, message: str, value: SSAValue | None = None):
+        super().__init__(operands=[condition, value], properties={"message": StringAttr(message)})
 
 
 class PrintOperation(IRDLOperation):

@@ -144,7 +144,10 @@ class AssertOp(AssertOperation):
 
     ```
     wse.assert %condition, "the index is in range"
+    wse.assert %other, "there is no table {u}", %table
     ```
+
+    `{u}` in the message stands for the value, if one is given, as an unsigned number.
     """
 
     name = "wse.assert"

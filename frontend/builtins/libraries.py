@@ -21,8 +21,9 @@ from ..places import Memory
 from ..registry import Table, Where
 from ..scalars import column, lifted, rounded
 from ..types import Type
-from ..values import VOID, Address, Callable, Value, boolean, is_ssa
+from ..values import VOID, Address, Callable, Value, boolean, is_ssa, struct
 from .structs import bytes_of
+from .tasks import with_task
 
 TABLE = Table("Random numbers", has_effects=False)
 
@@ -185,6 +186,21 @@ def _message_network(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
 def _message(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     buffer, on_term = (ev.expr(argument) for argument in node.arguments)
     message_passing.check_call(ev, buffer, on_term, node)
+    return VOID
+
+
+@TABLE.row("@loom_with_task(id, function, argument)", where=Where.RUN_TIME)
+def _with_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Call a function with an argument and `.{ .activate = id }`, where the id is known: one of those of the tasks."""
+    id, function, argument = (ev.expr(argument) for argument in node.arguments)
+
+    def call_for(number: int) -> None:
+        call(ev, function.data, [argument, struct(activate=Value(types.LOCAL_TASK_ID, number))], node)
+
+    if is_ssa(id.data):
+        with_task(ev, id, lambda binding: call_for(binding.id), node)
+    else:
+        call_for(ev.data(id, node.arguments[0]))
     return VOID
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
+from collections.abc import Sequence
 from typing import NoReturn
 
 from xdsl.ir import Operation
@@ -144,16 +145,30 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.code.at(ev.source, node.start)
         ev.code(make(symbol))
         return VOID
-    kind = _kind(value.type)
-    for binding in [binding for (k, _), binding in pe.bindings.items() if k is kind]:
-        same = emit.binary(ev.code, "==", types.U16, value.data, ev.code.constant(types.U16, binding.id))
-
-        def then(binding: Binding = binding) -> Value:
-            ev.code(make(binding.symbol))
-            return VOID
-
-        control.branch(ev, same, then, lambda: VOID, node)
+    with_task(ev, value, lambda binding: ev.code(make(binding.symbol)), node)
     return VOID
+
+
+def with_task(ev: Evaluator, id: Value, emit_for: Function[[Binding], object], node: syntax.Node) -> None:
+    """Emit what is done with the task of an id known at run time only; that no task has it ends the run."""
+    kind = _kind(id.type)
+
+    def among(bindings: Sequence[Binding]) -> Value:
+        if bindings:
+            first, *others = bindings
+            same = emit.binary(ev.code, "==", types.U16, id.data, ev.code.constant(types.U16, first.id))
+            control.branch(ev, same, lambda: for_one(first), lambda: among(others), node)
+        elif kind is wse.TaskKind.LOCAL:
+            message = "no task is bound to local task id {u}; bind one with @bind_local_task"
+            ev.code.at(ev.source, node.start)
+            ev.code(wse.AssertOp(ev.code.constant(types.BOOL, False), message, id.data))
+        return VOID
+
+    def for_one(binding: Binding) -> Value:
+        emit_for(binding)
+        return VOID
+
+    among([binding for (k, _), binding in ev.program.bindings.items() if k is kind])
 
 
 def _set_initial_state(ev: Evaluator, pe: PeProgram, node: syntax.Builtin, state: tuple[wse.TaskKind, int]) -> None:

@@ -415,6 +415,11 @@ def test_errors_of_a_run(csl: Csl, call: str, message: str) -> None:
         start(csl, pe(call)).launch("run", 7)
 
 
+def test_a_callback_without_a_task(csl: Csl) -> None:
+    with pytest.raises(LoomError, match=r"pe\.csl:.* on PE .*: no task is bound to local task id 16; bind one"):
+        start(csl, pe("mpi_x.broadcast(0, &words, 4, @get_local_task_id(16));")).launch("run", 7)
+
+
 def test_a_directive_before_init(csl: Csl) -> None:
     simulator = start(csl, pe("mpi_x.broadcast(0, &words, 4, done_id);", init=""))
     with pytest.raises(LoomError, match=re.escape("a directive before init(); call init() once for each axis")):

@@ -109,6 +109,7 @@ def test_the_length_counts_elements_and_the_receiver_learns_it(csl: Csl) -> None
 @pytest.mark.parametrize(
     ("call", "done", "sent"),
     [
+        ("mp.recv_message(&got, later, .{})", 0, 1),
         ("mp.recv_message(&got, .{ .activate = done_id })", 1, 0),
         ("mp.recv_message(&got, .{})", 0, 0),
         ("mp.recv_message(&got, {})", 0, 0),
@@ -123,7 +124,8 @@ def test_receiving_as_the_manuals_of_both_sdks_say(csl: Csl, call: str, done: in
         if (at(0, 0)) {{ mp.send_message(1, 0, &data, 4, {{}}); }}
         if (at(1, 0)) {{ {call}; }}
     """
-    simulator = start(csl, main, {"data": (4, "u32"), "got": (4, "u32")}, 2)
+    before = "var later: local_task_id = sent_id;"
+    simulator = start(csl, main, {"data": (4, "u32"), "got": (4, "u32")}, 2, before=before)
     simulator.launch("main")
     assert simulator.get("got")[0, 1].tolist() == [5, 6, 7, 8]
     assert simulator.get("done_count")[0, :, 0].tolist() == [0, done]
@@ -720,6 +722,7 @@ PE = (
 var data = @zeros([4]u32);
 var bytes = @zeros([4]u8);
 var pointer: [*]u32 = &data;
+var later: local_task_id = done_id;
 fn main() void { mp.init(); CALL; }
 comptime { @export_symbol(main); }
 """
@@ -858,6 +861,10 @@ def test_init_takes_no_arguments(csl: Csl) -> None:
             "«mp.send_message(1, 0, &data, 4, .{ .activate = @get_local_task_id(20) })»",
             "no task is bound to local task id 20",
         ),
+        (
+            "«mp.send_message(1, 0, &data, 4, .{ .activate = later })»",
+            "the id of a local task that is known at compile time, and this 'local_task_id' is known at run time only",
+        ),
     ],
 )
 def test_arguments(csl: Csl, call: str, message: str) -> None:
@@ -883,6 +890,11 @@ def test_arguments(csl: Csl, call: str, message: str) -> None:
         (
             "mp.send_message(1, 0, &data, 4, .{})",
             "where no operation and no data task receives color 'mp_comm_color'; let one receive messages there",
+        ),
+        # LIB-024
+        (
+            "mp.recv_message(&data, @get_local_task_id(length), .{})",
+            "on PE (0, 0): no task is bound to local task id 5; bind one with @bind_local_task",
         ),
     ],
 )

@@ -30,9 +30,22 @@ def test_activate(csl: Csl) -> None:
 def test_activate_an_id_known_at_run_time(csl: Csl) -> None:
     text = LOCAL + "fn main(which: u16) void { @activate(@get_local_task_id(which)); }"
     simulator = csl.start(text, {"out": "i16"}, {"main": "fn(u16) void"})
-    for which, out in ((10, [0, 1, 0, 0]), (9, [1, 2, 0, 0]), (11, [1, 2, 0, 0])):
+    for which, out in ((10, [0, 1, 0, 0]), (9, [1, 2, 0, 0])):
         simulator.launch("main", which)
         assert simulator.get("out")[0, 0].tolist() == out
+
+
+@pytest.mark.parametrize("change", ["activate", "block", "unblock"])
+@pytest.mark.parametrize("loop", ["", "for (@range(u16, 3)) |i| { count += i; } "])
+def test_an_id_without_a_task_known_at_run_time(csl: Csl, change: str, loop: str) -> None:
+    call = f"@{change}(@get_local_task_id(which));"
+    text = LOCAL + f"var count: u16 = 0;\nfn main(which: u16) void {{ {loop}count += 1;\n{call} }}"
+    simulator = csl.start(text, {"out": "i16"}, {"main": "fn(u16) void"}, width=2)
+    with pytest.raises(LoomError) as caught:
+        simulator.launch("main", 11)
+    message = "on PE (0, 0): no task is bound to local task id 11; bind one with @bind_local_task"
+    assert message in caught.value.message
+    assert caught.value.location == f"{csl.directory}/pe.csl:{text[: text.index(call)].count(chr(10)) + 1}:1"
 
 
 def test_active_from_the_start(csl: Csl) -> None:

@@ -76,6 +76,10 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       flow.print "{u} {f}", %low, %v : i16, f32
       // CHECK-NEXT: %yes = arith.constant true
       %yes = arith.constant true
+      // CHECK-NEXT: %table = arith.constant 3 : i16
+      %table = arith.constant 3 : i16
+      // CHECK-NEXT: flow.assert %yes, "no table {u}", %table
+      flow.assert %yes, "no table {u}", %table
       // CHECK-NEXT: flow.assert %yes, "it holds"
       flow.assert %yes, "it holds"
       // CHECK-NEXT: flow.store %n, @count[] : i16

@@ -74,6 +74,10 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       wse.print "{u} {d} {x} {f} {{", %low, %low, %high, %scale : i16, i16, i16, f32
       // CHECK-NEXT: %yes = arith.constant true
       %yes = arith.constant true
+      // CHECK-NEXT: %table = arith.constant 3 : i16
+      %table = arith.constant 3 : i16
+      // CHECK-NEXT: wse.assert %yes, "no table {u}", %table
+      wse.assert %yes, "no table {u}", %table
       // CHECK-NEXT: wse.assert %yes, "it holds"
       wse.assert %yes, "it holds"
       // CHECK-NEXT: %mask = arith.constant -129 : i16
