@@ -14,11 +14,12 @@ well formed, not that the operations are: that is for who reads tables of unknow
 
 from __future__ import annotations
 
+from functools import partial
 from io import StringIO
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -26,9 +27,19 @@ from xdsl.utils.hints import isa
 
 from ..diagnostics.errors import one_line
 from ..diagnostics.locations import location_of
+from .machine.elements import print_dense
 
 Table = dict[str, Any]
 """What JSON can hold."""
+
+
+def _print_attribute(printer: Printer, attribute: Attribute) -> None:
+    if isa(attribute, DenseIntOrFPElementsAttr):
+        print_dense(printer, attribute)
+        printer.print_string(" : ")
+        printer.print_attribute(attribute.get_type())
+    else:
+        printer.print_attribute(attribute)
 
 
 class MalformedTable(ValueError):
@@ -65,7 +76,9 @@ class _Writer:
     def table(self, module: ModuleOp) -> Table:
         written = self._operation(module)
         text = StringIO()
-        Printer(stream=text).print_attribute(ArrayAttr(self._attributes))
+        printer = Printer(stream=text)
+        with printer.in_square_brackets():
+            printer.print_list(self._attributes, partial(_print_attribute, printer))
         return {"attributes": text.getvalue(), "files": list(self._files), "kinds": self._table, "module": written}
 
     def _attribute(self, attribute: Attribute) -> int:

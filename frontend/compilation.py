@@ -147,7 +147,7 @@ def start_session(
 ) -> Session:
     """Return a session with options as `compile_layout` takes them; raises LoomError for those that there are not."""
     if fp16_format not in types.FP16_FORMATS:
-        raise LoomError(f"there is no fp16_format {fp16_format!r}; use {', '.join(types.FP16_FORMATS)}")
+        raise LoomError(f"--fp16-format takes {', '.join(types.FP16_FORMATS)}, not {fp16_format!r}")
     search = SearchPath.of(import_paths)
     session = Session(Options(arch, fabric_dims, fabric_offsets, memcpy, channels, print, search, notice, fp16_format))
     session.warnings += search.warnings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -27,8 +28,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..csl.source import Source
 from ..dialects import wse
-from ..operations import cb16, integers
+from ..operations import integers
 from . import types
+from .scalars import bits as bits_of
 from .types import Type
 
 _FLOATS: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type(), "f32": Float32Type()}
@@ -98,7 +100,7 @@ def memref(element: Type, *extents: int) -> MemRefType:
 
 def in_ir(type: Type, number: Any) -> Any:
     """Return a known number as it is in IR: of a cb16 its bits, and otherwise the number."""
-    return cb16.bits(number) if type is types.CB16 else number
+    return bits_of(type, number) if type is types.CB16 else number
 
 
 def has_one_register(type: Type) -> bool:
@@ -170,6 +172,11 @@ class Builder:
 
     def constant(self, type: Type, number: Any) -> SSAValue:
         """Return a number as an SSA value, one for all uses in a block and those inside it."""
+        if isinstance(type, types.Float) and type is not types.CB16 and math.isnan(number):
+            # Text has only one NaN of each format and sign.
+            mlir, pattern = scalar(type), bits_of(type, number)
+            word = self.raw_constant(integer(type.bits), pattern)
+            return self.once(("nan", mlir, pattern), lambda: arith.BitcastOp(word, mlir))
         return self.raw_constant(scalar(type), in_ir(type, number))
 
     def raw_constant(self, mlir: Attribute, number: Any) -> SSAValue:

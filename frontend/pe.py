@@ -29,6 +29,7 @@ from ..csl.source import Diagnostic, Source
 from ..dialects import wse
 from ..dialects.building import integer
 from ..dialects.machine.elements import memory_bytes
+from ..operations import nans
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
@@ -647,6 +648,13 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
             array = np.array([int(number) & mask for number in numbers], f"u{width // 8}")
     else:
         array = np.asarray(numbers, numpy_type(element.name))
+        lost = np.isnan(array)
+        if lost.any():
+            # numpy keeps no more of a NaN than its sign.
+            words = array.view(f"u{array.itemsize}")
+            width, mantissa = 8 * array.itemsize, nans.MANTISSA_BITS[element.name]
+            given = np.asarray(numbers, np.float64)[lost].tolist()
+            words[lost] = [nans.bits(number, width, mantissa) for number in given]
     if array.size > 1 and (array == array[0]).all():
         array = array[:1]
     return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))

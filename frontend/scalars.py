@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..operations import cb16, integers
+from ..operations import cb16, integers, nans
 from ..operations.scalar_types import numpy_type
 from . import types
 from .types import Type
@@ -27,6 +27,8 @@ _SCALARS: tuple[Type, ...] = (
 
 NUMPY: dict[Type, Any] = {type: numpy_type("i1" if type is types.BOOL else str(type)).type for type in _SCALARS}
 """The numpy type of each scalar that has one."""
+
+_MANTISSA_BITS: dict[Type, int] = {types.F16: 10, types.BF16: 7, types.CB16: cb16.MANTISSA_BITS, types.F32: 23}
 
 
 def rounded(type: Type, value: float) -> float:
@@ -223,6 +225,8 @@ def fit(lanes: Lanes, type: Type, data: Any) -> Any:
 def bits(type: Type, value: Any) -> int:
     """Return the bits of a number of a type of known width, as an unsigned integer."""
     if isinstance(type, types.Float):
+        if math.isnan(value):
+            return nans.bits(value, type.bits, _MANTISSA_BITS[type])
         if type is types.CB16:
             return cb16.bits(value)
         array = np.array(value, NUMPY[type])
@@ -234,6 +238,8 @@ def bits(type: Type, value: Any) -> int:
 def from_bits(type: Type, pattern: int) -> Any:
     """Return the number of a type with these bits."""
     if isinstance(type, types.Float):
+        if nans.is_nan(pattern, type.bits, _MANTISSA_BITS[type]):
+            return nans.from_bits(pattern, type.bits, _MANTISSA_BITS[type])
         if type is types.CB16:
             return cb16.from_bits(pattern)
         array = np.array(pattern, np.uint16 if type.bits == 16 else np.uint32)

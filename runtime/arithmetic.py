@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..operations import integers
+from ..operations import integers, nans
 from ..operations.dsd_table import OPERATIONS, DsdOperation, Format
+from ..operations.scalar_types import numpy_type
 from . import cb16
 from .units import Array
 
@@ -118,6 +119,9 @@ def _convert(row: DsdOperation) -> Kernel:
 
 
 def _move(out: Array, source: Any) -> None:
+    if type(source) is float and source != source and out.dtype == numpy_type("bf16"):
+        out.view(np.int16)[...] = nans.bf16_bits(source)
+        return
     out[...] = source
 
 

@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
-from ..operations import integers
+from ..operations import integers, nans
 from ..targets.wavelets import WORD_MASK
 from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE
@@ -473,8 +473,9 @@ class _Writer:
         return op.address is not None and kind in WIDE
 
     def view(self, kind: str) -> str:
-        """Return the name of the flat memory as numbers of a kind."""
+        """Return the name of the flat memory as numbers of a kind, of bf16 as integers with their bits."""
         self.memory = True
+        kind = "i16" if kind == "bf16" else kind
         views = self.cls.scalar_views
         if kind not in views:
             view = self.cls.memory.scalars(kind)
@@ -534,7 +535,9 @@ class _Writer:
         kind = str(kind_of(op.result.type))
         text = self.element(op, kind)
         self.pending += self.timing.instruction
-        if kind not in ("f32", "i32", "i16", "i8"):
+        if kind == "bf16":
+            text = f"{self.bind('l', nans.bf16_from_bits)}({text})"
+        elif kind not in ("f32", "i32", "i16", "i8"):
             text = f"{text}.item()"
         result = self.define(op.result)
         if self.may_be_odd(op, kind):
@@ -551,7 +554,10 @@ class _Writer:
             self.line(f"if a & 2: {self.bind('l', _odd_store(op, kind))}(w, a >> 1, {self.use(op.value)})")
             self.line(f"else: {element} = {self.use(op.value)}")
         else:
-            self.line(f"{element} = {self.use(op.value)}")
+            value = self.use(op.value)
+            self.line(
+                f"{element} = {self.bind('l', nans.bf16_bits)}({value})" if kind == "bf16" else f"{element} = {value}"
+            )
 
     # Control flow; cycles are charged where the instructions charge them
 

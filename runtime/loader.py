@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from ..diagnostics.errors import LoomError
@@ -18,6 +18,7 @@ from ..dialects import flow
 from ..dialects.machine.region import RegionAttr
 from ..dialects.machine.source_names import shown_name
 from ..dialects.traversal import walk
+from ..operations.scalar_types import numpy_type
 from .channels import Channel
 from .fabric import Color, Delivery, compress, port_mask, trace
 from .fifos import empty_fifo
@@ -568,7 +569,12 @@ def _everywhere(cls: UnitClass) -> tuple[slice, slice]:
 def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:
     """Return the elements of a dense attribute, of its shape (a splat is repeated)."""
     shape = tuple(attribute.get_shape())
-    values = np.asarray(list(attribute.get_values()))
+    element = attribute.get_element_type()
+    if isinstance(element, AnyFloat):
+        # Python's own floats of 16 and 32 bits do not keep what a NaN carries.
+        values = np.frombuffer(attribute.data.data, numpy_type(element.name))
+    else:
+        values = np.asarray(list(attribute.get_values()))
     count = int(np.prod(shape, dtype=np.int64))
     return (np.full(count, values[0]) if len(values) == 1 else values).reshape(shape)
 

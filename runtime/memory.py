@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnostics.errors import LoomError
+from ..operations import nans
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_BITS
 from .units import Array, Rectangle, UnitSet
@@ -194,6 +195,8 @@ class Memory:
             for half, part in enumerate(_split(np.asarray(value, DTYPES[kind]))):
                 self.raw["i16"][self._element("i16", units, address + half)] = part
             return
+        if kind == "bf16" and type(value) is float:
+            kind, value = "i16", nans.bf16_bits(value)
         self.typed[kind][self._element(kind, units, address)] = value
 
     def write_block(self, rows: slice, columns: slice, address: Any, values: Array) -> None:

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import flow
-from ..operations import integers
+from ..operations import integers, nans
 from ..operations.dsd_table import DsdOperation
 from ..operations.print_format import split_format
 from ..targets.model import Timing
@@ -831,7 +831,9 @@ class Body:
             units = warp.units
             value = memory.load(kind, units, address(warp))
             if units.count == 1:
-                warp.slots[result] = value.item()
+                warp.slots[result] = (
+                    value.item() if kind != "bf16" else nans.bf16_from_bits(value.view(np.int16).item())
+                )
                 return
             if integer:
                 # Loop counters and offsets mostly agree; as a number they keep addresses and branches uniform.

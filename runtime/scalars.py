@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
-from ..operations import integers
+from ..operations import integers, nans
 from . import cb16
 from .arithmetic import negate
 from .memory import DTYPES
@@ -83,6 +83,8 @@ def _wrapper(kind: str) -> Callable[[int], int]:
 def normalize(kind: str, value: Any) -> Value:
     """Return a host number as a uniform value of a kind."""
     if kind in FLOATS:
+        if kind == "bf16" and value != value:
+            return nans.bf16_from_bits(nans.bf16_bits(float(value)))
         return _rounder(kind)(float(value))
     return _wrapper(kind)(int(value))
 
@@ -340,6 +342,12 @@ def bitcast(source: str, result: str) -> Unary:
     formats = _STRUCT_FORMATS.get(source), _STRUCT_FORMATS.get(result)
     if source == result:
         return _itself
+    if source == "bf16":
+        from_bits = bitcast("i16", result)
+        return _dual_unary(lambda a: from_bits(nans.bf16_bits(a)), vector)
+    if result == "bf16":
+        to_bits = bitcast(source, "i16")
+        return _dual_unary(lambda a: nans.bf16_from_bits(to_bits(a)), vector)
     if None in formats:
         return _dual_unary(lambda a: vector(np.array([a], old))[0].item(), vector)
     write, read = Struct(f"<{formats[0]}").pack, Struct(f"<{formats[1]}").unpack
@@ -350,13 +358,20 @@ _STRUCT_FORMATS = {"f32": "f", "i32": "i"}
 """How kinds are packed; that of 16-bit floats would lose what a NaN carries."""
 
 
+def _as_array(value: Value, dtype: np.dtype[Any]) -> Array:
+    """Return a value as an array, a NaN of format bf16 with all its bits."""
+    if type(value) is float and value != value and dtype == DTYPES["bf16"]:
+        return np.array(nans.bf16_bits(value), np.int16).view(dtype)
+    return np.asarray(value, dtype)
+
+
 def _select(kind: str) -> Function:
     dtype = DTYPES[kind]
 
     def select(condition: Value, a: Value, b: Value) -> Value:
         if type(condition) is not np.ndarray:
             return a if condition else b
-        return np.where(condition, np.asarray(a, dtype), np.asarray(b, dtype))
+        return np.where(condition, _as_array(a, dtype), _as_array(b, dtype))
 
     return select
 
@@ -521,7 +536,7 @@ def _through_numpy(kind: str, name: str, function: Callable[..., Array], operand
 
 def _choice(kind: str, uniform: Binary, choose: Callable[[Array, Array], Array]) -> Binary:
     dtype = DTYPES[kind]
-    return _dual(uniform, lambda a, b: choose(np.asarray(a, dtype), np.asarray(b, dtype)).astype(dtype, copy=False))
+    return _dual(uniform, lambda a, b: choose(_as_array(a, dtype), _as_array(b, dtype)).astype(dtype, copy=False))
 
 
 def function_of(op: Operation) -> Function | None:

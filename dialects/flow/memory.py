@@ -31,7 +31,7 @@ from xdsl.utils.hints import isa
 from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, verify_memory_type
+from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, print_dense, verify_memory_type
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .code import FuncOp
@@ -91,7 +91,7 @@ class BufferOp(BufferOperation, SymbolUser):
         printer.print_attribute(self.type)
         if self.initial is not None:
             printer.print_string(" = ")
-            self.initial.print_without_type(printer)
+            print_dense(printer, self.initial)
         print_attributes(printer, self)
 
     @property

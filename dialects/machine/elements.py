@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -24,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -40,6 +43,14 @@ def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -
         parser.raise_error(f"{element_type} takes no initial value; use f16, bf16, f32, i8, i16 or i32")
     parser.parse_keyword("dense")
     return parser.parse_dense_int_or_fp_elements_attr(TensorType(element, shape))
+
+
+def print_dense(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
+    """Print initial values so that `parse_dense` reads them again: infinities and NaNs as bytes, not as integers."""
+    if isa(value.get_element_type(), AnyFloat) and not all(map(math.isfinite, value.get_values())):
+        printer.print_string(f'dense<"0x{value.data.data.hex().upper()}">')
+    else:
+        value.print_without_type(printer)
 
 
 def parse_element_type(parser: AttrParser, owner: str) -> Attribute:

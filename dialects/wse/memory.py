@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine.elements import parse_dense, parse_memref, verify_memory_type
+from ..machine.elements import parse_dense, parse_memref, print_dense, verify_memory_type
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .program import PeOp
@@ -96,7 +96,7 @@ class BufferOp(BufferOperation):
         printer.print_attribute(self.type)
         if self.value is not None:
             printer.print_string(" = ")
-            self.value.print_without_type(printer)
+            print_dense(printer, self.value)
         if self.alignment is not None:
             printer.print_string(f" align {self.alignment.value.data}")
         if self.address is not None:
@@ -190,7 +190,7 @@ class ParamOp(SymbolDefinition, SymbolUser):
             height, width = self.value.get_shape()
             printer.print_string(f" over {width} x {height}")
         printer.print_string(" = ")
-        self.value.print_without_type(printer)
+        print_dense(printer, self.value)
         print_attributes(printer, self)
 
     def verify_(self) -> None:

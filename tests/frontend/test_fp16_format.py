@@ -361,7 +361,7 @@ def test_prints_and_traces(csl: Csl, format: str, kind: int) -> None:
 def test_type(csl: Csl) -> None:
     for format in ("f16", "bf16", "cb16"):
         assert csl.value("@fp16()", fp16_format=format) == format
-    with pytest.raises(LoomError, match="there is no fp16_format 'ieee'; use f16, bf16, cb16"):
+    with pytest.raises(LoomError, match="--fp16-format takes f16, bf16, cb16, not 'ieee'"):
         csl.value("1", fp16_format="ieee")
 
 
@@ -432,3 +432,64 @@ def test_remainders(csl: Csl, type: str) -> None:
 def test_remainders_are_not_in_the_manual(csl: Csl) -> None:
     (warning,) = csl.pe("comptime { _ = @as(f32, 5.5) % 2.0; }").warnings
     assert "pe.csl:1:16: warning: the SDK's compiler takes '%' of integers, not of 'f32'" in warning
+
+
+BITS = """
+const T = @fp16();
+const math = @import_module("<math>");
+const patterns = [6]u16 { 0xffff, 0x7f81, 0x7fff, 0x7c01, 0xfe55, 0x7f80 };
+const first = @bitcast(T, patterns[0]);
+const second = @bitcast(T, patterns[1]);
+var given = patterns;
+var initial = [3]T { first, second, @bitcast(T, patterns[5]) };
+var scalar: T = second;
+var source = @zeros([6]T);
+var moved = @zeros([6]T);
+var copied = @zeros([6]T);
+var filled = @zeros([2]T);
+var out = @zeros([24]u16);
+var signaling = @zeros([6]bool);
+var infinite = [2]f32 { @bitcast(f32, @as(u32, 0x7f800000)), @bitcast(f32, @as(u32, 0xffc00001)) };
+fn main() void {
+  for (@range(i16, 6)) |i| {
+    source[i] = @bitcast(T, given[i]);
+    const held = source[i];
+    signaling[i] = math.isSignaling(held);
+  }
+  @fmovh(@get_dsd(mem1d_dsd, .{ .base_address = &moved, .extent = 6 }),
+         @get_dsd(mem1d_dsd, .{ .base_address = &source, .extent = 6 }));
+  @mov16(@get_dsd(mem1d_dsd, .{ .base_address = &copied, .extent = 6 }),
+         @get_dsd(mem1d_dsd, .{ .base_address = &source, .extent = 6 }));
+  for (@range(i16, 6)) |i| {
+    out[i] = @bitcast(u16, moved[i]);
+    out[i + 6] = @bitcast(u16, copied[i]);
+  }
+  for (@range(i16, 3)) |i| { out[i + 12] = @bitcast(u16, initial[i]); }
+  out[15] = @bitcast(u16, scalar);
+  scalar = first;
+  out[16] = @bitcast(u16, scalar);
+  @fmovh(@get_dsd(mem1d_dsd, .{ .base_address = &filled, .extent = 2 }), scalar);
+  out[17] = @bitcast(u16, filled[1]);
+}
+"""
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("format", ["f16", "bf16", "cb16"])
+def test_nans_keep_their_bits(csl: Csl, format: str, width: int) -> None:
+    exports = {"out": "u16", "signaling": "bool", "infinite": "f32"}
+    out = csl.run(BITS, exports, fp16_format=format, width=width)
+    patterns = [0xFFFF, 0x7F81, 0x7FFF, 0x7C01, 0xFE55, 0x7F80]
+    expected = [*patterns, *patterns, *patterns[:2], patterns[5], patterns[1], patterns[0], patterns[0], *[0] * 6]
+    mantissa = {"f16": 10, "bf16": 7, "cb16": 9}[format]
+    lowest = (1 << 15) - (1 << mantissa)
+    signaling = [(p & 0x7FFF) > lowest and not p >> (mantissa - 1) & 1 for p in patterns]
+    np.testing.assert_array_equal(out["out"], expected)
+    assert out["signaling"].tolist() == signaling
+    assert out["infinite"].view(np.uint32).tolist() == [0x7F800000, 0xFFC00001]
+
+
+@pytest.mark.parametrize(("type", "bits"), [("f16", 0x7C01), ("bf16", 0x7F81), ("cb16", 0xFFFF), ("f32", 0x7F800001)])
+def test_nans_keep_their_bits_at_compile_time(csl: Csl, type: str, bits: int) -> None:
+    word = "u32" if type == "f32" else "u16"
+    assert csl.value(f"@bitcast({word}, @bitcast({type}, @as({word}, {bits})))") == str(bits)
