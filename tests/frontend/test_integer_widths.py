@@ -169,7 +169,14 @@ REFUSED = [
     ("const x: u5 = «31 + 1»;\ncomptime { _ = x; }", "32 does not fit in 'u5', which holds 0 to 31"),
     ("const x: i4 = «-8 - 1»;\ncomptime { _ = x; }", "-9 does not fit in 'i4'"),
     ("const x: «u16777216» = 1;\ncomptime { _ = x; }", "there are no integers of 16777216 bits; use 0 to 16777215"),
-    ("«var x: u65 = 1»;\ncomptime { _ = x; }", "variable 'x' is a 'u65', which exists at compile time only"),
+    (
+        "«var x: u65 = 1»;\ncomptime { _ = x; }",
+        "not provided yet: integers of more than 64 bits at run time, as in variable 'x' of type 'u65'",
+    ),
+    (
+        "«var x = @zeros([2]u128)»;\ncomptime { _ = x; }",
+        "not provided yet: integers of more than 64 bits at run time, as in variable 'x' of type '[2]u128'",
+    ),
     ("const x: u65 = «1 << 65»;\ncomptime { _ = x; }", "does not fit in 'u65', which holds 0 to 2^65 - 1; use a wider"),
     ("const x: i100 = «1 << 99»;\ncomptime { _ = x; }", "does not fit in 'i100', which holds -2^99 to 2^99 - 1;"),
     ("const x: u0 = «1»;\ncomptime { _ = x; }", "1 does not fit in 'u0', which holds 0 to 0"),
