@@ -905,8 +905,8 @@ class Body:
                 np.broadcast_to(np.asarray(warp.slots[slot]), units.shape).astype(np.uint16).ravel().tolist()
                 for slot in (root, count)
             )
-            for row, column, *numbers in zip(rows, columns, roots, counts, strict=True):
-                directives.call(axis, position(row, column), (name, *numbers), where)
+            for row, column, *call in zip(rows, columns, roots, counts, strict=True):
+                directives.call(axis, position(row, column), (name, call[0], call[1]), where)
 
         self.emit(compare)
 

@@ -294,6 +294,7 @@ TASKS = ".x_entrypoints = .{ @get_local_task_id(8), @get_local_task_id(9) },"
 Y_TASKS = ".y_entrypoints = .{ @get_local_task_id(10), @get_local_task_id(11) },"
 
 BAD_IDS = {
+    TASKS + ".x_color = .{ @get_color(0), @get_color(1) }": "there is no id .x_color; give .x_colors",
     COLORS + TASKS + ".y_color = .{ @get_color(2), @get_color(3) }": "there is no id .y_color; give .x_colors",
     "": "give .x_colors and .x_entrypoints, or those of y, or both",
     COLORS: ".x_colors and .x_entrypoints are given together, or neither",
