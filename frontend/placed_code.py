@@ -119,7 +119,7 @@ def compile_placed(
     with deep_evaluation(name):
         for code in codes:
             _check_params(session, scripts, code)
-        tiles = [_tiles(scripts, code) for code in codes]
+        tiles = [_tiles(session, scripts, code) for code in codes]
         effects = [_effect(session, scripts, route) for route in routes]
         assembly = Assembly(session, name)
         for number, way, (x, y) in host_streams:
@@ -152,8 +152,12 @@ def _check_params(session: Session, scripts: _Scripts, code: PlacedCode) -> None
             advice = suggestion(name, declared) or f"; its params are: {known}"
             message = f"'{code.path.name}' has no param '{name}'{advice}"
             raise CslError([Diagnostic(source, node.start, node.end, message)])
-        type = declared[name].type
-        written = type.name if isinstance(type, syntax.Name) else None
+        written = _written(declared[name])
+        if written == "bool" and not param.is_color:
+            wrong = np.setdiff1d(param.values, (0, 1))
+            if len(wrong):
+                message = f"param '{name}' of '{code.path.name}' is of type 'bool' and is given {wrong[0]}; give 0 or 1"
+                raise CslError([Diagnostic(source, node.start, node.end, message)])
         if written is not None and (written == "color") != param.is_color and written in (*_NUMBERS, "color"):
             given, remedy = (
                 ("a color", "give a number") if param.is_color else ("a number", "give a Color, not its number")
@@ -162,6 +166,11 @@ def _check_params(session: Session, scripts: _Scripts, code: PlacedCode) -> None
             at = declared[name]
             note = Note(session.files.parse(code.path).source, at.start, at.end, "declared here")
             raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
+
+
+def _written(declaration: syntax.Variable) -> str | None:
+    """Return the name of a param's type, None if it has none."""
+    return declaration.type.name if isinstance(declaration.type, syntax.Name) else None
 
 
 _NUMBERS = (*(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)), "f16", "f32", "bool")
@@ -179,18 +188,24 @@ def _with_origin(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode
                 source, node = scripts.place(code.origin if param is None else param.origin)
                 text = "the region is created here" if param is None else f"'{name}' is given its value here"
                 note = Note(source, node.start, node.end, text)
-                whole = Diagnostic(first.source, first.start, first.end, first.message, [*first.notes, note])
+                message = first.message
+                if param is None and message.startswith(f"param '{name}' has no value"):
+                    message = f"param '{name}' has no value; give it one with set_param_all or set_param"
+                whole = Diagnostic(first.source, first.start, first.end, message, [*first.notes, note])
                 return CslError([whole, *error.diagnostics[1:]])
     return error
 
 
-def _tiles(scripts: _Scripts, code: PlacedCode) -> Tiles:
+def _tiles(session: Session, scripts: _Scripts, code: PlacedCode) -> Tiles:
+    declared = _declared(session, code.path)
     columns, rows = code.places
     lanes = Lanes(len(columns))
     values: list[Value] = []
-    for param in code.params.values():
-        data = param.values if isinstance(param.values, int) else column(lanes, param.values)
-        values.append(Value(types.COLOR if param.is_color else types.COMPTIME_INT, data))
+    for name, param in code.params.items():
+        type, given = types.COLOR if param.is_color else types.COMPTIME_INT, np.asarray(param.values)
+        if _written(declared[name]) == "bool":
+            type, given = types.BOOL, given != 0
+        values.append(Value(type, column(lanes, given) if given.ndim else given.item()))
     struct = types.Struct(tuple(code.params), tuple(value.type for value in values))
     source, node = scripts.place(code.origin)
     effect = Effect("tile", node, source, lanes)

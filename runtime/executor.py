@@ -465,7 +465,8 @@ class Executor:
             self.machine.warn(
                 application.where,
                 f"{application.text} sends color {self.machine.color_label(number)}, whose route ends at {place} "
-                "itself; the wavelets are lost: add a route with @set_color_config or do not send there",
+                "itself; the wavelets are lost: do not send there, or add a route with @set_color_config, or with "
+                "paint or connect in an SdkLayout",
             )
         if queue.lost is None or queue.covers.get(units):
             return
@@ -610,7 +611,7 @@ class Executor:
             self.machine.warn(
                 application.where,
                 f"{application.text} receives color {self.machine.color_label(number)}, which no route brings to the "
-                f"ramp of {place}; add one with @set_color_config",
+                f"ramp of {place}; add one with @set_color_config, or with paint or connect in an SdkLayout",
             )
 
     def _contended(self, queue: InputQueue, transfer: Transfer, message: Message) -> None:

@@ -508,7 +508,7 @@ class Loader:
                     self.machine.warn(
                         queue.task.code.where,
                         f"data task @{queue.task.name} never starts: no route brings color {color.label} to the "
-                        "ramp of any PE; add one with @set_color_config",
+                        "ramp of any PE; add one with @set_color_config, or with paint or connect in an SdkLayout",
                     )
 
     def _note_swallowed(self, queue: OutputQueue, mask: Array, sources: Array) -> None:

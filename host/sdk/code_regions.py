@@ -208,7 +208,7 @@ class CodeRegion:
             raise SdkError(f"{call}: the name of the param is {name!r}; give a str")
         if not isinstance(value, Color):
             try:
-                value = index(value)
+                value = index(bool(value) if isinstance(value, np.bool_) else value)
             except TypeError:
                 raise SdkError(f"{call}: param '{name}' is given {value!r}; give an int or a Color") from None
             if not -(1 << 63) <= value < 1 << 63:
@@ -324,6 +324,11 @@ class CodeRegion:
         width, height = whole(width, f"{call}: width"), whole(height, f"{call}: height")
         if min(width, height) < 1 or array.size != width * height:
             raise SdkError(f"{call}: data has {array.size} elements, but width x height = {width} x {height}")
+        if array.ndim == 2 and array.shape != (height, width):
+            raise SdkError(
+                f"{call}: data has {array.shape[0]} rows of {array.shape[1]} elements, but width x height = {width} x "
+                f"{height}; give its number of columns as width, that of its rows as height"
+            )
         if width % self.width or height % self.height:
             raise SdkError(
                 f"{call}: {width} x {height} elements are not a multiple of the region's {self.width} x {self.height} "

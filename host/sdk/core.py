@@ -72,7 +72,12 @@ def element_bytes(element: str) -> int:
 
 
 def _as_array(words: NDArray[np.uint16], place: artifacts.BufferPlace, symbol: str, dtype: DTypeLike) -> NDArray[Any]:
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise SdkError(
+            f"'{symbol}': dtype is {dtype!r}, which is not a type of numpy; give one such as 'uint32'"
+        ) from None
     count = int(np.prod(place.shape, dtype=np.int64))
     size = count * element_bytes(place.element)
     raw = np.ascontiguousarray(words[place.address : place.address + (size + 1) // 2]).view(np.uint8)[:size]

@@ -268,9 +268,10 @@ class Device:
             waits = explain(self.machine, allow_pending=False, all_of_them=True) or hang
             known = waits.hang if waits else unexplained(self.machine)
             have = count - int(error.lacking[0, 0])
+            fewer = f"ask for {have}, or " if have else ""
             message = (
                 f"receive from '{stream.name}' never completes: it asks for {count} wavelets of {stream.end}, and "
-                f"{have} {'has' if have == 1 else 'have'} come; ask for {have}, or let the program send {count}"
+                f"{have} {'has' if have == 1 else 'have'} come; {fewer}let the program send {count}"
             )
             places = [(stream.x, stream.y), *(waits.units if waits else ()), *(left.place for left in known.unread)]
             lines = [message, *([waits.message] if waits else ()), *self._sent_lines(), *self._legend(places)]

@@ -102,6 +102,11 @@ def _array(call: str, name: str, value: object) -> NDArray[Any]:
         raise SdkError(f"{call}: {name} is {type(value).__name__}, not a numpy array")
     if value.dtype.kind not in "iufb" or value.dtype.hasobject:
         raise SdkError(f"{call}: {name} holds {value.dtype}; give an array of integers or floats")
+    if value.dtype.itemsize > WORD_BYTES:
+        raise SdkError(
+            f"{call}: {name} holds {value.dtype}, elements of {8 * value.dtype.itemsize} bits, and a wavelet has "
+            f"{8 * WORD_BYTES}; give an array of {', '.join(COUNTED_TYPES)}, or a view of it as 32-bit words"
+        )
     return value
 
 

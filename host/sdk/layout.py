@@ -15,7 +15,7 @@ from .direct_link import WORD_BYTES
 from .errors import SdkError
 from .geometry import IntVector, pair, whole
 from .platforms import SdkCompileArtifacts, SdkExecutionPlatform, SdkTarget
-from .routing import Color, Edge, Route, RoutingPosition, check_color
+from .routing import Color, Edge, Route, RoutingPosition, check_color, same_color
 from .script_lines import origin
 from .streams import HOST_COLOR, Stream
 
@@ -78,6 +78,8 @@ class SdkLayout:
             raise SdkError(f"{call}: source is {source!r}; give the path of a CSL file")
         if not isinstance(name, str) or not name:
             raise SdkError(f"{call}: name is {name!r}; give a str")
+        if name in self.state.streams:
+            raise SdkError(f"{call}: there is a stream '{name}' already; choose another name")
         if name in self.state.regions:
             before = self.state.regions[name].origin
             raise SdkError(
@@ -215,7 +217,11 @@ class SdkLayout:
         file = "input_stream.csl" if is_input else "output_stream.csl"
         region = CodeRegion(self.state, LIBRARIES / "sdklayout" / file, name, 1, 1)
         if io_loc is not None:
-            region.place(*pair(io_loc, f"{call}: io_loc"))
+            x, y = pair(io_loc, f"{call}: io_loc")
+            columns, rows = self.state.fabric
+            if not (0 <= x < columns and 0 <= y < rows):
+                raise SdkError(f"{call}: io_loc is PE ({x}, {y}), outside of the fabric of {columns} x {rows} PEs")
+            region.place(x, y)
         host, color = Color(HOST_COLOR), region.color("port")
         if is_input:
             region.set_param_all("buffer_size", size)
@@ -249,6 +255,13 @@ class SdkLayout:
         name = f"{prefix}{kind.get_global_name()}"
         if name in self.state.streams or name in self.state.regions:
             raise SdkError(f"{call}: there is a stream or region '{name}' already; give another prefix")
+        for other in self.state.streams.values():
+            if other.at == where and other.given is not None and same_color(other.given, kind):
+                way = "input" if other.is_input else "output"
+                raise SdkError(
+                    f"{call}: '{other.name}' is an {way} stream of color '{other.color}' at PE {where} already, "
+                    f"made in line {other.origin.line if other.origin else 0}; use another color, or another PE"
+                )
         self.state.streams[name] = Stream(
             name, is_input, kind.get_global_name(), f"PE {where}", at=where, given=kind, origin=origin()
         )
@@ -266,8 +279,8 @@ class SdkLayout:
     ) -> SdkCompileArtifacts:
         """Compile to the directory `out_prefix`, for SdkRuntime; it holds the colors' values in colors.json.
 
-        `libs` are directories in which modules are looked for too. With `save_port_map` the places of the streams are
-        written to port_map.json there. `cslc_prefix` has no effect: there is one compiler.
+        `libs` are directories in which modules are looked for too. With `save_port_map` the places of streams and
+        regions are written to port_map.json there. `cslc_prefix` has no effect: there is one compiler.
         """
         from .layout_compilation import compile_layout
 

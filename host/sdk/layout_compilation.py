@@ -323,13 +323,16 @@ class _Compilation:
         streams = [self._placed(stream) for stream in self.layout.streams.values()]
         regions = [self._described(region) for region in self.regions]
         if self.save_port_map:
-            ports = {
+            ports: dict[str, dict[str, object]] = {
                 stream.name: {
                     "direction": "input" if stream.is_input else "output", "x": stream.x, "y": stream.y,
                     "color": stream.color,
                 }
                 for stream in streams
             }  # fmt: skip
+            for one in regions:
+                if one.name not in ports:
+                    ports[one.name] = {"x": one.x, "y": one.y, "width": one.width, "height": one.height}
             files[PORT_MAP_JSON] = json.dumps(ports, indent=2) + "\n"
         data = [one for region in self.regions for one in self._symbols(region, classes)]
         if data:

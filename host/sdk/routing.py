@@ -176,3 +176,9 @@ def check_color(color: object, what: str) -> Color:
     if not isinstance(color, Color):
         raise SdkError(f"{what}: {color!r} is not a color; give a Color")
     return color
+
+
+def same_color(one: Color, other: Color) -> bool:
+    """Return whether two colors are one: they have the same global name, or were given the same value."""
+    values = one.get_value(), other.get_value()
+    return one.get_global_name() == other.get_global_name() or (values[0] is not None and values[0] == values[1])

@@ -56,6 +56,26 @@ def test_params_of_single_pes_rectangles_and_all(arch: str) -> None:
             assert_array_equal(runtime.read_symbol(2 + x, 1 + y, "kept", "int16"), [number, number * scale, 1])
 
 
+def test_params_that_are_bools(directory: Path) -> None:
+    (directory / "flag.csl").write_text(
+        "param flag: bool;\nparam other: bool = true;\n"
+        "export var kept = [2]u16{ if (flag) 3 else 4, if (other) 5 else 6 };\n"
+    )
+    layout = make("wse3")
+    region = layout.create_code_region("flag.csl", "flag", 3, 2)
+    region.set_param_all("flag", True)
+    region.set_param(IntVector(1, 1), "flag", 0)
+    region.set_param_range(IntRectangle(IntVector(2, 0), IntVector(3, 2)), "other", np.bool_(False))
+    layout.create_code_region("flag.csl", "one", 1, 1).set_param_all("flag", 1)
+    region.place(1, 1)
+    runtime = start(layout)
+    runtime.stop()
+    for y in range(2):
+        for x in range(3):
+            expected = [4 if (x, y) == (1, 1) else 3, 6 if x == 2 else 5]
+            assert_array_equal(runtime.read_symbol(1 + x, 1 + y, "kept", "uint16"), expected)
+
+
 def test_data_is_spread_by_blocks(directory: Path) -> None:
     layout = make("wse3")
     region = layout.create_code_region("store.csl", "store", 3, 2)
@@ -198,7 +218,8 @@ def test_stacks() -> None:
     assert places["f"] == (places["e"][0], places["e"][1] + 2)
     for region in found:
         assert runtime.read_symbol(region.x, region.y, "kept", "int16")[0] == 100 + names.index(region.name)
-    assert json.loads(Path("out/port_map.json").read_text()) == {}
+    ports = json.loads(Path("out/port_map.json").read_text())
+    assert ports["b"] == {"x": 6, "y": 3, "width": 2, "height": 2} and set(ports) == set(names)
 
 
 def test_the_last_place_counts() -> None:
@@ -330,6 +351,7 @@ def test_io_location_port_map_and_ports(capsys: pytest.CaptureFixture[str]) -> N
     assert layout.create_output_stream(out, io_loc=IntVector(8, 0)) == "relay_tx"
     runtime = start(layout, save_port_map=True)
     ports = json.loads(Path("out/port_map.json").read_text())
+    assert set(ports) == {"relay", "relay_rx", "relay_tx"} and (ports["relay"]["x"], ports["relay"]["y"]) == (5, 5)
     assert [ports["relay_rx"][key] for key in ("direction", "x", "y")] == ["input", 0, 6]
     assert [ports["relay_tx"][key] for key in ("direction", "x", "y")] == ["output", 8, 0]
     runtime.report_port_infos()

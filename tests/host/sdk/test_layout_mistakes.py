@@ -202,6 +202,33 @@ CALLS: list[tuple[Mistake, str]] = [
         "there is a stream or region 'c' already; give another prefix",
     ),
     (
+        lambda layout: (
+            layout.create_input_stream_from_loc(IntVector(0, 0), Color("c")),
+            layout.create_input_stream_from_loc(IntVector(0, 0), Color("c"), "second_"),
+        ),
+        "'c' is an input stream of color 'c' at PE (0, 0) already, made in line",
+    ),
+    (
+        lambda layout: (
+            layout.create_output_stream_from_loc(IntVector(1, 0), Color("c", 3)),
+            layout.create_input_stream_from_loc(IntVector(0, 0), Color("c", 3), "other_pe_"),
+            layout.create_input_stream_from_loc(IntVector(1, 0), Color("d", 3)),
+        ),
+        "'c' is an output stream of color 'c' at PE (1, 0) already, made in line",
+    ),
+    (
+        lambda layout: (layout.create_input_stream_from_loc(IntVector(0, 0), Color("c")), store(layout, "c")),
+        "there is a stream 'c' already; choose another name",
+    ),
+    (
+        lambda layout: layout.create_input_stream(relay(layout, "a", 4)[1], IntVector(762, 0)),
+        "create_input_stream: io_loc is PE (762, 0), outside of the fabric of 762 x 1172 PEs",
+    ),
+    (
+        lambda layout: store(layout).set_symbol_all("words", np.zeros((2, 4), np.int32), 2, 4),
+        "data has 2 rows of 4 elements, but width x height = 2 x 4; give its number of columns as width",
+    ),
+    (
         lambda layout: store(layout).set_symbol_all("words", np.zeros((3, 4), np.int32), 4, 3),
         "4 x 3 elements are not a multiple of the region's 2 x 2 PEs",
     ),
@@ -288,6 +315,11 @@ def number_too_large(layout: SdkLayout) -> None:
     numbered(layout).set_param_all("number", 70000)  # number too large
 
 
+def number_for_a_bool(layout: SdkLayout) -> None:
+    Path("flag.csl").write_text("param flag: bool;")
+    layout.create_code_region("flag.csl", "flag", 1, 1).set_param_all("flag", 2)  # number for a bool
+
+
 def no_value(layout: SdkLayout) -> None:
     layout.create_code_region("store.csl", "store", 1, 1)  # no value
 
@@ -348,7 +380,8 @@ COMPILED: list[tuple[Callable[[SdkLayout], None], str]] = [
     (number_for_a_color, "param 'rx' of 'relay.csl' is of type 'color' and is given a number; give a Color"),
     (color_for_a_number, "param 'scale' of 'store.csl' is of type 'u16' and is given a color; give a number"),
     (number_too_large, "70000 does not fit in 'i16'"),
-    (no_value, "param 'number' has no value"),
+    (no_value, "param 'number' has no value; give it one with set_param_all or set_param"),
+    (number_for_a_bool, "param 'flag' of 'flag.csl' is of type 'bool' and is given 2; give 0 or 1"),
     (symbol_unknown, "region 'store' has no variable 'worts' in memory; its variables are: hidden, kept, words"),
     (symbol_constant, "region 'store' has no variable 'fixed' in memory"),
     (symbol_type, "'words' of region 'store' holds i32, but the data is float32"),
@@ -440,6 +473,8 @@ def test_mistakes_of_send_and_receive() -> None:
         (lambda: runtime.send(into, [1, 2]), "src is list, not a numpy array"),
         (lambda: runtime.send(into, words.astype(np.uint16)), "src holds uint16; without n_wavelets it is an array of"),
         (lambda: runtime.send(into, words, 5), "src has 16 bytes, which are 4 wavelets of 4, and n_wavelets is 5"),
+        (lambda: runtime.send(into, np.zeros(4), 4), "src holds float64, elements of 64 bits, and a wavelet has 32"),
+        (lambda: runtime.receive(out, np.zeros(4, np.int64), 4), "dest holds int64, elements of 64 bits"),
         (lambda: runtime.send(into, words, 0), "n_wavelets is 0; give at least 1"),
         (lambda: runtime.send(into, words, block=True), "unknown argument 'block'; the only keyword is nonblock"),
         (lambda: runtime.receive(out, room, 5), "dest has 16 bytes, which is room for 4 wavelets of 4"),
@@ -456,10 +491,20 @@ def test_mistakes_of_send_and_receive() -> None:
     runtime.stop()
 
 
+def test_receive_of_what_never_comes() -> None:
+    layout = make("wse3")
+    _, out = chain(layout, 1, 4)
+    runtime = start(layout)
+    with pytest.raises(SdkDeadlock, match=r"and 0 have come; let the program send 4\b"):
+        runtime.receive(out, np.zeros(4, np.uint32), 4)
+
+
 def test_streams_of_a_program_without() -> None:
     layout = make("wse3")
-    numbered(layout)
+    numbered(layout).place(0, 0)
     runtime = start(layout)
+    with pytest.raises(SdkError, match="dtype is 'uint33', which is not a type of numpy"):
+        runtime.read_symbol(0, 0, "kept", "uint33")
     with pytest.raises(SdkError, match="the program has no streams; make one with"):
         runtime.send("in", np.zeros(1, np.uint32))
     runtime.stop()
