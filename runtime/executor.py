@@ -829,6 +829,8 @@ class Executor:
                 f"{transfer.count}; make the array at least as long as the longest message (LIB-028)",
                 transfer.application.where,
             )
+        if message.piece is not None and transfer.application.row.destination not in WIDE:
+            message.piece.cut(transfer.application)
         return lengths
 
     def _read_header(self, transfer: Transfer, message: Message) -> list[Transfer]:

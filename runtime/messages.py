@@ -153,6 +153,20 @@ class Piece:
         """Note that wavelets have been taken, the first at a time."""
         self.network.taken(self.inbox, self.first + position, count, int(np.max(time)), rate)
 
+    def cut(self, receiver: Application) -> None:
+        """Warn if an operation takes 16 bits of each element, and some have more."""
+        elements = self.worm.elements
+        large = elements[elements > WORD_MASK]
+        if not len(large):
+            return
+        (row, column), (source_row, source_column) = self.worm.target, self.worm.source
+        self.network.machine.warn(
+            receiver.where,
+            f"{receiver.text} on PE ({column}, {row}) receives elements of 32 bits from PE ({source_column}, "
+            f"{source_row}) into an array of 16 bits, and cuts {len(large)} of them, the first from 0x{large[0]:x} to "
+            f"0x{large[0] & WORD_MASK:x}; send and receive arrays of the same type",
+        )
+
     def lost(self, raw: Array) -> None:
         """Warn if the last wavelet of a message, which starts no data task, is more than padding (LIB-032)."""
         worm, value = self.worm, int(np.max(raw))

@@ -110,7 +110,10 @@ def _waiting(machine: Machine, queue: InputQueue) -> list[Unread]:
         count, place = int(counts[y, x]), queue.cls.grid_position(y, x)
         label = machine.color_label(int(queue.colors[y, x]))
         wait, them = ("waits", "it") if count == 1 else ("wait", "them")
-        state = f"{wait} in input queue {queue.label} (id {queue.number}) of PE {place}: nothing reads {them}"
+        where = f"in input queue {queue.label} (id {queue.number}) of PE {place}"
+        if queue.network is not None and count > queue.room:
+            where = f"for PE {place}, {queue.room} {where[: where.index(' of PE')]} and {count - queue.room} held back"
+        state = f"{wait} {where}: nothing reads {them}"
         found.append(Unread(plain(label), place, count, plain(queue.label), None, label, state))
     return found
 

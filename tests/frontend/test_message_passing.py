@@ -353,6 +353,37 @@ def test_padding_is_not_reported(csl: Csl, capfd: pytest.CaptureFixture[str]) ->
     assert "LIB-032" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    ("values", "sent", "received", "warning"),
+    [
+        ([70000, 2, 1 << 31], "u32", "u16", "cuts 2 of them, the first from 0x11170 to 0x1170; send"),
+        ([65535, 2, 0], "u32", "u16", ""),
+        ([65535, 2, 70000], "u32", "f32", ""),
+        ([65535, 2, 0], "u16", "u32", ""),
+    ],
+)
+def test_elements_of_another_width(
+    csl: Csl, capfd: pytest.CaptureFixture[str], late: bool, values: list[int], sent: str, received: str, warning: str
+) -> None:
+    """LIB-027: the wavelets do not tell the type; what a receiver cuts is reported."""
+    wait = "for (@range(u16, 100)) |i| { got[0] = got[1]; }" if late else ""
+    simulator = run(
+        csl,
+        f"""
+        if (at(0, 0)) {{ mp.send_message(1, 0, &data, 3, .{{}}); }}
+        if (at(1, 0)) {{ {wait} mp.recv_message(&got, done_id, .{{}}); }}
+        """,
+        {"data": (3, sent), "got": (3, received)}, 2, data=np.array(values, np.uint32 if sent == "u32" else np.uint16),
+    )  # fmt: skip
+    got = simulator.get("got")[0, 1]
+    width = np.uint16 if received == "u16" else np.uint32
+    assert got.view(width).tolist() == np.array(values, np.uint32).astype(width).tolist()
+    err = capfd.readouterr().err
+    assert "PE (1, 0) receives elements of 32 bits from PE (0, 0) into an array of 16 bits" in err or not warning
+    assert warning in err and bool(err) == bool(warning)
+
+
 def test_messages_of_many_senders_do_not_mix(csl: Csl) -> None:
     """LIB-001, LIB-029: a slow data task gets messages whole, whoever has to wait."""
     side, length = 4, 12
@@ -672,6 +703,10 @@ def test_a_full_queue_and_who_waits_behind_are_reported(csl: Csl) -> None:
     assert f"the way east at PE (1, 0) is held by the message from PE (1, 0) to PE (3, 0), and {full}" in message
     assert caught.value.units == ((0, 0), (1, 0))
     assert {(left.place, left.wavelets) for left in caught.value.unread} == {((3, 0), 13)}
+    held = (
+        "13 wavelets of color 'mp_comm_color' wait for PE (3, 0), 4 in input queue 'mp_input_queue' (id 2) and 9 held"
+    )
+    assert held in message
 
 
 def test_messages_that_nobody_has_received_are_unread(csl: Csl) -> None:
