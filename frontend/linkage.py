@@ -35,6 +35,15 @@ def definition(ev: Evaluator, found: Global) -> Global:
             if other.node.storage == "export" and linked_name(ev, other) == symbol:
                 return other
     with ev.framed(Frame(found.module, comptime=True)):
+        unshared = next((m.globals[symbol] for m in ev.instances if symbol in m.globals and not m.is_library), None)
+        if unshared is not None and not unshared.node.storage:
+            there = unshared.node
+            ev.fail(
+                found.node,
+                f"'{found.node.name}' is declared 'extern' and stands for '{symbol}', which is declared without a "
+                f"storage class; declare '{symbol}' 'export'",
+                Note(unshared.module.file.source, there.start, there.end, "declared here"),
+            )
         ev.fail(
             found.node,
             f"'{found.node.name}' is declared 'extern', and no other object is linked that defines '{symbol}'; export "
@@ -112,7 +121,13 @@ def check_function(ev: Evaluator, found: Global) -> None:
     declaration = found.node
     assert isinstance(declaration, syntax.Function)
     function = signature(ev, Callable(found.module, declaration), declaration)
-    for type in function.parameters:
+    for parameter, type in zip(declaration.parameters, function.parameters, strict=True):
+        if isinstance(parameter.type, syntax.AnyType):
+            ev.fail(
+                declaration,
+                f"'{found.node.name}' takes an 'anytype', which cannot be shared by '{declaration.storage}'; give the "
+                f"parameter '{parameter.name}' a type",
+            )
         if not is_shareable(type):
             ev.fail(
                 declaration, f"'{found.node.name}' takes a '{type}', which cannot be shared by '{declaration.storage}'"

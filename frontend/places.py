@@ -132,7 +132,9 @@ class Held(Place):
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
         if self.is_const:
-            ev.fail(node, f"'{self._name}' is constant; declare it with 'var' to assign to it")
+            # An extern constant is held by the exported one, which may have another name.
+            name = node.name if isinstance(node, syntax.Name) else self._name
+            ev.fail(node, f"'{name}' is constant; declare it with 'var' to assign to it")
         holder = self.holder
         depth = holder.depth if isinstance(holder, Local) else 0
         if depth != ev.lanes.depth and ev.in_layout:

@@ -46,6 +46,9 @@ USE = "task t() void { USES }\ncomptime { @bind_local_task(t, @get_local_task_id
 REFUSED = [
     ("«extern var x: i16»;", "_ = x;", "'x' is declared 'extern', and no other object is linked that defines 'x'"),
     ('«extern var x: i16 linkname("y")»;', "_ = x;", "no other object is linked that defines 'y'"),
+    ('var y: i16 = 1;\n«extern var x: i16 linkname("y")»;', "_ = x + y;",
+     "'x' is declared 'extern' and stands for 'y', which is declared without a storage class; declare 'y' 'export'"),
+    ('export const c0: i16 linkname("cc") = 9;\nextern const cc: i16;', "«cc» = 5;", "'cc' is constant; declare it with 'var'"),
     ("«extern fn f() void»;", "f();", "'f' is declared 'extern', and no other object is linked"),
     ("export var a: i16 = 1;\n«export var b: i16 linkname(\"a\") = 2»;", "_ = a + b;", "two variables are exported as 'a'"),
     ("export var a: i16 = 1;\n«extern var b: i32 linkname(\"a\")»;", "_ = b;", "'b' is declared as 'var' of type 'i32', but exported"),
@@ -97,6 +100,9 @@ comptime { @comptime_print(k); }
 def test_refuses_what_objects_cannot_share(csl: Csl) -> None:
     csl.refuses(AT_COMPTIME, "'g' is 'extern', and so cannot be called at compile time (Storage Classes)")
     csl.refuses("«extern fn g(x: mem1d_dsd) void»;", "'g' takes a 'mem1d_dsd', which cannot be shared by 'extern'")
+    csl.refuses(
+        "«export fn f(a: anytype) void { _ = a; }»", "'f' takes an 'anytype', which cannot be shared by 'export'"
+    )
     csl.refuses("«extern var x: u5»;", "'x' is a 'u5', which cannot be shared by 'export' or 'extern'")
     fifo = "var buffer = @zeros([8]i16);\n«export const f = @allocate_fifo(buffer)»;"
     csl.refuses(fifo, "'f' is a 'fifo_dsd', which cannot be shared by 'export' or 'extern'")
