@@ -3,8 +3,9 @@
     python bench/layouts.py [--regions N] [--repeat N]
 
 Each row is a netlist on the whole machine whose regions have no place: a chain, a grid whose regions feed their east
-and south neighbors, a tree of sums, a star (as many links as there are regions go to a few), and random links. Seconds
-are the processor's; hops are the routers that links go through, over blocks those on PEs with a program.
+and south neighbors, a tree of sums, a star (as many links as there are regions go to a few), random links, and chains
+and circles of six tall regions. Seconds are the processor's; hops are the routers that links go through, over blocks
+those on PEs with a program.
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ def chain(netlist: Netlist, count: int, width: int, height: int) -> None:
             netlist.join(f"r{number - 1}", "east", f"r{number}", "west")
 
 
+def circle(netlist: Netlist, count: int, width: int, height: int) -> None:
+    """Add regions of which each feeds the next, and the last the first."""
+    chain(netlist, count, width, height)
+    netlist.join(f"r{count - 1}", "east", "r0", "west")
+
+
 def grid(netlist: Netlist, count: int, width: int, height: int) -> None:
     """Add regions that feed their neighbors east and south."""
     across = int(count**0.5)
@@ -97,15 +104,21 @@ def tangle(netlist: Netlist, count: int, width: int, height: int) -> None:
         netlist.join(f"r{first}", chosen.choice(("east", "west")), f"r{second}", chosen.choice(("east", "west")))
 
 
-ROWS: list[tuple[Callable[[Netlist, int, int, int], None], int, int]] = [
-    (chain, 1, 1),
-    (chain, 3, 4),
-    (grid, 1, 1),
-    (grid, 4, 4),
-    (tree, 1, 1),
-    (tree, 2, 2),
-    (star, 1, 1),
-    (tangle, 1, 1),
+FEW = 6
+
+ROWS: list[tuple[Callable[[Netlist, int, int, int], None], int | None, int, int]] = [
+    (chain, None, 1, 1),
+    (chain, None, 3, 4),
+    (grid, None, 1, 1),
+    (grid, None, 4, 4),
+    (tree, None, 1, 1),
+    (tree, None, 2, 2),
+    (star, None, 1, 1),
+    (tangle, None, 1, 1),
+    (chain, FEW, 1, 16),
+    (chain, FEW, 1, 30),
+    (circle, FEW, 1, 16),
+    (circle, FEW, 1, 30),
 ]
 
 
@@ -117,9 +130,9 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| netlist | regions | links | seconds | columns x rows | hops | longest | over blocks | colors |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for build, width, height in ROWS:
+    for build, count, width, height in ROWS:
         netlist = Netlist()
-        build(netlist, arguments.regions, width, height)
+        build(netlist, count or arguments.regions, width, height)
         blocks, fabric = list(netlist.blocks.values()), Fabric.of(wse3.TARGET)
         start = time.process_time()
         layout = lay_out(blocks, netlist.nets, netlist.links, fabric)

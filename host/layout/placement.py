@@ -63,8 +63,10 @@ def _place_freely(
     blocks: Sequence[Block], links: Sequence[Link], fabric: Fabric, channels: Channels
 ) -> dict[str, PE] | None:
     """Return places grown in all directions from the first block, or None if these are more than the fabric has."""
+    longest = max(len(port_pes(block, side)) for block in blocks for side in STEPS)
+    around = 8 + 2 * longest * max(channels.ports, channels.lanes)
     width, height = (
-        min(2 * limit, 2 * sum(2 * side + 8 for side in sides))
+        min(2 * limit, 2 * sum(2 * side + around for side in sides))
         for limit, sides in (
             (fabric.width, [block.width for block in blocks]),
             (fabric.height, [block.height for block in blocks]),
@@ -308,7 +310,11 @@ class _Placement:
             total += _behind(end.side, to_x - x, to_y - y) * (block.width + block.height)
             total += _behind(end.other.side, x - to_x, y - to_y) * (other.width + other.height)
             if end.side and end.other.side:
-                total += 0.5 * (end.side != OPPOSITE[end.other.side])
+                facing = end.side == OPPOSITE[end.other.side]
+                total += 0.5 * (not facing)
+                if facing and end.count > 1:
+                    # Lanes that do not go straight need room to turn.
+                    total += 0.25 * ((x - to_x) * (y - to_y) != 0)
         return total * (end.count / 2)
 
     # Exhaustive search

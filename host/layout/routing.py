@@ -212,21 +212,19 @@ class Router:
         best: list[list[PE]] | None = None
         least = UNREACHED
         shortest = sum(_distance(wire.source, wire.target) for wire in bundle)
-        # Where lanes turn together, those inside have to go first, and leave room for the others. They may have to
-        # follow each other around blocks on ways that are not their shortest.
-        for roomy, follow in ((True, False), (True, True), (False, False), (False, True)):
-            if follow and len(bundle) == 2:
-                continue
-            for lanes in (bundle, bundle[::-1]):
-                length = self._find_apart(lanes, roomy=roomy, follow=follow)
-                if length < least:
-                    best, least = [wire.path for wire in bundle], length
-                if length == shortest:
-                    break
-            if best is not None:
+        # Where lanes turn together, those inside have to go first, and leave room for the others.
+        for lanes, roomy in ((bundle, True), (bundle[::-1], True), (bundle, False), (bundle[::-1], False)):
+            length = self._find_apart(lanes, roomy=roomy)
+            if length < least:
+                best, least = [wire.path for wire in bundle], length
+            if length == shortest or (best and not roomy):
                 break
         if best is None:
             best = self._find_together(bundle)
+        # They may have to follow each other around blocks, on ways that are not their shortest.
+        for lanes, roomy in ((bundle, True), (bundle[::-1], True), (bundle, False), (bundle[::-1], False)):
+            if best is None and self._find_apart(lanes, roomy=roomy, follow=True) < UNREACHED:
+                best = [wire.path for wire in bundle]
         for number, wire in enumerate(bundle):
             if best is not None:
                 wire.path = best[number]
@@ -262,7 +260,7 @@ class Router:
             [wire.source, *map(self.ground.pe, path), wire.target] for wire, path in zip(bundle, found, strict=True)
         ]
 
-    def _find_apart(self, lanes: Sequence[_Wire], *, roomy: bool, follow: bool) -> float:
+    def _find_apart(self, lanes: Sequence[_Wire], *, roomy: bool, follow: bool = False) -> float:
         """Route lanes one after the other, each around those before; return their length, infinite if one is stuck.
 
         Each keeps away from where those after it leave and arrive, if `roomy` so far that they can still turn there.

@@ -492,6 +492,20 @@ def test_neighbors_of_a_chain_are_next_to_each_other() -> None:
     assert max(len(lanes[0].hops) for lanes in layout.lanes.values()) == 1
 
 
+@pytest.mark.parametrize(("count", "height"), [(6, 12), (3, 30)])
+def test_a_chain_of_wide_links_is_straight(count: int, height: int) -> None:
+    layout = checked(chain(count, 1, height))
+    assert len({y for _, y in layout.places.values()}) == 1
+    assert all({hop.tx for hop in lane.hops} == {"east"} for lanes in layout.lanes.values() for lane in lanes)
+
+
+@pytest.mark.parametrize(("count", "height"), [(2, 20), (6, 16)])
+def test_a_circle_of_wide_links_gets_places(count: int, height: int) -> None:
+    drawing = chain(count, 1, height)
+    drawing.join(f"r{count - 1}", "east", "r0", "west")
+    checked(drawing)
+
+
 # Impossible layouts
 
 
