@@ -7,6 +7,7 @@ from typing import Any
 
 from ..targets.wavelets import MAX_DIMENSIONS
 from . import types
+from .types import Type
 from .values import Address, is_ssa
 
 
@@ -29,6 +30,8 @@ class MemoryDescriptor:
     wavelet_index_offset: bool = False
     multidimensional: bool = False
     """A mem4d DSD, whose number of dimensions may change at run time."""
+    element: Type | None = None
+    """The type of the array's elements, None if nothing says it."""
 
     def is_known(self) -> bool:
         return _known(self.address.offset, self.address.base, *self.strides, *self.extents)

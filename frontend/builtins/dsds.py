@@ -44,7 +44,8 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     index_offset = fields.flag("wavelet_index_offset")
     fields.take_apart("tensor_access")
     base = fields.need("base_address")
-    where, unit = _base(ev, base, node)
+    where, element = _base(ev, base, node)
+    unit = element_words(ev, element, node)
     offset = fields.take("offset")
     if offset is not None:
         where = moved(ev, where, word(ev, offset, node, "an offset", types.I16), 2 * unit)
@@ -64,7 +65,7 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
         strides = (1 if stride is None else word(ev, stride, node, "a stride", types.I16),)
     if type is types.MEM1D and len(extents) != 1:
         ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
-    return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D)
+    return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D, element)
 
 
 def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
@@ -84,14 +85,14 @@ def _is_negative(value: Value) -> bool:
     return isinstance(value.data, int) and value.data < 0
 
 
-def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, int]:
-    """Return where a descriptor starts, and the words of an element."""
+def _base(ev: Evaluator, base: Value, node: syntax.Node) -> tuple[Address, Type]:
+    """Return where a descriptor starts, and the type of an element."""
     type = base.type
     if not isinstance(type, types.Pointer):
         ev.fail(node, f"a base address is a pointer, not a value of type '{type}'; write & in front of the variable")
     where = base.data if isinstance(base.data, Address) else Address(None, 0, 1, base.data)
     element = type.target.element if isinstance(type.target, types.Array) else type.target
-    return where, element_words(ev, element, node)
+    return where, element
 
 
 def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
@@ -108,7 +109,8 @@ def element_words(ev: Evaluator, element: Type, node: syntax.Node) -> int:
 
 def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescriptor:
     base = fields.need("base_address")
-    where, unit = _base(ev, base, node)
+    where, element = _base(ev, base, node)
+    unit = element_words(ev, element, node)
     extent = word(ev, fields.need("extent"), node, "an extent")
     wraparound = fields.number("wraparound")
     buffer = base.type.target if isinstance(base.type, types.Pointer) and not base.type.many else None
@@ -170,10 +172,11 @@ def _set_base(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     value, descriptor = _memory_descriptor(ev, arguments[0])
     target = ev.place(arguments[1])
     if isinstance(target.type, types.Array):
-        where, unit = target.address(ev, arguments[1]), element_words(ev, target.type.element, arguments[1])
+        where, element = target.address(ev, arguments[1]), target.type.element
     else:
-        where, unit = _base(ev, target.load(ev, arguments[1]), arguments[1])
-    return Value(value.type, replace(descriptor, address=where, unit=unit))
+        where, element = _base(ev, target.load(ev, arguments[1]), arguments[1])
+    unit = element_words(ev, element, arguments[1])
+    return Value(value.type, replace(descriptor, address=where, unit=unit, element=element))
 
 
 @TABLE.row("@set_dsd_length(dsd, length)", rules="DSD-159, DSD-172 to DSD-175")

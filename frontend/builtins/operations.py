@@ -23,6 +23,7 @@ from ..values import Address, Value, boolean, is_ssa
 from .asynchronous import asynchronous
 from .dsds import moved_by
 from .dsrs import emit_on_registers, register_operand
+from .type_facts import warn_program
 
 TABLE = Table("DSD operations")
 
@@ -41,12 +42,17 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             index = _index_operand(ev, wanted, arguments[count])
         settings = asynchronous(ev, fields, arguments[count])
         fields.end()
+    if row.function == "normalize":
+        ev.fail(node, f"@{row.name} is not provided yet: its documents do not define its result")
     destination = _operand(ev, arguments[0], row, None)
     accumulator = _accumulator(ev, arguments[0])
-    sources = [
-        _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
-        for n, argument in enumerate(arguments[1:count])
-    ]
+    if row.name == "faddhs":
+        sources = _mixed_sources(ev, arguments, row, accumulator, to_number=not _is_descriptor(destination))
+    else:
+        sources = [
+            _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
+            for n, argument in enumerate(arguments[1:count])
+        ]
     if len(sources) == 2 and row.name not in SCALARS_ALONE and not any(map(_is_descriptor, sources)):
         rule = f"the SDK's compiler requires a DSD or DSR among the sources of @{node.name}"
         ev.warn(node, f"{rule}; compute the number first and move it")
@@ -84,10 +90,51 @@ def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
     return target.where if isinstance(target, Memory) else None
 
 
-def _accumulated(
-    ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
-) -> SSAValue | None:
-    """Return a source that is the destination's variable: it is read again for every element, so that they add up."""
+def _mixed_sources(
+    ev: Evaluator,
+    arguments: list[syntax.Expression],
+    row: dsd_table.DsdOperation,
+    accumulator: Address | None,
+    *,
+    to_number: bool,
+) -> list[SSAValue]:
+    """Return the f16 and the f32 that an operation adds, whichever the program writes first.
+
+    Types tell them apart, those of the arrays of DSDs included. Where they do not, a number is the f16, or the f32 if
+    a number is the destination, as the manual has it; of two DSDs the first is the f16.
+    """
+    nodes = arguments[1:3]
+    added = [_is_accumulator(ev, accumulator, node) for node in nodes]
+    values = [None if type is not None else ev.expr(node) for node, type in zip(nodes, added, strict=True)]
+    bits = [
+        8 * types.size(type) if type is not None else _bits(value) for type, value in zip(added, values, strict=True)
+    ]
+    if bits[0] != bits[1]:
+        is_swapped = bits[0] == 32 or bits[1] == 16
+    else:
+        numbers = [n for n, value in enumerate(values) if value is None or types.is_numeric(value.type)]
+        is_swapped = numbers == [0 if to_number else 1]
+    sources: list[SSAValue] = []
+    for source, n in enumerate((1, 0) if is_swapped else (0, 1)):
+        value = values[n]
+        operand = _accumulated(ev, accumulator, nodes[n], row, source) if value is None else None
+        if operand is None:
+            operand = _given(ev, ev.expr(nodes[n]) if value is None else value, nodes[n], row, source)
+        sources.append(operand)
+    return sources
+
+
+def _bits(value: Value | None) -> int | None:
+    """Return the width of a number, or of the elements of a DSD over memory; None if its type does not say."""
+    if value is None:
+        return None
+    if isinstance(value.data, MemoryDescriptor | CircularDescriptor):
+        return 16 * value.data.unit
+    return value.type.bits if isinstance(value.type, types.Float) else None
+
+
+def _is_accumulator(ev: Evaluator, accumulator: Address | None, node: syntax.Expression) -> Type | None:
+    """Return the type of a source that is the destination's variable, None if it is another."""
     if accumulator is None:
         return None
     with _as_written(ev, node) as written:
@@ -96,8 +143,18 @@ def _accumulated(
         target = ev.place(written)
     if not isinstance(target, Memory) or target.where != accumulator or not emit.has_one_register(target.type):
         return None
+    return target.type
+
+
+def _accumulated(
+    ev: Evaluator, accumulator: Address | None, node: syntax.Expression, row: dsd_table.DsdOperation, source: int
+) -> SSAValue | None:
+    """Return a source that is the destination's variable: it is read again for every element, so that they add up."""
+    if source in row.scalar_only:
+        return None
+    type = _is_accumulator(ev, accumulator, node)
     needed = element_type(ev, row.sources[source])
-    if types.size(target.type) != types.size(needed):
+    if accumulator is None or type is None or types.size(type) != types.size(needed):
         return None
     everywhere = MemoryDescriptor(accumulator, (0,), (POINTER_EXTENT,), types.size(needed) // 2)
     return materialize(ev, everywhere, needed, node)
@@ -150,9 +207,32 @@ _declare()
 def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
     """Return one operand of an operation: the destination, or a source by its position."""
     needed = element_type(ev, row.destination if source is None else row.sources[source])
-    value = ev.expr(node, None if source is None else needed)
+    return _given(ev, ev.expr(node, None if source is None else needed), node, row, source)
+
+
+def _check_width(
+    ev: Evaluator, element: Type, needed: Type, row: dsd_table.DsdOperation, node: syntax.Expression
+) -> None:
+    """Warn of a DSD over elements of another width than the operation has, as the program wrote it."""
+    is_written = not ev.frame.module.is_library or ev.frame.written is not None
+    if types.size(element) != types.size(needed) and is_written and not ev.is_checking:
+        warn_program(
+            ev,
+            node,
+            f"@{row.name} takes this DSD as one over '{needed}', but its array has elements of type '{element}'; if "
+            "that is meant, convert its pointer with @ptrcast",
+        )
+
+
+def _given(
+    ev: Evaluator, value: Value, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None
+) -> SSAValue:
+    """Return the operand that a value makes."""
+    needed = element_type(ev, row.destination if source is None else row.sources[source])
     data = value.data
     if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):
+        if isinstance(data, MemoryDescriptor) and data.element is not None:
+            _check_width(ev, data.element, needed, row, node)
         return materialize(ev, data, needed, node)
     if isinstance(value.type, types.Register):
         return register_operand(ev, value, needed, node)

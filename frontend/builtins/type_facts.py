@@ -104,11 +104,12 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @TABLE.row("@loom_warn(message)")
 def _warn(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """Report, once, what the program may be wrong about, at its call of the library."""
-    _warn_program(ev, node, ev.text(node.arguments[0], "a warning"))
+    warn_program(ev, node, ev.text(node.arguments[0], "a warning"))
     return VOID
 
 
-def _warn_program(ev: Evaluator, node: syntax.Node, message: str) -> None:
+def warn_program(ev: Evaluator, node: syntax.Node, message: str) -> None:
+    """Report, once, what the program may be wrong about, at its own place if this is in a library."""
     warning = f"{in_program(ev.error(node, message)).location}: warning: {message}"
     if warning not in ev.session.warnings:
         ev.session.warnings.append(warning)
@@ -197,7 +198,7 @@ def _check_format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
         if not isinstance(part, str) and part[0] in "dXb":
             type = part[1].type
             if type not in (types.U16, types.U32, types.COMPTIME_INT):
-                _warn_program(
+                warn_program(
                     ev, node, f"<simprint>: '{{{part[0]}}}' takes a u16 or u32; this '{type}' is printed without sign"
                 )
     return VOID

@@ -475,12 +475,85 @@ def test_empty_is_imported_where_a_condition_says_so(csl: Csl) -> None:
         csl.pe(text + "comptime { _ = cache.get(); }")
 
 
-def test_a_source_of_another_width_than_the_number_it_adds_to_is_refused(csl: Csl) -> None:
-    text = """
-    var x = @zeros([4]f16);
-    var sum: f32 = 0.0;
-    const d = @get_dsd(mem1d_dsd, .{ .base_address = &x, .extent = 4 });
-    task t() void { @faddhs(&sum, «sum», d); }
-    comptime { @bind_local_task(t, @get_local_task_id(8)); }
+MIXED = """
+const ops = @import_module("<dsd_ops>");
+var a = [4]f32{ 1.25, -2.0, 0.5, 1000.0 };
+var h = [4]@fp16(){ 3.0, 0.25, -7.0, 0.125 };
+var out = @zeros([4]f32);
+var half: @fp16() = 2.5;
+var sum: f32 = 0.5;
+var sums = @zeros([1]f32);
+const da = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] });
+const dh = @get_dsd(mem1d_dsd, .{ .base_address = &h, .extent = 4 });
+const dout = @get_dsd(mem1d_dsd, .{ .base_address = &out, .extent = 4 });
+const from = @get_dsr(dsr_src1, 2);
+"""
+
+
+@pytest.mark.parametrize("format", ["f16", "bf16"])
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [("dh, da", "a + h"), ("da, dh", "a + h"), ("half, da", "a + 2.5"), ("da, half", "a + 2.5"), ("da, 1.5", "a + 1.5"),
+     ("1.5, da", "a + 1.5"), ("half, from", "a + 2.5"), ("from, half", "a + 2.5"), ("from, 1.5", "a + 1.5")],
+)  # fmt: skip
+def test_an_f16_and_an_f32_add_in_either_order(csl: Csl, format: str, sources: str, expected: str) -> None:
+    load = "@load_to_dsr(from, da);" if "from" in sources else ""
+    text = f"{MIXED} fn main() void {{ {load} @faddhs(dout, {sources}); }}"
+    out = csl.run(text, {"out": "f32"}, fp16_format=format)["out"]
+    a, h = np.array([1.25, -2, 0.5, 1000], np.float32), np.array([3, 0.25, -7, 0.125], np.float32)
+    assert csl.pe(text + END, fp16_format=format).warnings == []
+    np.testing.assert_array_equal(out, eval(expected, {"a": a, "h": h}))
+
+
+END = "comptime { @bind_local_task(t, @get_local_task_id(8)); } task t() void { main(); }"
+
+
+@pytest.mark.parametrize("sources", ["sum, dh", "dh, sum"])
+@pytest.mark.parametrize("call", ["@faddhs(&sum, {}, .{{}})", "ops.add(f32, @fp16(), &sum, {}, .{{}})"])
+def test_an_f32_sums_f16(csl: Csl, call: str, sources: str) -> None:
+    text = f"{MIXED} fn main() void {{ {call.format(sources)}; sums[0] = sum; }}"
+    assert csl.run(text, {"sums": "f32"})["sums"].tolist() == [0.5 + 3 + 0.25 - 7 + 0.125]
+
+
+@pytest.mark.parametrize("sources", ["da, sum", "sum, da", "dh, sum"])
+def test_two_numbers_of_one_width_are_no_mixed_sum(csl: Csl, sources: str) -> None:
+    text = f"{MIXED} fn main() void {{ @faddhs(dout, {sources}); }} {END}"
+    if sources == "dh, sum":
+        csl.pe(text)
+    else:
+        csl.refuses(text.replace("sum)", "«sum»)").replace("sum, da)", "«sum», da)"), "expected 'f16', found 'f32'")
+
+
+@pytest.mark.parametrize(("name", "type"), [("fscales", "f32"), ("fscaleh", "f16")])
+def test_a_number_is_scaled_in_place(csl: Csl, name: str, type: str) -> None:
+    text = f"""
+    var s: {type} = 1.5;
+    var k: i16 = 3;
+    var out = @zeros([1]{type});
+    fn main() void {{ @{name}(&s, s, k); out[0] = s; }}
     """
-    csl.refuses(text, "'f16'")
+    assert csl.run(text, {"out": type})["out"].tolist() == [12]
+
+
+WIDTHS = [
+    ("@fmulh(dh, da, dh)", "@fmulh takes this DSD as one over 'f16', but its array has elements of type 'f32'"),
+    ("@fmovh(da, dh)", "@fmovh takes this DSD as one over 'f16', but its array has elements of type 'f32'"),
+    ("@fadds(da, da, dh)", "@fadds takes this DSD as one over 'f32', but its array has elements of type 'f16'"),
+    ("@fmachs(da, dh, dh, half)", "@fmachs takes this DSD as one over 'f32', but its array has elements of type 'f16'"),
+    ("ops.mul(f16, dh, dh, da, .{})", "@fmulh takes this DSD as one over 'f16', but its array has elements of"),
+    ("@mov16(dh, dh)", ""), ("@mov32(da, da)", ""), ("@fmachs(da, da, dh, half)", ""),
+    ("@fmovh(@get_dsd(mem1d_dsd, .{ .base_address = @ptrcast([*]u16, &a), .extent = 4 }), dh)", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), WIDTHS)
+def test_elements_of_another_width_than_the_operation_has(csl: Csl, call: str, message: str) -> None:
+    warnings = csl.pe(f"{MIXED}\nfn main() void {{ {call}; }} {END}").warnings
+    assert len(warnings) == (message != "")
+    if message:
+        assert "pe.csl:14:" in warnings[0] and message in warnings[0]
+
+
+def test_norm_is_refused_at_its_call(csl: Csl) -> None:
+    text = f"{MIXED} fn main() void {{ «ops.norm(f32, &sum, sum, .{{}})»; }} {END}"
+    csl.refuses(text, "@fnorms is not provided yet: its documents do not define its result")
