@@ -72,6 +72,9 @@ def check_symbols(ev: Evaluator, type_of: Function[[Global], Type | None]) -> No
         for other in group:
             if other is first:
                 continue
+            if other in exported and other.module.is_library and first.module.path == other.module.path:
+                # Of libraries, only <debug> exports, and its symbol is that of its key.
+                _fail(ev, other, "two <debug> buffers have the same key; give one of them another '.key'", first)
             if other in exported:
                 nouns = sorted({_noun(found) for found in (first, other)}, reverse=True)
                 what = f"two {nouns[0]}s are" if len(nouns) == 1 else f"a {nouns[0]} and a {nouns[1]} are"

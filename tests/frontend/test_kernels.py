@@ -6,7 +6,7 @@ import io
 import json
 import tempfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import loomir
 from loomir.csl import CslError
+from loomir.runtime import cb16
 from tests.searches import examples
 
 from .harness import Csl
@@ -416,6 +417,27 @@ def test_no_link_carries_more_than_the_transpositions_need(csl: Csl, type: str, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("format", ["bf16", "cb16"])
+def test_fft_in_programs_of_other_formats(csl: Csl, format: Literal["bf16", "cb16"]) -> None:
+    """The elements may be of the program's 16-bit floats, and of no others."""
+    params = {"N": "4", "WIDTH": "2"}
+    options: dict[str, Any] = {"params": params, "memcpy": True, "channels": 1, "fp16_format": format}
+    compiled = csl.layout(FFT_LAYOUT.replace("TYPE", "@fp16()"), None, "wse3", **options)
+    assert compiled.warnings == []
+    simulator = loomir.Simulator(loomir.compile(compiled.module, verify_each=False), step_limit=1_000_000)
+    data = random_data(4)
+    lines = pencils(data, 2)
+    simulator.set("X", cb16.encode(lines).view(np.uint16) if format == "cb16" else lines)
+    simulator.launch("csfftExecC2C", 0, 0)
+    result = simulator.get("X")
+    result = gathered(cb16.decode(result.view(np.int16)) if format == "cb16" else result, 4)
+    expected = np.fft.fftn(data)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=0.02 * np.abs(expected).max())
+    with pytest.raises(CslError, match=f"must be f32 or @fp16\\(\\), which is {format} in this program"):
+        csl.layout(FFT_LAYOUT.replace("TYPE", "f16"), None, "wse3", **options)
+
+
+@pytest.mark.slow
 def test_fft_away_from_the_corner(csl: Csl) -> None:
     """FFT_kernel with five arguments, as in the reference of SDK 1.4: PE (2, 1) is the first."""
     layout = FFT_LAYOUT.replace("@set_rectangle(WIDTH, WIDTH)", "@set_rectangle(WIDTH + 3, WIDTH + 1)")
@@ -525,8 +547,8 @@ def test_fft_in_a_program_of_ones_own(csl: Csl, arch: str, width: int, type: str
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 1, TYPE)", "N must be a power of two, 2 or more"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(3, N, TYPE)", "N is 4 and the width 3; N must be a multiple"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(2.0, N, TYPE)", "the width and N must be integers"),
-        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, i32)", "the type of the elements must be f32 or f16"),
-        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, 32)", "the type of the elements must be f32 or f16"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, i32)", "must be f32 or @fp16(), which is f16"),
+        ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, N, 32)", "must be f32 or @fp16(), which is f16"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(1, 0, WIDTH, N, TYPE)", "2 x 2 PEs from (1, 0) on is not inside"),
         ("FFT_kernel(WIDTH, N, TYPE)", "FFT_kernel(WIDTH, 32, TYPE)",
          "each PE would hold 8192 complex numbers, for which the FFT takes 131200 bytes of the 49152"),

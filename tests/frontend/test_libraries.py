@@ -270,6 +270,23 @@ def test_a_library_with_params_that_do_not_fit_is_reported_at_its_import(csl: Cs
     csl.refuses(text, "70000 does not fit in 'u16'", notes=["found here in the library"])
 
 
+@pytest.mark.parametrize(
+    ("imports", "message"),
+    [
+        ('«@import_module("<debug>", .{ .key = "k", .buffer_size = 0 })»', "buffer_size is 0; the buffer needs"),
+        ('«@import_module("<debug>", .{ .key = "k", .buffer_size = -1 })»', "buffer_size is -1; the buffer needs"),
+        ('«@import_module("<malloc>", .{ .buffer_num_words = 0 })»', "buffer_num_words is 0; the buffer needs"),
+        (
+            """@import_module("<debug>", .{ .key = "k", .buffer_size = 9 });
+         const other = «@import_module("<debug>", .{ .key = "k", .buffer_size = 9 })»""",
+            "give one of them another '.key'",
+        ),
+    ],
+)
+def test_buffers_of_libraries_that_cannot_be(csl: Csl, imports: str, message: str) -> None:
+    csl.refuses(f"const one = {imports};", message)
+
+
 def test_code_of_a_library_has_the_place_of_the_call(csl: Csl) -> None:
     text = """
     const math = @import_module("<math>");

@@ -136,7 +136,7 @@ def test_what_is_not_provided_yet_says_so_at_the_call(csl: Csl, name: str) -> No
     ("use", "message"),
     [
         ("«tile.task_priority.set_task_priority(@get_output_queue(2))»", "not to a 'output_queue'"),
-        ("«tile.task_priority.set_task_priority(8)»", "not to a 'comptime_int'"),
+        ("«tile.task_priority.set_task_priority(8)»", "a data_task_id or a color, not to a 'comptime_int'"),
         ("tile.main_thread_priority.update_main_thread_priority(«3»)", "expected 'enum(u16)"),
         ("_ = tile.get_fabric_coord(«0»)", "expected 'enum(u16) { X, Y }'"),
         ("_ = «tile.addresses»", "@get_config and @set_config"),
