@@ -107,7 +107,7 @@ def test_operations_with_scalars(csl: Csl, row: DsdOperation) -> None:
 )
 def test_operations_that_are_not_defined(csl: Csl, row: DsdOperation) -> None:
     text, exports = program(row, row.scalar_only, pointer=bool(row.scalar_only))
-    with pytest.raises(Exception, match="not provided (by the engine )?yet"):
+    with pytest.raises(Exception, match=r"not provided (by the engine )?yet"):
         csl.run(text, exports)
 
 
