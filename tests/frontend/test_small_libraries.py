@@ -471,7 +471,7 @@ def test_a_timer_that_is_known_to_be_out_of_range_is_refused(csl: Csl) -> None:
 def test_empty_is_imported_where_a_condition_says_so(csl: Csl) -> None:
     text = 'param stage: u16 = 0;\nconst cache = @import_module(if (stage == 0) "<empty>" else "cache.csl");\n'
     csl.pe(text + "comptime { @comptime_print(stage); }")
-    with pytest.raises(CslError, match=r"module 'empty.csl' does not declare 'get'"):
+    with pytest.raises(CslError, match=r"module '<empty>' does not declare 'get'"):
         csl.pe(text + "comptime { _ = cache.get(); }")
 
 
