@@ -976,6 +976,44 @@ def test_a_second_send_waits_for_the_first(csl: Csl) -> None:
         csl.start(text, {}, arch="wse3")
 
 
+def test_a_second_send_of_a_loop_that_starts_too_early(csl: Csl) -> None:
+    """LIB-022: known in the run only."""
+    with pytest.raises(LoomError, match="use output queue 'mp_output_queue' at the same time on PE"):
+        run(
+            csl,
+            """
+            if (at(1, 0)) { mp.recv_message(&got, done_id, .{}); }
+            if (at(0, 0)) { while (count < 2) : (count += 1) { mp.send_message(1, 0, &data, 40, .{}); } }
+            """,
+            {"data": (40, "u32"), "got": (40, "u32")}, 2, before="var count: u16 = 0;",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "most"), [(1, 3), (2, 4), (4, 8)])
+def test_circles_of_sends_that_are_received_at_their_end(csl: Csl, width: int, most: int) -> None:
+    """LIB-022: one message fits into the queue and on the links."""
+    for extra in (0, 1):
+        simulator = start(
+            csl,
+            f"""
+            const next = (layout_module.get_x_coord() + 1) % {width};
+            mp.send_message(next, 0, &data, {most + extra}, .{{ .activate = then_id }});
+            """,
+            {"data": (16, "u32"), "got": (16, "u32")}, width,
+            before="""
+            const then_id = @get_local_task_id(12);
+            task then() void { mp.recv_message(&got, done_id, .{}); }
+            comptime { @bind_local_task(then, then_id); }
+            """,
+        )  # fmt: skip
+        if extra:
+            with pytest.raises(Deadlock):
+                simulator.launch("main")
+        else:
+            simulator.launch("main")
+            assert (simulator.get("done_count") == 1).all()
+
+
 # IR
 
 
