@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,7 @@ class CodeRegion:
             raise SdkError(f"{call}: the name of the param is {name!r}; give a str")
         if not isinstance(value, Color):
             try:
-                value = index(bool(value) if isinstance(value, np.bool_) else value)
+                value = index(bool(cast("object", value)) if isinstance(value, np.bool_) else value)
             except TypeError:
                 raise SdkError(f"{call}: param '{name}' is given {value!r}; give an int or a Color") from None
             if not -(1 << 63) <= value < 1 << 63:

@@ -446,6 +446,15 @@ def test_a_port_that_is_not_connected(capsys: pytest.CaptureFixture[str]) -> Non
     assert "warning: output port 'tx' of region 'a' is connected with nothing" in capsys.readouterr().err
 
 
+def test_a_color_without_a_route_there(capsys: pytest.CaptureFixture[str]) -> None:
+    layout = make("wse3")
+    region, _, _ = relay(layout, "a", 4)
+    region.set_param_all(Color("rx"))
+    start(layout)
+    text = capsys.readouterr().err
+    assert "which no route brings to the ramp" in text and "or with paint or connect in an SdkLayout" in text
+
+
 # Streams
 
 
