@@ -47,7 +47,9 @@ def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -
 
 def print_dense(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
     """Print initial values so that `parse_dense` reads them again: infinities and NaNs as bytes, not as integers."""
-    if isa(value.get_element_type(), AnyFloat) and not all(map(math.isfinite, value.get_values())):
+    if isa(value.get_element_type(), AnyFloat) and any(
+        not math.isfinite(n) for n in value.get_values() if isinstance(n, float)
+    ):
         printer.print_string(f'dense<"0x{value.data.data.hex().upper()}">')
     else:
         value.print_without_type(printer)

@@ -493,3 +493,12 @@ def test_nans_keep_their_bits(csl: Csl, format: str, width: int) -> None:
 def test_nans_keep_their_bits_at_compile_time(csl: Csl, type: str, bits: int) -> None:
     word = "u32" if type == "f32" else "u16"
     assert csl.value(f"@bitcast({word}, @bitcast({type}, @as({word}, {bits})))") == str(bits)
+
+
+def test_integers_of_16_bits_are_signed_as_sources(csl: Csl) -> None:
+    text = """
+    var out = @zeros([2]f32);
+    var large: u16 = 40000;
+    fn main() void { @xp162fs(@get_dsd(mem1d_dsd, .{ .base_address = &out, .extent = 2 }), large); }
+    """
+    assert csl.run(text, {"out": "f32"})["out"].tolist() == [40000.0 - 65536.0] * 2
