@@ -203,7 +203,7 @@ class _Placement:
     def _channel(self, block: Block, side: str) -> int:
         """Return how many PEs stay free along a side of a block."""
         ends = self.ends[block.name]
-        around = self.channels.lanes * max((end.count for end in ends if end.side), default=0)
+        around = self.channels.lanes * max((end.count for end in ends), default=0)
         return max(around, self.channels.ports * max((end.count for end in ends if end.side == side), default=0))
 
     def _size(self) -> str:

@@ -525,7 +525,7 @@ class Router:
             if used > most:
                 return ImpossibleLayout(
                     f"link{'s' * (len(names) > 1)} {listed} found no free path: {used} colors "
-                    f"would go through PE {pe}, and there are {most}; move the regions apart",
+                    f"would go through PE {pe}, and there are {most}; move the regions apart, each with place()",
                     names,
                 )
         raise AssertionError("contested lanes share a PE")

@@ -24,7 +24,7 @@ from loomir.host.layout.netlist import (
     Port,
     Position,
 )
-from loomir.host.layout.placement import place, port_pes
+from loomir.host.layout.placement import Channels, place, port_pes
 from loomir.targets import wse2, wse3
 from loomir.targets.model import Target
 from tests.searches import examples
@@ -506,6 +506,16 @@ def test_a_circle_of_wide_links_gets_places(count: int, height: int) -> None:
     checked(drawing)
 
 
+@pytest.mark.parametrize("side", [None, "east"])
+def test_more_room_is_between_blocks_of_one_pe(side: str | None) -> None:
+    drawing = Drawing()
+    drawing.block("a")
+    drawing.block("b")
+    drawing.join("a", side, "b", side and OPPOSITE[side])
+    places = place(list(drawing.blocks.values()), drawing.links, MACHINE, Channels(lanes=4))
+    assert abs(places["a"][0] - places["b"][0]) + abs(places["a"][1] - places["b"][1]) > 4
+
+
 # Impossible layouts
 
 
@@ -603,7 +613,7 @@ def test_colors_that_run_out_on_a_path() -> None:
     names = [link.name for link in drawing.links]
     assert message == (
         f"links '{names[0]}' and '{names[1]}' and '{names[2]}' found no free path: 3 colors would go "
-        "through PE (2, 1), and there are 2; move the regions apart"
+        "through PE (2, 1), and there are 2; move the regions apart, each with place()"
     )
     assert subjects == tuple(names)
 
