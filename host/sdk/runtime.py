@@ -92,8 +92,14 @@ class SdkRuntime:
     """
 
     def __init__(
-        self, bindir: Path | str | SdkCompileArtifacts, platform: SdkExecutionPlatform | None = None, **kwargs: Any
+        self,
+        bindir: Path | str | SdkCompileArtifacts | None = None,
+        platform: SdkExecutionPlatform | None = None,
+        **kwargs: Any,
     ) -> None:
+        # The constructor that takes what SdkLayout.compile returns names it so.
+        if bindir is None and "artifacts" in kwargs:
+            bindir = kwargs.pop("artifacts")
         if isinstance(bindir, SdkCompileArtifacts):
             bindir = bindir.artifacts_path
         if not isinstance(bindir, str | Path):

@@ -488,7 +488,7 @@ def test_targets(directory: Path) -> None:
     region = layout.create_code_region("store.csl", "store", 1, 1)
     region.set_param_all("number", 3)
     artifacts = layout.compile("made/out")
-    runtime = SdkRuntime(SdkCompileArtifacts(artifacts.artifacts_path))
+    runtime = SdkRuntime(artifacts=SdkCompileArtifacts(artifacts.artifacts_path))
     runtime.load()
     runtime.run()
     runtime.stop()
