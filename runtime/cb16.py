@@ -75,10 +75,13 @@ def function(name: str, of_floats: Callable[..., Any] | None, kinds: tuple[str, 
         if np.ndarray in map(type, values):
             numbers = [decode(value) if narrow else value for value, narrow in zip(values, of_cb16, strict=True)]
             result = numbers[0] if of_floats is None else of_floats(*numbers)
-            return encode(result) if gives_cb16 else result
+            # Which of two NaNs a sum is, and so its sign, differs between numbers and arrays; here it is neither.
+            return np.where(np.isnan(result), np.int16(cb16.NAN), encode(result)) if gives_cb16 else result
         numbers = [cb16.from_bits(value) if narrow else value for value, narrow in zip(values, of_cb16, strict=True)]
         result = numbers[0] if of_floats is None else of_floats(*numbers)
-        return number(cb16.bits(float(result))) if gives_cb16 else result
+        if not gives_cb16:
+            return result
+        return cb16.NAN if result != result else number(cb16.bits(float(result)))
 
     return {"negf": _negated, "absf": _absolute}.get(name, compute)
 

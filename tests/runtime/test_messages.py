@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from loomir.runtime.machine import Machine
@@ -53,6 +53,10 @@ def way(sender: Place, receiver: Place, hop: int, turn: int) -> list[tuple[Place
     return [*found, ((row, column), came, "ramp", time)]
 
 
+class Undecided(Exception):
+    """Two messages come by one port in one cycle."""
+
+
 def simulated(messages: list[Message], hop: int, turn: int) -> list[int]:
     """Return when the last wavelet of each message is at its receiver, by stepping through the cycles."""
     ways = [way(sender, receiver, hop, turn) for sender, receiver, _, _ in messages]
@@ -67,7 +71,9 @@ def simulated(messages: list[Message], hop: int, turn: int) -> list[int]:
         for number, (steps, (_, _, _, length)) in enumerate(zip(ways, messages, strict=True)):
             last = 1 + length
             for place, _, port, time in steps:
-                if not stands[number] and own[number] == time + last + 1:
+                # A message that stood a while is at one time of its own clock in several cycles.
+                left = holder.get((place, port)) == number and own[number] == time + last + 1
+                if left and not stands[number]:
                     line = lines.get((place, port), [])
                     if line:
                         following = line.pop(0)
@@ -83,6 +89,10 @@ def simulated(messages: list[Message], hop: int, turn: int) -> list[int]:
             for place, came, port, time in steps
             if own[number] == time and holder.get((place, port)) != number and not stands[number]
         ]
+        # A turn delays wavelets behind the link that was taken, so that those of two messages may come over one link in
+        # one cycle. Which is first is open then.
+        if len({request[:3] for request in asking}) < len(asking):
+            raise Undecided
         for place, port, _, number in sorted(asking):
             link = place, PORTS[port]
             if link in holder:
@@ -143,7 +153,11 @@ def test_as_simulated_cycle_by_cycle(messages: list[Message]) -> None:
     seen: set[tuple[Place, int]] = set()
     messages = [m for m in messages if (m[0], m[2]) not in seen and not seen.add((m[0], m[2]))]
     ends, timing = run(messages)
-    assert ends == simulated(messages, timing.hop, timing.turn)
+    try:
+        expected = simulated(messages, timing.hop, timing.turn)
+    except Undecided:
+        reject()
+    assert ends == expected
 
 
 @pytest.mark.parametrize(

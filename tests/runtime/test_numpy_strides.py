@@ -168,7 +168,7 @@ def scalar_functions() -> list[tuple[str, tuple[str, ...]]]:
 
 
 def scalars_operands(name: str) -> int:
-    return {"math.powf": 2, "math.atan2": 2, "math.copysign": 2, "math.fma": 3}.get(name, 1)
+    return {"math.powf": 2, "math.atan2": 2, "math.copysign": 2, "math.fma": 3, "flow.remf": 2}.get(name, 1)
 
 
 @pytest.mark.parametrize(("name", "kinds"), scalar_functions(), ids=str)

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "runtime/scalars.py": "what a message says of a number that may be unsigned",
     "analysis/symbolic_integers.py": "entries of a cache",
     "analysis/model_checking.py": "entries of a cache",
+    "operations/nans.py": "the bits of formats of floats",
     "tools/cslc.py": "a limit of flags",
     "host/sdk/conversions.py": "words of 16 bits of the SDK's own library",
     "host/sdk/tensors.py": "the upper half of a word of the host",
