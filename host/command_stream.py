@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime import Deadlock, Machine
-from ..runtime.deadlock import Hang, explain, unexplained
-from ..runtime.unit_class import UnitClass
+from ..runtime.warps.deadlock import Hang, explain, unexplained
+from ..runtime.warps.unit_class import UnitClass
 from ..targets.memcpy import COMMAND_STREAM
 
 MAX_PLACES = 5

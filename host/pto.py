@@ -25,8 +25,8 @@ from ..dialects import context, flow
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..runtime import Deadlock, Machine
-from ..runtime.tiles import element_dtype
-from ..runtime.units import Array
+from ..runtime.warps.tiles import element_dtype
+from ..runtime.warps.units import Array
 from ..targets import LANES
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..diagnostics.errors import LoomError
 from ..operations import integers
 from ..runtime import Deadlock, Machine
-from ..runtime.trace import TracingMachine
-from ..runtime.watch import Watch
+from ..runtime.warps.trace import TracingMachine
+from ..runtime.warps.watch import Watch
 from .arrays import as_array, convert, spread
 from .command_stream import CommandStream
 from .compilation import ExportedSymbol, Program, describe
@@ -24,7 +24,7 @@ class Simulator:
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each step, see `loomir.runtime.trace`. `watch` reports runs that take long. Cycles are estimates
+    each step, see `loomir.runtime.warps.trace`. `watch` reports runs that take long. Cycles are estimates
     of the target's cost model.
     """
 

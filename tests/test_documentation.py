@@ -77,7 +77,7 @@ def test_parts_of_the_engine_exist() -> None:
         name for names in re.findall(r"\*\* \(((?:`\w+`(?:, )?)+)\)", engine) for name in re.findall(r"\w+", names)
     ]
     assert len(named) > 20
-    assert [name for name in named if not (ROOT / "runtime" / f"{name}.py").exists()] == []
+    assert [name for name in named if not (ROOT / "runtime" / "warps" / f"{name}.py").exists()] == []
 
 
 def test_every_page_is_reached_from_the_contents() -> None:

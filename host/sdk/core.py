@@ -19,7 +19,7 @@ from .errors import SdkError
 
 if TYPE_CHECKING:
     from ...runtime import Machine
-    from ...runtime.unit_class import UnitClass
+    from ...runtime.warps.unit_class import UnitClass
 
 MAX_FILE = 1 << 26
 """Bytes of the largest core that stop() writes by itself; dump_core writes any."""

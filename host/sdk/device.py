@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ...diagnostics.limits import STEP_LIMIT
 from ...runtime import Deadlock, Machine
-from ...runtime.deadlock import Hang, explain, unexplained
-from ...runtime.host_streams import MissingWavelets
-from ...runtime.trace import TracingMachine
+from ...runtime.warps.deadlock import Hang, explain, unexplained
+from ...runtime.warps.host_streams import MissingWavelets
+from ...runtime.warps.trace import TracingMachine
 from ..command_stream import CommandStream
 from ..garbage_collection import collector_paused
 from ..notices import watch_on_stderr

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.frontend.compilation import compile_layout
-from loomir.runtime.fabric import EAST, NORTH, SOUTH, WEST
-from loomir.runtime.switches import Run, SwitchedColor
+from loomir.runtime.warps.fabric import EAST, NORTH, SOUTH, WEST
+from loomir.runtime.warps.switches import Run, SwitchedColor
 
 from ..searches import examples
 from .harness import Csl

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from loomir.operations.dsd_table import OPERATIONS, DsdOperation
-from loomir.runtime.arithmetic import unavailable
+from loomir.runtime.warps.arithmetic import unavailable
 
 from .harness import NUMPY, Csl
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import loomir
 from loomir.csl import CslError
-from loomir.runtime import cb16
+from loomir.runtime.warps import cb16
 from tests.searches import examples
 
 from .harness import Csl

@@ -18,9 +18,9 @@ import loomir
 from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow, wse
-from loomir.runtime.deadlock import Deadlock
-from loomir.runtime.machine import Machine
-from loomir.runtime.unread_wavelets import unread
+from loomir.runtime.warps.deadlock import Deadlock
+from loomir.runtime.warps.machine import Machine
+from loomir.runtime.warps.unread_wavelets import unread
 
 from ..searches import examples
 from .harness import Csl

@@ -21,8 +21,8 @@ from loomir.frontend import types
 from loomir.frontend.values import Lanes
 from loomir.operations import integers
 from loomir.operations.dsd_table import OPERATIONS as DSD_OPERATIONS
-from loomir.runtime import arithmetic, codegen, scalars, tile_arithmetic
-from loomir.runtime.memory import DTYPES
+from loomir.runtime.warps import arithmetic, codegen, scalars, tile_arithmetic
+from loomir.runtime.warps.memory import DTYPES
 
 BYTES = range(-128, 128)
 PAIRS = list(product(BYTES, BYTES))

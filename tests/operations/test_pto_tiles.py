@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loomir.operations.pto_tiles import OPERATIONS
 from loomir.operations.tile_functions import FUNCTIONS
-from loomir.runtime.tile_arithmetic import KERNELS
+from loomir.runtime.warps.tile_arithmetic import KERNELS
 
 
 def test_operations_have_the_operands_of_their_functions() -> None:

@@ -14,8 +14,8 @@ from loomir.frontend import scalars
 from loomir.host.compilation import dtype_of
 from loomir.host.sdk.runtime import dtype_of as dtype_of_argument
 from loomir.operations.scalar_types import EXTENSION_NAMES, NUMPY_NAMES, numpy_type
-from loomir.runtime.memory import DTYPES
-from loomir.runtime.tiles import element_dtype
+from loomir.runtime.warps.memory import DTYPES
+from loomir.runtime.warps.tiles import element_dtype
 
 WIDTH = re.compile(r"(bf|f|i|u)(\d+)")
 ONE_AND_A_HALF = 1.5

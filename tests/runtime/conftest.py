@@ -2,7 +2,7 @@
 
 import pytest
 
-from loomir.runtime import unit_class
+from loomir.runtime.warps import unit_class
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.deadlock import Deadlock
-from loomir.runtime.machine import Machine
+from loomir.runtime.warps.deadlock import Deadlock
+from loomir.runtime.warps.machine import Machine
 
 from ..searches import examples
 from .flow_modules import parse

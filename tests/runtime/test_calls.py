@@ -10,8 +10,8 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime import codegen
-from loomir.runtime.machine import Machine
+from loomir.runtime.warps import codegen
+from loomir.runtime.warps.machine import Machine
 
 
 def program(seed: int, width: int, height: int) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir.operations import cb16
-from loomir.runtime.cb16 import decode, encode
+from loomir.runtime.warps.cb16 import decode, encode
 
 from ..searches import examples
 from . import oracle

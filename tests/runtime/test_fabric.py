@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from loomir import targets
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.fabric import Color, arrivals, compress, reach, trace
-from loomir.runtime.units import cells, from_mask, rectangle
+from loomir.runtime.warps.fabric import Color, arrivals, compress, reach, trace
+from loomir.runtime.warps.units import cells, from_mask, rectangle
 from loomir.targets.wavelets import PORTS
 
 from ..searches import examples
@@ -226,7 +226,7 @@ def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:
     source, target = (np.array([pair[k] for pair in found]) for k in (0, 1))
     latency = np.array([pair[2] for pair in found])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("loomir.runtime.fabric.MAX_DISPLACEMENTS", displacements)
+        patch.setattr("loomir.runtime.warps.fabric.MAX_DISPLACEMENTS", displacements)
         deliveries = compress(source, target, latency, (height, width), "queue")
     subset = random.random((height, width)) < 0.7
     payloads = random.integers(0, 1 << 32, (height, width, 3), np.uint32)

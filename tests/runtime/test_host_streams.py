@@ -8,7 +8,7 @@ import pytest
 import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
-from loomir.runtime.host_streams import MissingWavelets
+from loomir.runtime.warps.host_streams import MissingWavelets
 
 WIDTH, HEIGHT = 3, 2
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from loomir.runtime.machine import Machine
-from loomir.runtime.streams import QueueStream
-from loomir.runtime.units import rectangle
+from loomir.runtime.warps.machine import Machine
+from loomir.runtime.warps.streams import QueueStream
+from loomir.runtime.warps.units import rectangle
 
 from ..searches import examples
 from .flow_modules import parse

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from loomir.runtime.trace import TracingMachine
+from loomir.runtime.warps.trace import TracingMachine
 
 from .flow_modules import parse
 

@@ -19,9 +19,9 @@ import loomir
 from loomir.operations import integers
 from loomir.operations.dsd_table import OPERATIONS
 from loomir.operations.tile_functions import FUNCTIONS
-from loomir.runtime import scalars, tile_arithmetic
-from loomir.runtime.arithmetic import Scratch, kernel, unavailable
-from loomir.runtime.memory import DTYPES
+from loomir.runtime.warps import scalars, tile_arithmetic
+from loomir.runtime.warps.arithmetic import Scratch, kernel, unavailable
+from loomir.runtime.warps.memory import DTYPES
 
 STRIDES = range(-8, 9)
 WRITTEN = [stride for stride in STRIDES if stride]

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from loomir.operations.dsd_table import OPERATIONS
-from loomir.runtime.arithmetic import unavailable
-from loomir.runtime.machine import Machine
+from loomir.runtime.warps.arithmetic import unavailable
+from loomir.runtime.warps.machine import Machine
 
 from ..searches import examples
 from . import oracle

@@ -9,7 +9,7 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.machine import Machine
+from loomir.runtime.warps.machine import Machine
 
 GRIDS = [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)]
 """Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""

@@ -13,9 +13,9 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime import program
-from loomir.runtime.machine import Machine
-from loomir.runtime.memory import DTYPES
+from loomir.runtime.warps import program
+from loomir.runtime.warps.machine import Machine
+from loomir.runtime.warps.memory import DTYPES
 
 INTEGERS = ("i8", "i16", "i32", "i64")
 BINARY = (

@@ -13,11 +13,11 @@ from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects.machine.switches import Position, SwitchAttr
 from loomir.runtime import Deadlock, Machine
-from loomir.runtime.fabric import Color
-from loomir.runtime.placement import Placement
-from loomir.runtime.switches import SwitchedColor, popped
-from loomir.runtime.tasks import NEVER
-from loomir.runtime.units import cells
+from loomir.runtime.warps.fabric import Color
+from loomir.runtime.warps.placement import Placement
+from loomir.runtime.warps.switches import SwitchedColor, popped
+from loomir.runtime.warps.tasks import NEVER
+from loomir.runtime.warps.units import cells
 
 from ..searches import examples
 from .flow_modules import parse

@@ -16,7 +16,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
-from loomir.runtime.tile_arithmetic import KERNELS, convert
+from loomir.runtime.warps.tile_arithmetic import KERNELS, convert
 
 from ..searches import examples
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomir.runtime.units import (
+from loomir.runtime.warps.units import (
     Cells,
     Rectangle,
     assemble,

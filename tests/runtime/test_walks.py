@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomir.runtime.memory import Memory, walk
-from loomir.runtime.units import cells, rectangle
+from loomir.runtime.warps.memory import Memory, walk
+from loomir.runtime.warps.units import cells, rectangle
 
 from ..searches import examples
 from . import oracle

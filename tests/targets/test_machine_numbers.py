@@ -13,7 +13,7 @@ from loomir import targets
 from loomir.dialects import wse
 from loomir.frontend import types
 from loomir.frontend.compilation import compile_layout
-from loomir.runtime import fabric
+from loomir.runtime.warps import fabric
 from loomir.targets import wavelets
 
 PACKAGE = Path(__file__).parents[2]
@@ -35,12 +35,12 @@ SHIFTS = (14, 15, 16, 25, 28)
 
 ELSEWHERE = {
     "operations/cb16.py": "the sign of a 16-bit float",
-    "runtime/cb16.py": "the sign of a 16-bit float, and a table of all of them",
-    "runtime/units.py": "entries of a cache",
-    "runtime/arithmetic.py": "elements of a block that stays in cache, and a table of all words",
-    "runtime/queues.py": "wavelets that are surely received where nothing is known",
-    "runtime/tiles.py": "bytes between arrays of the host, which no machine has",
-    "runtime/scalars.py": "what a message says of a number that may be unsigned",
+    "runtime/warps/cb16.py": "the sign of a 16-bit float, and a table of all of them",
+    "runtime/warps/units.py": "entries of a cache",
+    "runtime/warps/arithmetic.py": "elements of a block that stays in cache, and a table of all words",
+    "runtime/warps/queues.py": "wavelets that are surely received where nothing is known",
+    "runtime/warps/tiles.py": "bytes between arrays of the host, which no machine has",
+    "runtime/warps/scalars.py": "what a message says of a number that may be unsigned",
     "analysis/symbolic_integers.py": "entries of a cache",
     "analysis/model_checking.py": "entries of a cache",
     "operations/nans.py": "the bits of formats of floats",

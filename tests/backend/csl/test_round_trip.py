@@ -8,7 +8,7 @@ import pytest
 
 from loomir.operations.cb16 import FUNCTIONS
 from loomir.operations.dsd_table import FORMATS, OPERATIONS, DsdOperation, Format
-from loomir.runtime.arithmetic import unavailable
+from loomir.runtime.warps.arithmetic import unavailable
 
 from .round_trip import assert_same, parse, run, through_csl
 
