@@ -1,0 +1,1 @@
+"""Assembler: `flow` as the flat tables that the executors run."""

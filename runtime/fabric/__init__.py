@@ -1,0 +1,1 @@
+"""The fabric of a program, as arrays computed from its tables: classes of PEs, colors of queues, ways of wavelets."""

@@ -1,0 +1,200 @@
+"""Sections of the tables: the record of each, as numpy types. What they mean is in docs/tables.md.
+
+All numbers are little-endian. `where`, `name`, `label` and the like are rows of the strings; row 0 is the empty
+string and stands for none. Fields that name a row of a section may be `NONE`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = 0xFFFFFFFF
+"""In place of a row: none."""
+
+NO_MICROTHREAD = 0xFFFF
+
+U8, U16, U32, I32, I64 = "<u1", "<u2", "<u4", "<i4", "<i8"
+
+
+def _record(*fields: tuple[str, str] | tuple[str, str, int]) -> np.dtype[Any]:
+    return np.dtype(list(fields), align=True)
+
+
+# The grid
+
+PROGRAM = _record(("target", U32), ("width", U32), ("height", U32), ("name", U32))
+REGION = _record(("x", U32), ("columns", U32), ("x_step", U32), ("y", U32), ("rows", U32), ("y_step", U32))
+"""Columns x, x + x_step, ..., as many as `columns`; likewise rows. Never empty."""
+
+CLASS = _record(
+    ("name", U32), ("where", U32), ("words", U32), ("regions", U32), ("region_count", U32), ("buffers", U32),
+    ("buffer_count", U32), ("queues", U32), ("queue_count", U32), ("fifos", U32), ("fifo_count", U32), ("tasks", U32),
+    ("task_count", U32), ("flags", U32),
+)  # fmt: skip
+"""Its buffers, queues, FIFOs and tasks are one behind the other in their sections."""
+
+CLASS_TRAPS = 1
+"""Flag of a class: floating point exceptions may stop its PEs."""
+
+# Memory
+
+BUFFER = _record(
+    ("name", U32), ("where", U32), ("owner", U32), ("address", U32), ("elements", U32), ("dims", U32), ("kind", U8),
+    ("rank", U8),
+)  # fmt: skip
+"""`address` in words; extents are `rank` rows of `dims` from `dims` on; `owner` is the class."""
+
+COLUMN = _record(("name", U32), ("owner", U32), ("values", U32), ("kind", U8))
+"""Values of the class's PEs, by rows of the grid, as registers hold them, in `column_values` from `values` on."""
+
+IMAGE = _record(("owner", U32), ("address", U32), ("bytes", U32), ("size", U32))
+"""Bytes of `image_bytes` that the memory of every PE of a class holds at the start from byte `address` on."""
+
+PATCH = _record(("owner", U32), ("address", U32), ("column", U32))
+"""An element of memory, at byte `address`, whose value at the start is that of a column. After all images."""
+
+# Code
+
+CODE = np.dtype([("op", U16), ("a", U16), ("b", U16), ("c", U16)])
+BODY = _record(
+    ("name", U32), ("where", U32), ("code", U32), ("length", U32), ("kinds", U32), ("slot_kinds", U32),
+    ("registers", U16), ("numbers", U16), ("descriptors", U16), ("frame_descriptors", U16), ("arguments", U16),
+    ("results", U16), ("slots", U16),
+)  # fmt: skip
+"""Code from `code` on. `kinds`: those of the arguments, then of the results; `slot_kinds`: those of the slots."""
+
+USE = _record(("body", U32), ("rows", U32))
+"""A body with its numbers. From `rows` on in `rows`: of `numbers`, then of `descriptors`, then one for each slot."""
+
+COST = _record(("counts", U16, 16))
+"""How many of each class of `instructions.COSTS`."""
+
+ACCESS = _record(
+    ("base", U32), ("buffer", U32), ("dims", U32), ("kind", U8), ("rank", U8), ("flags", U8),
+)  # fmt: skip
+"""An element of `buffer`, from byte `base` on, by `rank` indices with rows of `access_dims`; a pointer has none."""
+
+ACCESS_POINTER = 1
+"""Flag of an access: register b holds a byte address; an index is then one number of elements."""
+
+ACCESS_DIM = _record(("extent", U32), ("scale", I32))
+"""`scale` in bytes."""
+
+DESCRIPTOR = _record(
+    ("address", I32), ("row", U32), ("extents", U16, 4), ("strides", "<i2", 4), ("type", U8), ("kind", U8),
+    ("dimensions", U8), ("flags", U8),
+)  # fmt: skip
+"""A walk over memory from word `address` on; `row` is its buffer, NONE for all of memory. Else `row` is the queue or
+FIFO, and the extent of a queue's is the first one. Extents outermost first, strides innermost first."""
+
+MEMORY_WALK, QUEUE_RUN, FIFO_END = range(3)
+"""Types of descriptors."""
+
+CONTROL_WAVELETS, ADVANCE_SWITCH, PACKED, MESSAGE = 1, 2, 4, 8
+"""Flags of the descriptor of a queue."""
+
+OPERATION = _record(
+    ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("function", U16),
+    ("destination", U16), ("sources", U16, 3), ("microthread", U16), ("format", U8), ("flags", U8), ("priority", U8),
+)  # fmt: skip
+"""`activate` and the like are tasks. Operands: a register, or a descriptor (instructions.STATIC_DESCRIPTOR)."""
+
+ON_CONTROL, HAS_FIFO_RESULT = 1, 2
+"""Flags of an operation: a control wavelet ends it; its result may be false."""
+
+REGISTER_LOAD = _record(
+    ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("microthread", U16),
+    ("file", U8), ("number", U8), ("flags", U8), ("priority", U8),
+)  # fmt: skip
+
+LOAD_SAVES_ADDRESS, LOAD_ASYNC, LOAD_ON_CONTROL = 1, 2, 4
+
+REGISTER_READ = _record(("file", U8), ("number", U8), ("fifo", U8))
+MESSAGE_TEXT = _record(("text", U32), ("shows_value", U8))
+PRINT = _record(("format", U32), ("kinds", U32), ("arguments", U16))
+DIRECTIVE = _record(("name", U32), ("axis", U8))
+TRAP = _record(("name", U32), ("operands", U16, 3), ("result", U16), ("count", U8), ("kind", U8))
+START = _record(("owner", U32), ("use", U32))
+"""Code that every PE of a class runs at cycle 0, before anything else, at no cost."""
+
+# Tasks, queues, FIFOs
+
+TASK = _record(
+    ("name", U32), ("where", U32), ("owner", U32), ("use", U32), ("queue", U32), ("number", I32), ("type", U8),
+    ("flags", U8),
+)  # fmt: skip
+TASK_TYPES = ("local", "data", "control", "launch", "listener")
+"""By number. A listener starts the control tasks of a queue without data task."""
+
+ACTIVE, BLOCKABLE, BLOCKED, COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS = 1, 2, 4, 8, 16
+"""Flags of a task: active at the start; may ever be blocked; is blocked at the start; an operation's end, or a FIFO,
+activates it; an operation's end unblocks it."""
+
+QUEUE = _record(
+    ("name", U32), ("label", U32), ("where", U32), ("owner", U32), ("task", U32), ("colors", U32), ("color_count", U32),
+    ("control_offset", I32), ("room", U32), ("id", U16), ("direction", U8),
+)  # fmt: skip
+INPUT, OUTPUT = 0, 1
+QUEUE_COLOR = _record(("color", U32), ("regions", U32), ("region_count", U32))
+"""Where a queue serves a color; a later one holds where two meet."""
+
+FIFO = _record(
+    ("name", U32), ("where", U32), ("owner", U32), ("buffer", U32), ("push_task", U32), ("pop_task", U32),
+    ("empty_action", U8), ("full_action", U8),
+)  # fmt: skip
+
+# Fabric
+
+COLOR = _record(("name", U32), ("label", U32), ("where", U32), ("number", U32))
+ROUTE = _record(
+    ("color", U32), ("regions", U32), ("region_count", U32), ("switch", U32), ("where", U32), ("receive", U8),
+    ("transmit", U8),
+)  # fmt: skip
+"""Ports are bits, by their place in `targets.wavelets.PORTS`. A later route holds where two meet."""
+
+SWITCH = _record(
+    ("receive", U8, 4), ("transmit", U8, 4), ("valid", U8), ("ring", U8), ("pop_mode", U8), ("current", U8),
+)  # fmt: skip
+"""Ports of each position; `valid` has a bit for each."""
+
+HOST_STREAM = _record(("color", U32), ("regions", U32), ("region_count", U32), ("out", U8))
+NETWORK = _record(("color", U32))
+
+# The host
+
+EXPORT = _record(
+    ("name", U32), ("where", U32), ("owner", U32), ("row", U32), ("dims", U32), ("type", U8), ("kind", U8),
+    ("rank", U8), ("flags", U8),
+)  # fmt: skip
+"""`row` is a buffer, or a task of type launch. Extents in `dims`, NONE where open; kind as the host sees it."""
+
+EXPORT_BUFFER, EXPORT_FUNCTION = 0, 1
+EXPORT_UNSIGNED, EXPORT_POINTS_TO, EXPORT_READ_ONLY = 1, 2, 4
+
+SECTIONS: dict[str, np.dtype[Any]] = {
+    "program": PROGRAM, "regions": REGION, "classes": CLASS, "buffers": BUFFER, "dims": np.dtype(U32),
+    "columns": COLUMN, "column_values": np.dtype(I64), "images": IMAGE, "image_bytes": np.dtype(U8), "patches": PATCH,
+    "code": CODE, "code_where": np.dtype(U32), "bodies": BODY, "kinds": np.dtype(U8), "slot_kinds": np.dtype(U8),
+    "uses": USE, "rows": np.dtype(U32), "numbers": np.dtype(I64), "costs": COST, "accesses": ACCESS,
+    "access_dims": ACCESS_DIM, "descriptors": DESCRIPTOR, "operations": OPERATION, "register_loads": REGISTER_LOAD,
+    "register_reads": REGISTER_READ, "messages": MESSAGE_TEXT, "prints": PRINT, "directives": DIRECTIVE, "traps": TRAP,
+    "starts": START, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO, "colors": COLOR,
+    "routes": ROUTE, "switches": SWITCH, "host_streams": HOST_STREAM, "networks": NETWORK, "exports": EXPORT,
+}  # fmt: skip
+"""Every section and its record. `code_where` has the source place of each instruction."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A program: an array of records for each section of `SECTIONS`, and its strings."""
+
+    sections: dict[str, NDArray[Any]] = field(repr=False)
+    strings: tuple[str, ...] = field(repr=False)
+
+    def __getitem__(self, section: str) -> NDArray[Any]:
+        """Return the records of a section."""
+        return self.sections[section]

@@ -1,0 +1,212 @@
+"""The instructions of the tables: what each does is in docs/tables.md.
+
+An instruction is four halfwords: an operation and three operands. The operations below `FIRST_SCALAR` are listed in
+`CONTROL`; those from there on compute one scalar from one to three others and are listed in `SCALARS`. Both lists are
+part of the format: the file says by `VERSION` which ones it was made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+from ...operations import cb16, integers
+from ...operations.dsd_table import OPERATIONS
+
+KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
+"""Kinds of scalars, by number.
+
+A register is 64 bits wide. It holds an integer sign-extended, a truth value as 0 or 1, and a float as its bits with
+zeros above them.
+"""
+
+KIND = {kind: number for number, kind in enumerate(KINDS)}
+
+INTEGERS = KINDS[:6]
+FLOATS = KINDS[6:]
+BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64, "f16": 16, "bf16": 16, "f32": 32}
+
+CONTROL = (
+    "invalid",
+    # Flow of control. Targets of jumps are b | c << 16, from the first instruction of the body.
+    "tick",  # charge the costs of row a of `costs`
+    "jump",
+    "branch_false",  # jump if register a is 0
+    "branch_true",
+    "step",  # count a step: an iteration of a loop
+    "for_test",  # jump unless register a < register a + 1, both signed; else count a step
+    "call",  # the use in slot a, arguments from register b on, results into register c on
+    "return",  # results are in register a on
+    "end",  # of a task
+    # Registers
+    "move",  # a = b
+    "select",  # a = c if register b is not 0, else a
+    "column",  # a = value of this PE in the column of slot b
+    "coordinate",  # a = column (b = 0) or row (b = 1) of this PE in the grid
+    "check_divisor",  # a finding if register a is 0
+    # Memory. Registers b, b + 1, ...: the pointer if the access of slot c has one, then its indices.
+    "load",  # a = element
+    "store",  # element = a
+    # Descriptors: a and the source of `descriptor` are operands as those of operations are.
+    "descriptor",  # frame descriptor a = descriptor operand b
+    "set_address",  # of a, to the byte address in register b; a finding if it is odd
+    "set_offset",  # move a by register b elements
+    "set_stride",  # stride c of a = register b, signed
+    "set_extent",  # extent c of a = register b, unsigned 16 bits
+    "advance",  # move a by register b words
+    "resize",  # extent of a, of one dimension or of a queue, = register b
+    "restride",  # stride of a, of one dimension, = register b
+    "rebase",  # a to the byte address in register b, as a walk over all of memory
+    "mark",  # wavelets of a carry register b in their high half
+    "load_register",  # descriptor operand a into the data structure register of slot c
+    "read_register",  # frame descriptor a = what the data structure register of slot c holds
+    # Operations and tasks
+    "apply",  # the operation of slot a; its result, if b is not NO_REGISTER, into register b
+    "activate",  # the task of slot a
+    "block",
+    "unblock",
+    "set_fifo_length",  # of the FIFO of slot b, to read (c = 0) or write (c = 1), to register a
+    # What a program says and asks of itself
+    "assert",  # that register a is not 0, else the message of slot c with register b
+    "print",  # by the format of slot a, arguments in register b on
+    "directive",  # of slot a, root in register b, count in register c
+    "timestamp",  # words of the clock into registers a, a + 1, a + 2
+    "set_exception_mask",  # to register a
+    "check_exceptions",  # of the operation that slot a describes
+    "fail",  # with the message of slot c: what cannot be run has been reached
+)
+"""The other operations, by number. `a`, `b` and `c` are the operands."""
+
+CONTROL_NUMBER = {name: number for number, name in enumerate(CONTROL)}
+
+FIRST_SCALAR = 256
+"""Number of the first operation of `SCALARS`."""
+
+NO_REGISTER = 0xFFFF
+"""In place of a register: none."""
+
+STATIC_DESCRIPTOR, FRAME_DESCRIPTOR = 0x8000, 0xC000
+"""Added to the number of a descriptor that is an operand: of the use, or of the frame. Without either: a register."""
+
+COSTS = ("instruction", "float_latency", "branch_taken", "branch_not_taken")
+"""Classes of costs: fields of `targets.model.Timing`."""
+
+SLOTS = (
+    "use", "column", "access", "register_load", "register_read", "operation", "task", "fifo", "message", "print",
+    "directive", "trap",
+)  # fmt: skip
+"""Kinds of slots, by number: the section a slot's row is in is named so, in the plural."""
+
+SLOT = {name: number for number, name in enumerate(SLOTS)}
+
+DSD_ROWS = tuple(OPERATIONS)
+"""Names of DSD operations, by number."""
+
+FORMATS = (None, "bf16", "cb16")
+"""Formats of 16-bit floats of a DSD operation, by number."""
+
+REGISTER_FILES = ("dest", "src0", "src1")
+
+FIFO_ACTIONS = ("test_or_suspend", "suspend", "terminate", "fault")
+
+
+class Scalar(NamedTuple):
+    """An operation that computes a scalar: `name` and `predicate` as in IR, `kinds` of its operands and its result.
+
+    Operands are in registers b and c; a third one is in a, where the result goes.
+    """
+
+    mnemonic: str
+    name: str
+    kinds: tuple[str, ...]
+    result: str
+    predicate: int = 0
+
+
+CMPF = (
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+)  # fmt: skip
+"""Predicates of `arith.cmpf`, by number."""
+
+_FLOAT_UNARY = (
+    "math.absf", "math.sqrt", "math.cbrt", "math.rsqrt", "math.exp", "math.exp2", "math.expm1", "math.log",
+    "math.log2", "math.log10", "math.log1p", "math.sin", "math.cos", "math.tan", "math.asin", "math.acos", "math.atan",
+    "math.sinh", "math.cosh", "math.tanh", "math.asinh", "math.acosh", "math.atanh", "math.erf", "math.floor",
+    "math.ceil", "math.trunc", "math.round", "math.roundeven", "arith.negf",
+)  # fmt: skip
+_FLOAT_BINARY = (
+    "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
+    "arith.minnumf", "math.atan2", "math.powf", "math.copysign", "flow.remf",
+)  # fmt: skip
+
+
+def _scalars() -> Iterator[Scalar]:
+    for kind in INTEGERS:
+        for name, row in integers.OPERATIONS.items():
+            yield Scalar(_short(name, kind), name, (kind,) * len(row.reads), kind)
+        for name in integers.COUNTS if kind != "i1" else ():
+            yield Scalar(_short(name, kind), name, (kind,), kind)
+        for number, predicate in enumerate(integers.PREDICATES):
+            yield Scalar(f"cmpi_{predicate.name}_{kind}", "arith.cmpi", (kind, kind), "i1", number)
+    for source in INTEGERS:
+        for result in INTEGERS:
+            for name in _integer_conversions(source, result):
+                yield Scalar(_short(name, source, result), name, (source,), result)
+    for kind in FLOATS:
+        for name in _FLOAT_UNARY:
+            yield Scalar(_short(name, kind), name, (kind,), kind)
+        for name in _FLOAT_BINARY:
+            yield Scalar(_short(name, kind), name, (kind, kind), kind)
+        yield Scalar(_short("math.fma", kind), "math.fma", (kind, kind, kind), kind)
+        for number, predicate in enumerate(CMPF):
+            yield Scalar(f"cmpf_{predicate}_{kind}", "arith.cmpf", (kind, kind), "i1", number)
+        for integer in INTEGERS:
+            for name in ("arith.fptosi", "arith.fptoui"):
+                yield Scalar(_short(name, kind, integer), name, (kind,), integer)
+            for name in ("arith.sitofp", "arith.uitofp"):
+                yield Scalar(_short(name, integer, kind), name, (integer,), kind)
+        if kind != "f32":
+            yield Scalar(_short("arith.extf", kind, "f32"), "arith.extf", (kind,), "f32")
+            yield Scalar(_short("arith.truncf", "f32", kind), "arith.truncf", ("f32",), kind)
+    for source in KINDS:
+        for result in KINDS:
+            if source != result and BITS[source] == BITS[result] and (source in FLOATS or result in FLOATS):
+                yield Scalar(_short("arith.bitcast", source, result), "arith.bitcast", (source,), result)
+    for name, signature in cb16.FUNCTIONS.items():
+        for integer in INTEGERS if "i" in signature else ("i16",):
+            letters = {"c": "i16", "f": "f32", "b": "i1", "i": integer}
+            *kinds, result = [letters[letter] for letter in signature]
+            suffix = f"_{integer}" if "i" in signature else ""
+            yield Scalar(f"cb16_{name}{suffix}", f"cb16.{name}", tuple(kinds), result)
+
+
+def _integer_conversions(source: str, result: str) -> Iterator[str]:
+    if "index" in (source, result):
+        if source != result:
+            yield "arith.index_cast"
+    elif BITS[source] < BITS[result]:
+        yield from ("arith.extsi", "arith.extui")
+    elif BITS[source] > BITS[result]:
+        yield "arith.trunci"
+
+
+def _short(name: str, *kinds: str) -> str:
+    return "_".join([name.partition(".")[2], *kinds])
+
+
+SCALARS = tuple(_scalars())
+"""The operations on scalars; the number of each is `FIRST_SCALAR` and its place."""
+
+SCALAR_NUMBER = {
+    (row.name, row.kinds, row.result, row.predicate): FIRST_SCALAR + place for place, row in enumerate(SCALARS)
+}
+
+
+def _version() -> int:
+    """Return a number that changes with what the numbers in a file mean."""
+    text = repr((KINDS, CONTROL, SCALARS, COSTS, SLOTS, DSD_ROWS, FORMATS, REGISTER_FILES, FIFO_ACTIONS))
+    return int.from_bytes(sha256(text.encode()).digest()[:4], "little")
+
+
+VERSION = _version()
