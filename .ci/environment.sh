@@ -1,5 +1,5 @@
 # Sourced by the scripts of this checkout: makes .venv with all they need, once, and again when pyproject.toml changes.
-# Use: environment EXTRAS, where EXTRAS is empty or [dev].
+# Builds the engine's core when its sources change. Use: environment EXTRAS, where EXTRAS is empty or [dev].
 
 environment() {
     python=${PYTHON:-python3}
@@ -18,6 +18,12 @@ environment() {
         .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".$1" || exit 1
         cp pyproject.toml "$stamp"
     fi
+    .venv/bin/python runtime/core/compile_core.py --if-possible
+    case $? in
+        0) ;;
+        3) .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . || exit 1 ;;
+        *) exit 1 ;;
+    esac
     PATH=$PWD/.venv/bin:$PATH
     export PATH
 }

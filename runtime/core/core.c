@@ -1,0 +1,3 @@
+#include "core.h"
+
+const char *loom_sources(void) { return LOOM_SOURCES; }
