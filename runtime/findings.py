@@ -1,0 +1,143 @@
+"""Findings of executors: records of what goes wrong, or may, while tables are loaded and run.
+
+An executor words nothing: it leaves a record with a code and up to six numbers. `runtime/reports/` makes sentences of
+them. A finding that is an error ends the run; a warning is given once for each source place.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+VALUES = 6
+"""Numbers that a record has room for."""
+
+FINDING: np.dtype[Any] = np.dtype(
+    [("code", "<u4"), ("pe", "<u4"), ("task", "<u4"), ("where", "<u4"), ("cycle", "<i8"), ("values", "<i8", VALUES)],
+    align=True,
+)
+"""`pe` is a PE, numbered by rows of the grid; `task` the row of the task that was running, `where` the row of the
+source place among the strings, that of an operation for what an operation does. `tables.format.NONE` is none."""
+
+
+class Code(IntEnum):
+    """What has happened. Behind each: what its `values` are; rows are those of sections of the tables.
+
+    Below `FIRST_WARNING` are errors. "Operation" is the row of an operation; its source place is the record's.
+    """
+
+    NOTHING = 0
+
+    # Scalar code
+    ADDRESS_OUTSIDE = 1
+    """Byte address. It, or the end of its element, is outside the memory of the PE; also of an odd one."""
+    ADDRESS_ODD = 2
+    """Byte address, bytes of the element (2 for an address that a descriptor is set to)."""
+    INDEX_OUTSIDE_MEMORY = 3
+    """Index, dimension, buffer: the element is not in memory. Of the first dimension whose index is outside."""
+    DIVISION_BY_ZERO = 4
+    ASSERTION = 5
+    """Message, value."""
+    FAILURE = 6
+    """Message of a `fail`."""
+    STACK_FULL = 7
+    """Use that is called, calls open, including that of the task."""
+    STEP_LIMIT = 8
+    FLOAT_EXCEPTION = 9
+    """Exceptions as bits of the mask register, number of operands, bits of the result and of up to three operands,
+    each as a 64-bit float."""
+    DIRECTIVES_DIFFER = 10
+    """Number of the call on its row or column, from 0; its row of `directives`; root << 16 | count; the same two of the
+    first PE that made the call of that number; that PE."""
+    DESCRIPTOR_SHAPE = 11
+    """Number of the instruction, which needs another kind of descriptor."""
+
+    # Data structure registers
+    REGISTER_EMPTY = 16
+    """File, number."""
+    REGISTER_WITHOUT_FIFO = 17
+    """File, number."""
+    REGISTER_WIDTH = 18
+    """Operation, file, number, kind that the operation takes, kind that the register was loaded with."""
+
+    # Operations
+    WALK_OUTSIDE_MEMORY = 24
+    """Operation, word address, buffer or NONE."""
+    USES_QUEUE = 25
+    """Operation, an operation that uses the same queue still, the task of that one, queue."""
+    USES_MICROTHREAD = 26
+    """Operation, an operation that uses the same microthread still, the task of that one, microthread."""
+    USES_FIFO = 27
+    """Operation, an operation that uses the same end of a FIFO still, the task of that one, FIFO, end (0 to read)."""
+    SENDS_WITHOUT_COLOR = 28
+    """Operation, queue."""
+    SENDS_LOST = 29
+    """Operation, queue."""
+    SENDS_ODD_LANES = 30
+    """Operation: it sends two values in a wavelet, and has received an odd number."""
+    RECEIVES_WITHOUT_COLOR = 31
+    """Operation, queue."""
+    RECEIVES_TWICE = 32
+    """Operation, queue."""
+    RECEIVES_MIXED_LANES = 33
+    """Operation: it takes two values from a wavelet of one queue and one of another."""
+    FIFO_FAULT = 34
+    """Operation, FIFO, end (0 to read)."""
+    FIFO_IN_REGISTER = 35
+    """Operation, FIFO, end (0 to read), file, number of the register that holds it."""
+
+    # Messages of networks
+    MESSAGE_EMPTY = 40
+    """Operation."""
+    MESSAGE_TOO_LONG = 41
+    """Operation, elements to send, elements of the array."""
+    MESSAGE_WITHOUT_FRONT = 42
+    """Operation, wavelets of the message."""
+    MESSAGE_OFF_GRID = 43
+    """Column, row. The record's PE is the sender."""
+    MESSAGE_TO_NOBODY = 44
+    """Column, row, color. The record's PE is the sender."""
+    MESSAGE_DOES_NOT_FIT = 45
+    """Operation, elements of the message, elements of the array that receives it."""
+
+    # Wavelets and routers
+    CONTROL_TASK_MISSING = 48
+    """Id that the wavelet carries, queue. Without a source place."""
+    SWITCHES_LOOP = 49
+    """Color; the record's PE is one of the circle, the source place the color's."""
+    TEARDOWN = 50
+    """Color; the record's PE is the router's, the source place the color's."""
+
+    # Warnings
+    INDEX_OUTSIDE = 64
+    """Index, dimension, buffer: the element is in memory still. Of the first dimension whose index is outside."""
+    ODD_LOAD = 65
+    """Word address."""
+    ODD_STORE = 66
+    """Word address."""
+    ODD_WALK = 67
+    """Word address at which the walk begins, operation."""
+    WALK_LEAVES_BUFFER = 68
+    """Operation, word address, buffer, words of an element."""
+    SENDS_SWALLOWED = 69
+    """Operation, queue."""
+    RECEIVES_UNROUTED = 70
+    """Operation, queue."""
+    TASK_MAY_TAKE = 71
+    """Operation, queue: the queue's data task may take the same wavelets."""
+    LAST_ELEMENT_LOST = 72
+    """Bits of the last element, 1 if it is the only one. The record's PE receives, the source place is the sender's."""
+    ELEMENTS_CUT = 73
+    """Operation that receives, PE that sent, elements that are cut, the first of them."""
+    NEVER_STARTS = 74
+    """Color; the record's task is the data task. Found on loading."""
+
+
+FIRST_WARNING = Code.INDEX_OUTSIDE
+
+
+def is_error(code: int) -> bool:
+    """Return True if a finding ends the run."""
+    return code < FIRST_WARNING
