@@ -22,6 +22,10 @@ FINDING: np.dtype[Any] = np.dtype(
 source place among the strings, that of an operation for what an operation does. `tables.format.NONE` is none."""
 
 
+MAX_WALK = 1 << 22
+"""Elements of the longest walk: a PE's memory many times over."""
+
+
 class Code(IntEnum):
     """What has happened. Behind each: what its `values` are; rows are those of sections of the tables.
 
@@ -87,6 +91,9 @@ class Code(IntEnum):
     """Operation, FIFO, end (0 to read)."""
     FIFO_IN_REGISTER = 35
     """Operation, FIFO, end (0 to read), file, number of the register that holds it."""
+    WALK_TOO_LONG = 36
+    """Extents, outermost first, and behind the last one 0: the walk has more than `MAX_WALK` elements. Without a source
+    place."""
 
     # Messages of networks
     MESSAGE_EMPTY = 40

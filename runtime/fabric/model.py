@@ -1,0 +1,164 @@
+"""`Fabric`: what both executors need of a program's grid, colors and routes, as flat arrays.
+
+P is the number of PEs, numbered y * width + x. Units are the PEs of a class, numbered by rows of the grid. Queues are
+the rows of the tables' section, and behind them the *sinks*, the ends of streams to the host: a sink takes what the
+units of one class send, of one color. A delivery to a sink has latency 0 and comes from the PE itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...targets.model import Target
+from ..tables.format import Tables
+
+Array: TypeAlias = NDArray[Any]
+
+UNBOUNDED = 1 << 40
+"""Room of a queue that is never full."""
+
+UNUSED_ROOM = 1 << 16
+"""Room of an output queue from which nothing arrives anywhere."""
+
+NOWHERE = -1
+"""In place of a class, a unit, a color or a queue: none."""
+
+UNROUTED, SWALLOWED, LOST, PARTLY_UNREAD = 1, 2, 4, 8
+"""Flags of a queue on a unit. Of an input queue: no route brings its color to the PE. Of an output queue: its wavelets
+end at their own router or ramp; some end where they should not, which is an error; some receivers of a multicast have
+no queue for the color, so that the wavelets of the unit are counted (`Fabric.unread`)."""
+
+WAY: np.dtype[Any] = np.dtype([("offset", "<i4"), ("queue", "<u4"), ("latency", "<u4"), ("origin", "<u8")], align=True)
+"""Where wavelets of a unit arrive: at `queue` of the PE whose number is larger by `offset`, `latency` cycles after they
+leave. Of wavelets of several senders that arrive in one cycle the one with the smallest `origin` comes first."""
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchedColor:
+    """The routers of a color that has a switch somewhere; the switches move while the program runs.
+
+    Ports are bits by their place in `targets.wavelets.PORTS`. Arrays over PEs are bytes.
+    """
+
+    color: int
+    receive: Array
+    """[4, P] ports that each position takes wavelets from."""
+    transmit: Array
+    """[4, P] ports that it sends them to."""
+    valid: Array
+    """[4, P] 1 for positions that the switch has."""
+    ring: Array
+    """[P] 1 if the position behind the last one is the first."""
+    pop_mode: Array
+    """[P] by number in `POP_MODES`."""
+    current: Array
+    """[P] position at the start."""
+    senders: Array
+    """[P] output queues of the PE that send the color."""
+    live: Array
+    """[P] ports that can bring wavelets."""
+    crowded: Array
+    """[4, P] 1 where several ports, or several queues of the PE, can bring wavelets that a position takes: there time
+    decides. All 0 if that is nowhere so."""
+    readers: Array
+    """int32 [layers, P] input queues of the PE that get what comes down the ramp, else `NOWHERE`; mostly one layer."""
+
+
+@dataclass(frozen=True, eq=False)
+class HostStream:
+    """A color by which the host sends words to PEs, or PEs send words to the host."""
+
+    color: int
+    connected: Array
+    """[P] 1 for PEs that the stream leads to or comes from."""
+    queues: Array
+    """Into PEs: int32 [layers, P] input queues that serve the color, else `NOWHERE`. Out of PEs: int32 [1, P] sinks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fabric:
+    """The fabric of a program. Arrays are contiguous and never changed."""
+
+    tables: Tables
+    target: Target
+    width: int
+    height: int
+
+    # Classes
+    pe_class: Array
+    """int16 [P] class of each PE, else `NOWHERE`."""
+    pe_unit: Array
+    """int32 [P] its unit, else `NOWHERE`."""
+    class_first: Array
+    """int64 [classes + 1] where the units of each class begin in `unit_pes`."""
+    unit_pes: Array
+    """int32 [all units] PE of each unit of each class."""
+    words: Array
+    """int64 [classes] 16-bit words of memory of each PE, also odd ones; some may be beyond those in use."""
+
+    # Queues, and behind them the sinks
+    queue_class: Array
+    """int32 [queues]."""
+    queue_first: Array
+    """int64 [queues + 1] where the units of each queue begin in the three arrays that follow."""
+    colors: Array
+    """int16 [units of all queues] row of the color that the queue serves on the unit, else `NOWHERE`."""
+    flags: Array
+    """uint8 [units of all queues] UNROUTED and the like."""
+    way_lists: Array
+    """uint32 [units of all queues] number of the list of ways of an output queue on the unit; list 0 is empty."""
+    colorless: Array
+    """uint8 [queues] 1 if the queue has no color on some unit."""
+    room: Array
+    """int64 [queues] wavelets that an input queue holds; those that every receiver of an output queue does."""
+    senders: Array
+    """int32 [queues] the largest number of PEs that send to one unit of an input queue: with several, their wavelets
+    come to it in the order of time."""
+    network: Array
+    """int32 [queues] row of the network whose messages the queue sends or receives, else `NOWHERE`."""
+
+    # Ways
+    list_first: Array
+    """uint32 [lists + 1] where each list begins in `ways`."""
+    ways: Array
+    """WAY [all], of each list in the order in which wavelets are handed over."""
+
+    switched: tuple[SwitchedColor, ...]
+    network_readers: Array
+    """int32 [networks, P] input queue of each PE that gets messages, else `NOWHERE`."""
+    host_inputs: tuple[HostStream, ...]
+    host_outputs: tuple[HostStream, ...]
+    findings: Array
+    """FINDING [n] warnings of what can be seen on loading."""
+
+    # For reports
+    lost: Array
+    """int32 [n, 3] output queue, unit, and the PE at whose router, or ramp, its wavelets end; each unit once."""
+    unread: Array
+    """int32 [n, 3] output queue, unit, and a PE that gets its wavelets and has no queue for the color."""
+
+    def units(self, number: int) -> Array:
+        """Return the PEs of a class."""
+        return self.unit_pes[self.class_first[number] : self.class_first[number + 1]]
+
+    def colors_of(self, queue: int) -> Array:
+        """Return the color of each unit of a queue."""
+        return self.colors[self.queue_first[queue] : self.queue_first[queue + 1]]
+
+    def flags_of(self, queue: int) -> Array:
+        """Return the flags of each unit of a queue."""
+        return self.flags[self.queue_first[queue] : self.queue_first[queue + 1]]
+
+    def ways_of(self, queue: int, unit: int) -> Array:
+        """Return the ways of the wavelets that a unit sends on an output queue."""
+        number = int(self.way_lists[int(self.queue_first[queue]) + unit])
+        return self.ways[self.list_first[number] : self.list_first[number + 1]]
+
+    @property
+    def sinks(self) -> range:
+        """Return the queues that are sinks."""
+        return range(len(self.tables["queues"]), len(self.queue_class))
