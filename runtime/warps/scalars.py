@@ -66,7 +66,26 @@ def _rounder(kind: str) -> Callable[[float], float]:
     if kind == "f32":
         return _round32
     dtype = DTYPES[kind].type
+    if kind == "bf16":
+        # The conversion goes through float32, and would round twice.
+        return lambda value: float(dtype(value if _round32(value) == value else _odd(np.array([value]))[0]))
     return lambda value: float(dtype(value))
+
+
+def _odd(values: Array) -> Array:
+    """Return float64 as float32 rounded to odd: rounding that once more, to bf16, is rounding once."""
+    singles = values.astype(np.float32)
+    bits, wide = singles.view(np.int32), singles.astype(np.float64)
+    inexact = (wide != values) & ~np.isnan(values) & (bits & 1 == 0)
+    return (bits + np.where(inexact, np.where(np.abs(wide) < np.abs(values), 1, -1), 0).astype(np.int32)).view(
+        np.float32
+    )
+
+
+def _narrow(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Return floats rounded once to a type."""
+    wide = values.dtype == np.float64 and dtype == DTYPES["bf16"]
+    return (_odd(values) if wide else values).astype(dtype, copy=False)
 
 
 def bits_of_kind(kind: str) -> int:
@@ -287,10 +306,17 @@ def _convert(name: str, source: str, result: str) -> Unary:
         if source not in FLOATS and bits_of_kind(source) == 64:
             # Too wide for a Python float to hold, which would round once more.
             wide = np.int64 if signed else np.uint64
-            compute = np.dtype(np.float32) if result == "bf16" else dtype
+            if result == "bf16":
+                return _dual_unary(
+                    lambda a: _narrow(_sticky(np.array([wide(number(a))])), dtype)[0].item(),
+                    lambda a: _narrow(_sticky(numbers(a)), dtype),
+                )
             return _dual_unary(
-                lambda a: wide(number(a)).astype(compute).astype(dtype).item(),
-                lambda a: numbers(a).astype(compute).astype(dtype),
+                lambda a: wide(number(a)).astype(dtype).item(), lambda a: numbers(a).astype(dtype)
+            )  # fmt: skip
+        if result == "bf16" and source not in FLOATS:
+            return _dual_unary(
+                lambda a: round_(float(number(a))), lambda a: _narrow(numbers(a).astype(np.float64), dtype)
             )
         return _dual_unary(lambda a: round_(float(number(a))), lambda a: numbers(a).astype(dtype))
     lowest: Unary = (lambda a: (a & 1).astype(np.bool_)) if result == "i1" else (lambda a: a.astype(dtype))
@@ -303,6 +329,17 @@ def _convert(name: str, source: str, result: str) -> Unary:
     convert = integers.conversion(name, bits_of_kind(source), bits_of_kind(result))
     uniform: Unary = (lambda a: bool(convert(a))) if result == "i1" else convert
     return _dual_unary(uniform, lambda a: lowest(numbers(a)))
+
+
+def _sticky(values: Array) -> Array:
+    """Return integers of 64 bits as float64 whose last bit says if more were set: rounding that is rounding once."""
+    low = values.dtype.type(0x7FF)
+    limit = values.dtype.type(1 << 53)
+    wide = values > limit
+    if values.dtype == np.int64:
+        wide = wide | (values < -limit)
+    collapsed = (values & ~low) | np.where(values & low != 0, low + 1, 0).astype(values.dtype)
+    return np.where(wide, collapsed, values).astype(np.float64)
 
 
 def _saturate(result: str, signed: bool) -> Unary:
@@ -447,8 +484,25 @@ def _remainder(values: Array, divisors: Array) -> Array:
     return np.where(np.isnan(remainder), np.nan, remainder)
 
 
-def _error_function(values: Array) -> Array:
-    return np.asarray(np.frompyfunc(math.erf, 1, 1)(values.astype(np.float64)), np.float64)
+def _libm(of_number: Callable[..., float], of_array: Callable[..., Any]) -> tuple[Callable[..., float], Function]:
+    """Return a function of libm, in double precision: of numbers and of arrays.
+
+    Python raises an error at poles, overflows and undefined results; numpy's function, which is exact there, returns
+    them.
+    """
+
+    def number(*values: float) -> float:
+        try:
+            return of_number(*values)
+        except (ValueError, OverflowError):
+            return float(of_array(*map(np.float64, values)))
+
+    each = np.frompyfunc(number, 2 if of_number in (math.pow, math.atan2) else 1, 1)
+
+    def array(*values: Array) -> Array:
+        return np.asarray(each(*(value.astype(np.float64) for value in values)), np.float64)
+
+    return number, array
 
 
 def _fused(first: Array, second: Array, third: Array) -> Array:
@@ -464,16 +518,26 @@ def _fused(first: Array, second: Array, third: Array) -> Array:
     return (bits + np.where(inexact, np.where((lost > 0) == (total > 0), 1, -1), 0)).view(np.float64)
 
 
+_LIBM: dict[str, tuple[Callable[..., float], Function]] = {
+    "math.cbrt": _libm(math.cbrt, np.cbrt), "math.exp": _libm(math.exp, np.exp), "math.exp2": _libm(math.exp2, np.exp2),
+    "math.expm1": _libm(math.expm1, np.expm1), "math.log": _libm(math.log, np.log),
+    "math.log2": _libm(math.log2, np.log2), "math.log10": _libm(math.log10, np.log10),
+    "math.log1p": _libm(math.log1p, np.log1p), "math.sin": _libm(math.sin, np.sin), "math.cos": _libm(math.cos, np.cos),
+    "math.tan": _libm(math.tan, np.tan), "math.asin": _libm(math.asin, np.arcsin),
+    "math.acos": _libm(math.acos, np.arccos), "math.atan": _libm(math.atan, np.arctan),
+    "math.atan2": _libm(math.atan2, np.arctan2), "math.sinh": _libm(math.sinh, np.sinh),
+    "math.cosh": _libm(math.cosh, np.cosh), "math.tanh": _libm(math.tanh, np.tanh),
+    "math.asinh": _libm(math.asinh, np.arcsinh), "math.acosh": _libm(math.acosh, np.arccosh),
+    "math.atanh": _libm(math.atanh, np.arctanh), "math.powf": _libm(math.pow, np.power),
+    "math.erf": _libm(math.erf, np.sign),
+}  # fmt: skip
+"""Functions of libm, of numbers and of arrays. numpy's own differ from it in the last bit, and between processors."""
+
 _MATH: dict[str, Callable[..., Array]] = {
-    "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.cbrt": np.cbrt, "math.rsqrt": _reciprocal_root,
-    "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log, "math.log2": np.log2,
-    "math.log10": np.log10, "math.log1p": np.log1p, "math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan,
-    "math.asin": np.arcsin, "math.acos": np.arccos, "math.atan": np.arctan, "math.atan2": np.arctan2,
-    "math.sinh": np.sinh, "math.cosh": np.cosh, "math.tanh": np.tanh, "math.asinh": np.arcsinh,
-    "math.acosh": np.arccosh, "math.atanh": np.arctanh, "math.erf": _error_function, "math.floor": np.floor,
+    "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.rsqrt": _reciprocal_root, "math.floor": np.floor,
     "math.ceil": np.ceil, "math.trunc": np.trunc, "math.round": _round_half_away, "math.roundeven": np.rint,
-    "math.powf": np.power, "math.copysign": np.copysign, "math.fma": _fused,
-    "flow.remf": _remainder,
+    "math.copysign": np.copysign, "math.fma": _fused, "flow.remf": _remainder,
+    **{name: of_arrays for name, (_, of_arrays) in _LIBM.items()},
 }  # fmt: skip
 with np.errstate(invalid="ignore"):
     _ROOT_OF_NEGATIVE = float(np.sqrt(np.float64(-1)))
@@ -509,7 +573,7 @@ def _through_numpy(kind: str, name: str, function: Callable[..., Array], operand
     def vector(*values: Value) -> Array:
         # As whole arrays: with a number beside an array numpy takes short cuts, in powf for one, that round otherwise.
         whole = np.broadcast_arrays(*(np.asarray(value, dtype) for value in values))
-        return function(*(value.astype(compute) for value in whole)).astype(dtype)
+        return _narrow(function(*(value.astype(compute) for value in whole)), dtype)
 
     # Without dimensions, numpy would take other short cuts; making new arrays costs more than the function.
     cells = [np.zeros(1, compute) for _ in range(operands)]
@@ -517,8 +581,15 @@ def _through_numpy(kind: str, name: str, function: Callable[..., Array], operand
     def uniform(*values: Value) -> Value:
         for cell, value in zip(cells, values, strict=True):
             cell[0] = value
-        return function(*cells).astype(dtype, copy=False).item()
+        return _narrow(function(*cells), dtype).item()
 
+    if name in _LIBM:
+        number, round_once = _LIBM[name][0], _rounder(kind)
+
+        def rounded(*values: Value) -> Value:
+            return round_once(number(*values))
+
+        return _dual_unary(rounded, vector) if operands == 1 else _dual(rounded, vector)
     if name in _UNIFORM_MATH:
         cheap, round_ = _UNIFORM_MATH[name], _rounder(kind)
         return _dual_unary(lambda a: round_(cheap(a)), vector)

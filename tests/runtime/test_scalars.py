@@ -263,6 +263,63 @@ def test_math_does_not_depend_on_the_number_of_units(name: str, kind: str) -> No
     run()
 
 
+LIBM = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf",
+)  # fmt: skip
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("name", LIBM)
+def test_math_is_that_of_libm_rounded_once(name: str, kind: str) -> None:
+    apply = function(f"math.{name} %a : {kind}", kind)
+    at_least_1 = name == "acosh"
+
+    @LISTS
+    @given(st.lists(st.floats(2.0**-20, 0.99), min_size=1, max_size=20))
+    def run(numbers) -> None:
+        rounded = (oracle.to_kind(number + at_least_1, kind) for number in numbers)
+        operands = [[value] for value in rounded if value != 1]
+        if not operands:
+            return
+        found = both_ways(apply, operands, [kind], kind)
+        exact = [getattr(math, name)(value) for [value] in operands]
+        assert found == [oracle.to_bits(oracle.to_kind(value, kind), kind) for value in exact]
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("math.exp", 1000.0, math.inf), ("math.exp", -math.inf, 0.0), ("math.log", 0.0, -math.inf),
+        ("math.log", -1.0, math.nan), ("math.sin", math.inf, math.nan), ("math.atanh", -1.0, -math.inf),
+        ("math.acosh", 0.0, math.nan), ("math.cosh", -1000.0, math.inf), ("math.log1p", -1.0, -math.inf),
+        ("math.erf", -math.inf, -1.0), ("math.tanh", -0.0, -0.0), ("math.cbrt", -math.inf, -math.inf),
+    ],
+)  # fmt: skip
+def test_poles_overflows_and_undefined_results(text: str, value: float, expected: float) -> None:
+    (found,) = both_ways(function(f"{text} %a : f32", "f32"), [[value]], ["f32"], "f32")
+    if math.isnan(expected):
+        assert oracle.is_nan(found, "f32")
+    else:
+        assert found == oracle.to_bits(expected, "f32")
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_integers_are_rounded_once_to_bf16(bits: int, signed: bool) -> None:
+    apply = function(f"arith.{'s' if signed else 'u'}itofp %a : i{bits} to bf16", f"i{bits}")
+    # A little above halfway between two neighbors, below what f32 or a double holds.
+    half = 0x101 << (bits - 11)
+    operands = [[half + 1], [half - 1], [half], [-1], [3]]
+    found = both_ways(apply, operands, [f"i{bits}"], "bf16")
+    for [number], result in zip(operands, found, strict=True):
+        exact = Fraction(number if signed else number % (1 << bits))
+        assert result == oracle.to_bits(oracle.round_to(exact, "bf16"), "bf16")
+
+
 @pytest.mark.parametrize(
     ("text", "source", "result", "exact"),
     [
