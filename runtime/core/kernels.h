@@ -1,0 +1,59 @@
+/* DSD operations on operands: kernels of every row of operations/dsd_table.py, for all formats of 16-bit floats.
+ *
+ * A caller makes operands, has checked that what they visit is its own, and applies a kernel to as many elements as it
+ * likes; operands go on where they are. Operations compute one element after the other: each sees what those before it
+ * have written.
+ */
+#ifndef LOOM_KERNELS_H
+#define LOOM_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_DIMENSIONS = 4, MAX_SOURCES = 3 };
+
+/* Elements in memory, fastest dimension first. A step is the distance in bytes from the last element of the faster
+ * dimensions to the first of the next round (DSD-061, DSD-062). */
+struct operand {
+    uint8_t *at;                     /* the next element */
+    int32_t step[MAX_DIMENSIONS];    /* in bytes */
+    uint32_t extent[MAX_DIMENSIONS]; /* none is 0 */
+    uint32_t done[MAX_DIMENSIONS];   /* rounds of each dimension that are complete */
+    uint32_t dimensions;             /* from 1 */
+};
+
+/* Makes the operand of a descriptor: `at` is its first element, extents are outermost first, strides innermost first and
+ * in elements of `size` bytes, as in the tables. No extent is 0. */
+void operand_walk(struct operand *operand, uint8_t *at, uint32_t size, uint32_t dimensions, const uint16_t *extents,
+                  const int16_t *strides);
+
+/* Makes an operand of any number of elements `step` bytes apart: 0 for a scalar, 4 for wavelets, which hold an element
+ * of 16 bits in their low half, or 2 for elements of 16 bits side by side. */
+void operand_run(struct operand *operand, void *at, int32_t step);
+
+/* Moves an operand on by `count` elements, without going beyond its last one. */
+void operand_skip(struct operand *operand, uint64_t count);
+
+/* Stores the offsets in bytes of the first bytes of the lowest and the highest of the elements of a descriptor. */
+void walk_reach(uint32_t size, uint32_t dimensions, const uint16_t *extents, const int16_t *strides, int64_t *lowest,
+                int64_t *highest);
+
+/* Computes `count` elements that are `steps` bytes apart; operand 0 is the destination. */
+typedef void row_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t count);
+
+struct kernel {
+    row_function *row;             /* NULL: there is no such kernel */
+    uint8_t sources;               /* 1 to MAX_SOURCES */
+    uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
+};
+
+/* Returns the kernel of a row of the DSD table in a format of 16-bit floats (0 f16, 1 bf16, 2 cb16), for the instructions
+ * that this processor has; NULL if there is none. The format of an operation without such floats does not matter. */
+const struct kernel *kernel_of(uint32_t row, uint32_t format);
+
+/* Computes `count` elements. operands[0] is the destination, the sources follow in the order of the table. What is sent
+ * as wavelets is written to the low halves alone. */
+void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_t count);
+
+#endif
