@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime import Deadlock, Machine
-from ..runtime.warps.deadlock import Hang, explain, unexplained
-from ..runtime.warps.unit_class import UnitClass
+from ..runtime.deadlock import Hang
 from ..targets.memcpy import COMMAND_STREAM
 
 MAX_PLACES = 5
@@ -30,7 +29,7 @@ class CommandStream:
     @staticmethod
     def exists(machine: Machine) -> bool:
         """Return True if some PE listens to the host."""
-        return COMMAND_STREAM in machine.exports
+        return machine.exports(COMMAND_STREAM)
 
     def launch(
         self, name: str, arguments: Sequence[Any], settle: Callable[[], Deadlock | None], *, defers: bool = False
@@ -50,7 +49,7 @@ class CommandStream:
         missing = self._silent(before)
         if not missing.any():
             return None
-        without = missing & ~self._exporting(name)
+        without = missing & ~machine.exporting(name)
         if without.any():
             verb = "does" if without.sum() == 1 else "do"
             raise Deadlock(
@@ -58,12 +57,12 @@ class CommandStream:
                 "every PE, if only to call unblock_cmd_stream()",
                 hang=Hang(silent=positions(without), statistics=machine.statistics()),
             )
-        waits = hang or explain(machine, allow_pending=False)
+        waits = hang or machine.explain(allow_pending=False)
         message = (
             f"launch of '{name}' never completes: {describe_pes(missing)} never called unblock_cmd_stream(); call it "
             f"on every PE, where the work that '{name}' starts ends"
         )
-        known = waits.hang if waits else unexplained(machine)
+        known = waits.hang if waits else machine.unexplained()
         machine.note_reported(known.unread if waits else ())
         error = Deadlock(
             f"{message}\n{waits.message}" if waits else message,
@@ -87,16 +86,7 @@ class CommandStream:
         return f"unblock_cmd_stream() not called yet on {silent} of {total} PE{'' if total == 1 else 's'}"
 
     def _listening(self) -> NDArray[np.bool_]:
-        return self._where([place.cls for place in self._machine.exports[COMMAND_STREAM].places])
-
-    def _exporting(self, name: str) -> NDArray[np.bool_]:
-        return self._where([cls for cls, _ in self._machine.exports[name].launchers])
-
-    def _where(self, classes: Sequence[UnitClass]) -> NDArray[np.bool_]:
-        mask = np.zeros((self._machine.height, self._machine.width), np.bool_)
-        for cls in classes:
-            mask |= cls.placement.on_grid(np.ones(cls.shape, np.bool_))
-        return mask
+        return self._machine.exporting(COMMAND_STREAM)
 
 
 def positions(mask: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,4 @@
-"""Notices of long compilations and runs, printed on stderr; `loomir.runtime.warps.watch` decides when one is due."""
+"""Notices of long compilations and runs, printed on stderr; `loomir.runtime.watch` decides when one is due."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..diagnostics import limits as environment
 from ..diagnostics.errors import shown
 
 if TYPE_CHECKING:
-    from ..runtime.warps.watch import Watch
+    from ..runtime.watch import Watch
 
 
 def watch_on_stderr(hint: str) -> Watch:
     """Return a watch that prints its notices on stderr, each with a hint how to end the run. Raises LoomError."""
-    from ..runtime.warps.watch import Watch  # loads the engine, which a compilation does not need
+    from ..runtime.watch import Watch  # loads the engine, which a compilation does not need
 
     return Watch(lambda notice: print_notice(f"{notice}; {hint}"), first=environment.notice_after())
 

@@ -25,8 +25,8 @@ from ..dialects import context, flow
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..runtime import Deadlock, Machine
+from ..runtime.places import Array
 from ..runtime.warps.tiles import element_dtype
-from ..runtime.warps.units import Array
 from ..targets import LANES
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
 
@@ -135,7 +135,7 @@ class Program:
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
-        return Machine(self.module, block_rows=self.block_rows(), prompt=prompt)
+        return Machine(self.module, executor="warps", block_rows=self.block_rows(), prompt=prompt)
 
     def block_rows(self) -> int:
         """Return how many blocks run together: as many as have their slots in the cache."""
@@ -243,7 +243,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
         if name not in parameters:
             known = ", ".join(parameters) or "none"
             raise LoomError(f"the kernels take no argument '{name}'; they take: {known}")
-    memory = machine.spaces["gm"]
+    memory = machine.chip
     bound: dict[str, Bound] = {}
     for name, parameter in parameters.items():
         given = arguments.get(name)
@@ -290,8 +290,8 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
                 raise LoomError(
                     f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; pass a larger array"
                 )
-        address = memory.extend(array.nbytes, name)
-        memory.fetch(address, array.size, array.dtype)[...] = array.reshape(-1)
+        address = memory.allocate("gm", array.nbytes, name)
+        memory.fetch("gm", address, array.size, array.dtype)[...] = array.reshape(-1)
         bound[name] = Bound(address, array)
     return bound
 
@@ -305,16 +305,14 @@ def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
 
 
 def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> Result:
-    memory = machine.spaces["gm"]
+    memory = machine.chip
     arrays: dict[str, Array] = {}
     for name, argument in bound.items():
         if argument.array is not None:
             array = argument.array
             assert isinstance(argument.value, int)
-            arrays[name] = memory.fetch(argument.value, array.size, array.dtype).reshape(array.shape).copy()
-    prints = [
-        Printed(printed.row, _core(printed.column), printed.label, printed.values) for printed in machine.printed_tiles
-    ]
+            arrays[name] = memory.fetch("gm", argument.value, array.size, array.dtype).reshape(array.shape).copy()
+    prints = [Printed(row, _core(column), label, values) for (column, row), label, values in machine.chip.printed_tiles]
     findings, statistics = _findings(program, machine), _statistics(program, machine)
     return Result(arrays, prints, list(findings), statistics, frozenset(program.slots))
 
@@ -322,11 +320,11 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
 def _findings(program: Program, machine: Machine) -> tuple[Finding, ...]:
     """Return the hazards that the runs have met."""
     arch = None if program.arch == "ideal" else program.arch
-    return tuple(replace(finding, arch=arch) for finding in machine.findings)
+    return tuple(replace(finding, arch=arch) for finding in machine.chip.findings)
 
 
 def _statistics(program: Program, machine: Machine) -> dict[str, Any]:
-    return {"arch": program.arch, "blocks": program.blocks, "steps": machine.scheduler.steps}
+    return {"arch": program.arch, "blocks": program.blocks, "steps": machine.statistics()["steps"]}
 
 
 def _core(column: int) -> str:

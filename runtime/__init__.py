@@ -1,6 +1,6 @@
-"""Interpreter of `flow`: `Machine` loads a module, runs it, and reads and writes its memory for the host."""
+"""The engine: `Machine` loads a program, runs it, and reads and writes its memory for the host."""
 
-from .warps.deadlock import Deadlock
-from .warps.machine import Machine
+from .deadlock import Deadlock
+from .machine import Machine
 
 __all__ = ["Deadlock", "Machine"]

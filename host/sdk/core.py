@@ -19,7 +19,6 @@ from .errors import SdkError
 
 if TYPE_CHECKING:
     from ...runtime import Machine
-    from ...runtime.warps.unit_class import UnitClass
 
 MAX_FILE = 1 << 26
 """Bytes of the largest core that stop() writes by itself; dump_core writes any."""
@@ -90,19 +89,10 @@ def live_core(artifact: artifacts.Artifact, machine: Machine) -> Core:
     """Return the memory of a machine as it is now."""
     words: dict[str, NDArray[np.uint16]] = {}
     positions: dict[str, dict[tuple[int, int], int]] = {}
-    for cls in machine.classes:
-        words[cls.name], points = _image(cls)
+    for number, cls in enumerate(machine.classes):
+        words[cls.name], points = machine.image(number)
         positions[cls.name] = _numbered(points)
     return Core(artifact, words, positions)
-
-
-def _image(cls: UnitClass) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
-    """Return the memory of the PEs of a class, [PEs, words], and where they are, [PEs, (x, y)]."""
-    rows, columns = (part.ravel() for part in np.broadcast_arrays(*cls.units.cells()))
-    axes = [cls.placement.coordinates(axis, np.dtype(np.int32))[rows, columns] for axis in ("x", "y")]
-    used = (cls.words_in_use + 1) // 2
-    words = cls.memory.raw["i16"][:, :used][rows, :, columns, :]
-    return words.reshape(len(rows), -1), np.stack(axes, 1)
 
 
 def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
@@ -111,7 +101,8 @@ def _numbered(points: NDArray[np.int32]) -> dict[tuple[int, int], int]:
 
 def size(machine: Machine) -> int:
     """Return bytes of memory that the PEs of a machine use."""
-    return sum(2 * cls.words_in_use * cls.shape[0] * cls.shape[1] for cls in machine.classes)
+    units = np.bincount(machine.class_of[machine.class_of >= 0], minlength=len(machine.classes)).tolist()
+    return sum(2 * cls.words * count for cls, count in zip(machine.classes, units, strict=True))
 
 
 class _Held:
@@ -140,7 +131,7 @@ def write(path: Path, machine: Machine) -> None:
     """Write the memory of all PEs to a file: for each class the words, and the position of each PE."""
     arrays: dict[str, NDArray[Any]] = {}
     for number, cls in enumerate(machine.classes):
-        arrays[f"words_{number}"], arrays[f"positions_{number}"] = _image(cls)
+        arrays[f"words_{number}"], arrays[f"positions_{number}"] = machine.image(number)
         arrays[f"name_{number}"] = np.array(cls.name)
     try:
         stream, partial = create_partial(path.parent)

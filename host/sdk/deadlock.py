@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...runtime.warps.deadlock import Deadlock, Hang
+from ...runtime.deadlock import Deadlock, Hang
 from .errors import SdkError
 
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from ...diagnostics.limits import STEP_LIMIT
 from ...runtime import Deadlock, Machine
-from ...runtime.warps.deadlock import Hang, explain, unexplained
-from ...runtime.warps.host_streams import MissingWavelets
-from ...runtime.warps.trace import TracingMachine
+from ...runtime.deadlock import Hang
+from ...runtime.host_streams import MissingWavelets
 from ..command_stream import CommandStream
 from ..garbage_collection import collector_paused
 from ..notices import watch_on_stderr
@@ -49,7 +48,7 @@ class Device:
         self._step_limit = step_limit
         with collector_paused():
             module = read_program(artifact)
-            self.machine = Machine(module) if trace is None else TracingMachine(module, trace)
+            self.machine = Machine(module, trace=trace)
         self.machine.watch = self.watch
         self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""
@@ -68,7 +67,7 @@ class Device:
     @property
     def log_length(self) -> int:
         """Return how many entries the log has, which costs less than to ask for it."""
-        return len(self.machine.print_log)
+        return self.machine.log_length
 
     def settle(self) -> Deadlock | None:
         """Run until nothing can happen any more without the host; return who waits for what never comes.
@@ -143,8 +142,7 @@ class Device:
 
         Raises SdkError if that is because they are narrower than those of the copy.
         """
-        found = self.machine.symbol(export.name, "buffer")
-        assert found.dtype is not None
+        found = self.machine.buffer(export.name)
         if any(extent < 0 for extent in found.shape):
             return None
         size, elements = found.dtype.itemsize, math.prod(found.shape)
@@ -202,8 +200,8 @@ class Device:
         except MissingWavelets as error:
             if not last:
                 return None
-            waits = hang or explain(self.machine, allow_pending=False)
-            known = waits.hang if waits else unexplained(self.machine)
+            waits = hang or self.machine.explain(allow_pending=False)
+            known = waits.hang if waits else self.machine.unexplained()
             silent = tuple((x + column, y + row) for row, column in np.argwhere(error.lacking).tolist())
             have = length - int(error.lacking[silent[0][1] - y, silent[0][0] - x])
             message = (
@@ -223,14 +221,7 @@ class Device:
     def _initialize(self, artifact: Artifact) -> None:
         """Give variables the values that a host script's layout has for them."""
         for address, places, words in read_symbols(artifact):
-            for cls in self.machine.classes:
-                inside = cls.placement.on_grid(np.ones(cls.shape, np.bool_))[places[:, 1], places[:, 0]]
-                if inside.any():
-                    local = cls.placement.local(places[inside][:, ::-1])
-                    memory = cls.memory.raw["i16"].view(np.uint16)
-                    for offset in range(words.shape[1]):
-                        half, part = divmod(address + offset, 2)
-                        memory[local[:, 0], half, local[:, 1], part] = words[inside, offset]
+            self.machine.write_words(address, places, words)
 
     def send_stream(
         self, stream: PlacedStream, words: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
@@ -265,8 +256,8 @@ class Device:
         except MissingWavelets as error:
             if not last:
                 return None
-            waits = explain(self.machine, allow_pending=False, all_of_them=True) or hang
-            known = waits.hang if waits else unexplained(self.machine)
+            waits = self.machine.explain(allow_pending=False, all_of_them=True) or hang
+            known = waits.hang if waits else self.machine.unexplained()
             have = count - int(error.lacking[0, 0])
             fewer = f"ask for {have}, or " if have else ""
             message = (
@@ -375,7 +366,7 @@ class Device:
             self.machine.note_reported(hang.unread)
         elif self._artifact.layout_regions:
             # No command of the host is left that could end it.
-            begun = explain(self.machine, allow_pending=False, all_of_them=True, begun=True)
+            begun = self.machine.explain(allow_pending=False, all_of_them=True, begun=True)
             if begun is not None:
                 report = self.with_regions(begun)
                 self.machine.warn(

@@ -15,14 +15,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...diagnostics.errors import LoomError
+from ..places import Unit
 from .channel_findings import by_lane, report_imbalance, report_overwrite
 from .channel_rows import Place, Rows, Waiter, runs
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
-from .wait_graph import Unit, Wait
+from .waits import Wait
 from .warp import SUSPENDED, Warp, diverge
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
     from .unit_class import UnitClass
 
 
@@ -33,7 +34,7 @@ class Channel:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: WarpMachine,
         name: str,
         producer: UnitClass,
         consumer: UnitClass,
@@ -493,7 +494,7 @@ class Channel:
             return "free each entry before the next pop: a later free may return no credit"
         return "let one of them push before it pops, or give the channel more slots"
 
-    def explanation(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait, units: str) -> str | None:
         """Return None: the wait itself says how often each unit has pushed, popped and freed."""
         return None
 

@@ -29,7 +29,7 @@ from .scalars import bits_of_kind, function_of, kind_of, show_index
 from .warp import Warp
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
     from .streams import Buffer
     from .unit_class import UnitClass
 
@@ -789,7 +789,7 @@ def _outermost(op: Operation, ops: Sequence[Operation]) -> Operation:
     return current
 
 
-def _rounding_cell(machine: Machine) -> Any:
+def _rounding_cell(machine: WarpMachine) -> Any:
     """Return one float32 cell: writing a Python number to it and reading it back rounds to nearest even."""
     return machine.rounding_cell
 
@@ -883,7 +883,7 @@ def leaving(
     def leave(warp: Warp, indices: Sequence[Any], address: Any) -> None:
         away = (address < 0) | (address > last)
         beyond = bool(np.any(away))
-        if not beyond and where is not None and where in machine.warned:
+        if not beyond and where is not None and machine.warnings.has(where):
             return
         for position, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
             wrong = (index < 0) | (index >= extent)

@@ -33,7 +33,7 @@ from .units import Array, UnitSet, cell, every, from_mask, intersect, select, se
 from .warp import CLOCK, SUSPENDED, Warp, merged
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
     from .unit_class import UnitClass
 
 
@@ -50,7 +50,7 @@ class Executor:
     cycles; a rate is the cycles between two elements.
     """
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: WarpMachine):
         self.machine = machine
         self.timing = machine.target.timing
         self.arriving: deque[tuple[InputQueue, Message]] = deque()
@@ -185,7 +185,7 @@ class Executor:
         address = stream.address
         if width == 2 and is_odd(address):
             cls.warn_of_odd_word(units, address, f"{application.text} reads or writes", application.where)
-        if not buffer.name and application.where not in self.machine.warned:
+        if not buffer.name and not self.machine.warnings.has(application.where):
             self._check_pointer(cls, units, application, stream, low, high)
         if type(address) is int:
             if buffer.address <= address + steps.low * width and address + (steps.high + 1) * width <= buffer.end:
@@ -208,7 +208,7 @@ class Executor:
                 f"words 0 to {cls.memory.words - 1}; check the pointer, offset, stride and extent",
                 application.where,
             )
-        if buffer.name and application.where not in self.machine.warned:
+        if buffer.name and not self.machine.warnings.has(application.where):
             wrong = np.asarray((start < buffer.address) | (end + width > buffer.end))
             place, word = cls.describe_first(units, wrong, np.where(start < buffer.address, start, end))
             self._warn_of_walk(application, buffer, word, width, place)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..wait_sentences import on_fifo
 from .memory import WIDE, walk
 from .queues import InputQueue, Message
 from .resources import Resource
 from .streams import Buffer, Mixed, Parts, QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, every, from_mask, rectangle, select, some
-from .wait_graph import Wait, completion_tasks, waiter
+from .waits import Wait, completion_tasks, waiter
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -198,10 +199,7 @@ class Fifo:
         for side in self.sides:
             for transfer in side.queue.stuck(allow_pending=allow_pending, all_of_them=all_of_them):
                 application, missing = transfer.application, transfer.count - transfer.position
-                text = (
-                    f"{waiter(application)} waits on FIFO @{self.name}, which is {side.lacks}, for {missing} of "
-                    f"{transfer.count} elements"
-                )
+                text = on_fifo(waiter(application), self.name, side.lacks, missing, transfer.count)
                 held = transfer.warp is not None
                 destination = transfer.destination
                 yield Wait(

@@ -10,77 +10,47 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...diagnostics.errors import LoomError
 from .queues import InputQueue, Message
 from .units import Array, Rectangle, UnitSet, from_mask, rectangle, select_vector, subtract
-
-
-class MissingWavelets(LoomError):
-    """Units have sent less than the host wants; `lacking` is by how many wavelets, [h, w] of the region."""
-
-    def __init__(self, message: str, lacking: Array):
-        super().__init__(message)
-        self.lacking = lacking
 
 
 @dataclass(eq=False)
 class HostInput:
     """The host's end of a stream in.
 
-    `color` is its name in messages; `connected` is where it leads, bool [grid rows, grid columns], `free` when each
-    unit can take the next wavelet, and `sent` how many it has been sent. `readers` holds the queues that serve the
-    color, each with the units where it does, bool [rows, columns].
+    `color` is its name in messages; `connected` is where it leads, bool [grid rows, grid columns]. `readers` holds the
+    queues that serve the color, each with the units where it does, bool [rows, columns].
     """
 
     color: str
     connected: Array
-    free: Array
-    sent: Array
     readers: list[tuple[InputQueue, Array]] = field(default_factory=list[tuple[InputQueue, Array]])
 
-    def messages(self, area: Rectangle, words: Array, now: int) -> list[tuple[InputQueue, Message]]:
-        """Return what the host sends to an area of the grid, words [rows, columns, n], from cycle `now` on.
-
-        Raises LoomError if the stream does not lead to one of its units, or that has no queue for the color.
-        """
+    def messages(self, area: Rectangle, words: Array, first: Array) -> list[tuple[InputQueue, Message]]:
+        """Return what the host sends to an area of the grid, words [rows, columns, n], each unit's from a cycle on."""
         grid = self.connected.shape
-        count = words.shape[2]
         wanted = np.zeros(grid, np.bool_)
         wanted[area.index] = True
-        values = np.zeros((*grid, count), np.uint32)
+        values = np.zeros((*grid, words.shape[2]), np.uint32)
         values[area.index] = words
-        first = np.maximum(self.free, now)
-        unserved = wanted.copy()
+        begin = np.zeros(grid, np.int64)
+        begin[area.index] = first
         sent: list[tuple[InputQueue, Message]] = []
         for queue, reads in self.readers:
             placement = queue.cls.placement
             mine = reads & placement.from_grid(wanted)
             if not mine.any():
                 continue
-            unserved &= ~placement.on_grid(mine)
             whole = _whole(mine)
             payload = np.moveaxis(placement.from_grid(values), 2, 1)
-            times = placement.from_grid(first)
+            times = placement.from_grid(begin)
             for units in from_mask(whole, mine):
                 part = select_vector(whole, units, payload)
                 sent.append((queue, Message(units, part, times[units.index], 1, 0, False, owned=True)))
-        if unserved.any():
-            y, x = np.argwhere(unserved)[0].tolist()
-            reason = "has no input queue for it" if self.connected[y, x] else "the color does not connect with the host"
-            raise LoomError(
-                f"the host sends {count} wavelets of color {self.color} to PE ({x}, {y}), which {reason}; send to the "
-                "PEs that read the color"
-            )
-        self.free[area.index] = first[area.index] + count
-        self.sent[area.index] += count
         return sent
 
     def backlog(self) -> tuple[Array, Array]:
-        """Return the words sent to each unit and not read, and how many its queue holds, [grid rows, columns].
-
-        A host is held back by what neither the queue nor anything on the way takes; here it never is, which changes
-        neither what units compute nor when.
-        """
+        """Return the words sent to each unit and not read, and how many its queue holds, [grid rows, columns]."""
         waiting: Array = np.zeros(self.connected.shape, np.int64)
         room: Array = np.zeros(self.connected.shape, np.int64)
         for queue, reads in self.readers:
@@ -112,23 +82,7 @@ class HostOutput:
         return found
 
     def take(self, area: Rectangle, count: int) -> Array:
-        """Return the next `count` wavelets of each unit of an area of the grid, uint32 [rows, columns, count].
-
-        Raises MissingWavelets, and takes nothing, if there are fewer.
-        """
-        lacking = np.maximum(count - self.available()[area.index], 0)
-        if lacking.any():
-            first: list[int] = np.argwhere(lacking)[0].tolist()
-            y, x = first
-            place = (area.columns[x], area.rows[y])
-            others = int((lacking > 0).sum()) - 1
-            more = f", and {others} other PEs have sent too few" if others else ""
-            reason = "" if self.connected[place[1], place[0]] else ", which the color does not connect with the host"
-            raise MissingWavelets(
-                f"the host waits for {count} wavelets of color {self.color} from PE {place}{reason}; "
-                f"{count - int(lacking[y, x])} have arrived{more}",
-                lacking,
-            )
+        """Return the next `count` wavelets of each unit of an area of the grid, uint32 [rows, columns, count]."""
         result = np.zeros((*self.connected.shape, count), np.uint32)
         wanted = np.zeros(self.connected.shape, np.bool_)
         wanted[area.index] = True

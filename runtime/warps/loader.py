@@ -19,10 +19,10 @@ from ...dialects.machine.region import RegionAttr
 from ...dialects.machine.source_names import shown_name
 from ...dialects.traversal import walk
 from ...operations.scalar_types import numpy_type
+from ..executor import Place
 from .channels import Channel
 from .fabric import Color, Delivery, compress, port_mask, trace
 from .fifos import empty_fifo
-from .host_copies import Place
 from .host_streams import HostInput, HostOutput
 from .memory import DTYPES, WIDE
 from .messages import Network
@@ -39,7 +39,7 @@ from .units import Array, Rectangle, from_mask, rectangle
 from .warp import Code, Warp, run
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
 
 
 class Exported:
@@ -55,14 +55,14 @@ class Exported:
         self.dtype = dtype
         self.shape = shape
         self.read_only = read_only
-        self.places: list[Place] = []
+        self.places: list[tuple[UnitClass, Place]] = []
         self.launchers: list[tuple[UnitClass, Task]] = []
 
 
 class Loader:
     """Loads the fabric of a machine."""
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: WarpMachine):
         self.machine = machine
 
     @deep_nesting()
@@ -152,10 +152,7 @@ class Loader:
         color = self._color(op, op.color.root_reference.data)
         connected = np.zeros(shape, np.bool_)
         if op.way.data == "in":
-            free, sent = np.zeros((2, *shape), np.int64)
-            connected = self.machine.host_inputs.setdefault(
-                color.name, HostInput(color.label, connected, free, sent)
-            ).connected
+            connected = self.machine.host_inputs.setdefault(color.name, HostInput(color.label, connected)).connected
         else:
             connected = self.machine.host_outputs.setdefault(color.name, HostOutput(color.label, connected)).connected
         for columns, rows in _ranges(self.machine, op.regions_attr):
@@ -347,7 +344,7 @@ class Loader:
             )
             if exported.kind != "buffer" or (exported.dtype, exported.shape) != (dtype, shape):
                 raise LoomError(f"@{visible} is exported with two different types", location_of(op))
-            exported.places.append(Place(cls, buffer, op.points_to is not None))
+            exported.places.append((cls, Place(2 * buffer.address, op.points_to is not None)))
         elif function is not None:
             exported = self.machine.exports.setdefault(visible, Exported(visible, "function", None, (), True))
             code = compiler.compile(name, function.body.block)
@@ -556,7 +553,7 @@ def _changed_by(op: Operation) -> list[SymbolRefAttr]:
             return []
 
 
-def _ranges(machine: Machine, regions: ArrayAttr[RegionAttr]) -> list[tuple[range, range]]:
+def _ranges(machine: WarpMachine, regions: ArrayAttr[RegionAttr]) -> list[tuple[range, range]]:
     found = [region.resolve(machine.width, machine.height) for region in regions]
     return [(columns, rows) for columns, rows in found if columns and rows]
 

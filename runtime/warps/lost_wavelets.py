@@ -11,10 +11,10 @@ from ...targets.wavelets import PORTS
 from .fabric import OPPOSITE, RAMP, STEP, Color
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
 
 
-def cause(machine: Machine, color: Color, sender: tuple[int, int], at: tuple[int, int]) -> str:
+def cause(machine: WarpMachine, color: Color, sender: tuple[int, int], at: tuple[int, int]) -> str:
     """Return why the wavelets of a PE end at a router, and what to do; places are (row, column) of the grid."""
     row, column = at
     receive, transmit = int(color.receive[at]), int(color.transmit[at])
@@ -55,7 +55,7 @@ def _ports(mask: int) -> str:
     return " and ".join(name for port, name in enumerate(PORTS) if mask >> port & 1) or "nowhere"
 
 
-def _unread(machine: Machine, color: Color, at: tuple[int, int]) -> str:
+def _unread(machine: WarpMachine, color: Color, at: tuple[int, int]) -> str:
     """Return why wavelets that come down the ramp of a PE are read by none of its queues, and what to do."""
     name = f"color {color.label}"
     cls = next((cls for cls in machine.classes if cls.placement.on_grid(np.ones(cls.shape, np.bool_))[at]), None)

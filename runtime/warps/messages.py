@@ -31,15 +31,18 @@ import numpy as np
 from ...diagnostics.errors import LoomError
 from ...targets.model import Timing
 from ...targets.wavelets import PORTS, WORD_BITS, WORD_MASK
+from ..places import Unit
+from ..unread_wavelets import Unread, in_message
+from ..wait_sentences import RECEIVE_FIRST
 from .fabric import EAST, NORTH, OPPOSITE, RAMP, SOUTH, STEP, WEST, Color
 from .queues import InputQueue, Message, OutputQueue
 from .streams import QueueStream
 from .tasks import NEVER
 from .units import Array, UnitSet, cell, rectangle, select, select_vector, singles
-from .wait_graph import Unit, Wait, completion_tasks, waiter
+from .waits import Wait, completion_tasks, waiter
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
     from .program import Application
     from .sends import Send
 
@@ -185,7 +188,7 @@ class Piece:
 class Network:
     """A color that is a network of messages, and the messages on their way."""
 
-    def __init__(self, machine: Machine, color: Color, timing: Timing):
+    def __init__(self, machine: WarpMachine, color: Color, timing: Timing):
         self.machine = machine
         self.color = color
         self.timing = timing
@@ -431,15 +434,14 @@ class Network:
             f"PE ({to_column}, {to_row}), and {full}"
         )
 
-    def left(self) -> list[tuple[int, int, int, Place, str]]:
-        """Return the messages that have not come to a queue: row, column, wavelets, sender, and where they are."""
-        found: list[tuple[int, int, int, Place, str]] = []
+    def left(self) -> list[Unread]:
+        """Return the messages that have not come to a queue."""
+        found: list[Unread] = []
         for worm in self._worms:
             if not worm.delivered:
                 (row, column), (source_row, source_column) = worm.target, worm.source
-                sender = (source_column, source_row)
-                state = f"wait in the message from PE {sender} to PE ({column}, {row}): {self._reason(worm)}"
-                found.append((row, column, 1 + len(worm.elements), sender, state))
+                sender, count = (source_column, source_row), 1 + len(worm.elements)
+                found.append(in_message(self.color.label, (column, row), count, sender, self._reason(worm)))
         return found
 
 
@@ -459,8 +461,8 @@ class _Blocked:
 
     def remedy(self, *, held: bool) -> str:
         """Return what to do about units whose messages wait for each other."""
-        return "let one of them receive before, or while, it sends"
+        return RECEIVE_FIRST
 
-    def explanation(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait, units: str) -> str | None:
         """Return None: the wait itself says who does not read."""
         return None

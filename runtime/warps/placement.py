@@ -81,6 +81,20 @@ class Placement:
         mask[self._index] = here.T if self.transposed else here
         return mask
 
+    def places(self, units: UnitSet) -> Array:
+        """Return the places [n, (x, y)] in the grid of units of the class, by rows of the grid."""
+        rows, columns = (np.broadcast_to(values, units.shape).ravel() for values in units.cells())
+        if self.transposed:
+            rows, columns = columns, rows
+        order = np.lexsort((columns, rows)) if self.transposed else slice(None)
+        return np.stack(
+            [
+                self.across.start + columns[order] * self.across.step,
+                self.down.start + rows[order] * self.down.step,
+            ],
+            axis=1,
+        )
+
     def local(self, points: Array) -> Array:
         """Return grid points [n, 2] (row, column) in class coordinates."""
         down = (points[:, 0] - self.down.start) // self.down.step

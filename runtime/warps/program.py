@@ -56,7 +56,7 @@ from .units import Array, UnitSet, every, from_mask, some
 from .warp import CLOCK, REACHED, SUSPENDED, Code, Instruction, LoopTest, Warp, diverge, rejoin, run
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
     from .tasks import Task
     from .unit_class import UnitClass
 
@@ -138,7 +138,7 @@ class Application:
 class Compiler:
     """Compiles the bodies of one class."""
 
-    def __init__(self, machine: Machine, cls: UnitClass):
+    def __init__(self, machine: WarpMachine, cls: UnitClass):
         self.machine = machine
         self.cls = cls
         self.timing: Timing = machine.target.timing

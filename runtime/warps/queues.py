@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..places import Unit
+from ..wait_sentences import SEND_FIRST, no_wavelets, on_input_queue, on_output_queue
 from .fabric import Delivery, reach
 from .resources import Resource
 from .sends import Send
 from .streams import QueueStream
 from .units import Array, UnitSet, from_mask, intersect, locate, select, select_vector, some, subtract
-from .wait_graph import Unit, Wait, completion_tasks, waiter
+from .waits import Wait, completion_tasks, waiter
 from .warp import Warp, restrict
 
 if TYPE_CHECKING:
@@ -321,10 +323,7 @@ class InputQueue:
             destination = transfer.destination
             for units, color in by_color(self, transfer.units):
                 awaits = "a message" if transfer.header else f"{missing} of {transfer.count} wavelets"
-                text = (
-                    f"{waiter(application)} waits on input queue {self.label} (id {self.number}, color {color}) for "
-                    f"{awaits}"
-                )
+                text = on_input_queue(waiter(application), self.label, self.number, color, awaits)
                 yield Wait(
                     self.cls, units, text, application.where, self, held, self.name, missing,
                     () if held else completion_tasks(application), application.op if held else None,
@@ -349,29 +348,21 @@ class InputQueue:
 
     def remedy(self, *, held: bool) -> str:
         """Return what to do about units that wait for each other's wavelets."""
-        return _SEND_FIRST[held]
+        return SEND_FIRST[held]
 
-    def explanation(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait, units: str) -> str | None:
         """Return why nobody sends; None if wavelets may wait at routers or come from the host, reported elsewhere."""
         if any(reader is self for color in self.cls.machine.switched.values() for reader, _ in color.readers):
             return None
         if any(reader is self for stream in self.cls.machine.host_inputs.values() for reader, _ in stream.readers):
             return None
-        queue = f"input queue {self.label} of {self.cls.describe(wait.units)}"
         if self.network is not None:
-            return f"no message to {self.cls.describe(wait.units)} is on its way; let a PE send one there"
+            return no_wavelets(self.label, units, "no message")
         if self.unrouted is not None and some(self.unrouted[wait.units.index]):
-            return f"no route leads to {queue}; add one from a PE that sends"
+            return no_wavelets(self.label, units, "no route")
         if next(iter(self.pairs(wait)), None) is None:
-            return f"no PE sends wavelets that reach {queue}; let one send there, or correct the route"
-        return f"the PEs that send to {queue} have finished; they sent too little, or the receiver expects too much"
-
-
-_SEND_FIRST = {
-    True: "let one of them send before it receives, or send and receive asynchronously",
-    False: "let one of them send before it has received",
-}
-"""What to do about units that wait for each other, whether a task of one of them waits or not."""
+            return no_wavelets(self.label, units, "no sender")
+        return no_wavelets(self.label, units, "too little")
 
 
 @dataclass(eq=False)
@@ -420,11 +411,7 @@ class OutputQueue:
         held = send.warp is not None
         stuck = from_mask(send.units, send.waiting > 0)
         for units, color in [found for part in stuck for found in by_color(self, part)]:
-            text = (
-                f"{waiter(application)} cannot send its {send.count} wavelets on output queue {self.label} (id "
-                f"{self.number}, color {color}): input queue {' or '.join(full)} at the other end is full and is not "
-                "read"
-            )
+            text = on_output_queue(waiter(application), self.label, self.number, color, send.count, full)
             yield Wait(
                 self.cls, units, text, application.where, self, held, self.name, send.count,
                 () if held else completion_tasks(application), application.op if held else None,
@@ -439,9 +426,9 @@ class OutputQueue:
 
     def remedy(self, *, held: bool) -> str:
         """Return what to do about units that wait for room at each other."""
-        return _SEND_FIRST[held]
+        return SEND_FIRST[held]
 
-    def explanation(self, wait: Wait) -> str | None:
+    def explanation(self, wait: Wait, units: str) -> str | None:
         """Return None: the wait itself says who does not read."""
         return None
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...diagnostics.errors import LoomError
 from ...targets.wavelets import CONTROL_TASK_BITS, CONTROL_TASK_SHIFT, WORD_BITS, WORD_MASK
+from ..watch import MIN_STEPS
 from .executor import decode
 from .fifos import Side
 from .memory import DTYPES
@@ -25,10 +26,9 @@ from .tasks import NEVER, Task
 from .unit_class import UnitClass
 from .units import Array, UnitSet, every, from_mask, select, singles, some, subtract
 from .warp import FINISHED, SUSPENDED, Code, Warp, gather, run
-from .watch import MIN_STEPS
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
 
 MAX_UNITS_ONE_BY_ONE = 10
 """Up to so many units run faster one by one, in generated code, than together in numpy."""
@@ -43,7 +43,7 @@ IN_A_ROW = 256
 class Scheduler:
     """Schedules the units of one machine."""
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: WarpMachine):
         self.machine = machine
         self.timing = machine.target.timing
         self.lookahead = self.timing.inject
@@ -388,7 +388,8 @@ class Scheduler:
             )
         watch = self.machine.watch
         if watch is not None:
-            self.bound = min(self._limit, steps + watch.look(warp, where, steps - self._looked))
+            units = warp.cls.describe(warp.units)
+            self.bound = min(self._limit, steps + watch.look(warp.code.name, where, units, steps - self._looked))
             self._looked = steps
         return self.bound - self.steps
 

@@ -19,7 +19,7 @@ from .units import Array, Rectangle, UnitSet, from_mask, locate, position_keys, 
 if TYPE_CHECKING:
     from .program import Application
     from .queues import OutputQueue
-    from .wait_graph import Wait
+    from .waits import Wait
     from .warp import Warp
 
 

@@ -449,7 +449,7 @@ def _open_extents(op: flow.TileApplyOp) -> list[tuple[int, int]]:
 def tile_print(body: Body, op: flow.TilePrintOp) -> None:
     """Compile a print: keep a copy of a tile for the host."""
     source, label, where = body.use(op.tile), op.label.data, location_of(op)
-    printed = body.machine.printed_tiles
+    printed = body.machine.tile_log
 
     def show(warp: Warp) -> None:
         value: Tile = warp.slots[source]

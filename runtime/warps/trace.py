@@ -1,4 +1,4 @@
-"""Execution trace: a machine that writes what its units do, one JSON object a line.
+"""Execution trace: what the units of a machine do, one JSON object a line.
 
 An object is one step of the engine, for all the units that take it together: a task that starts, a DSD operation that
 is issued, a receiving operation that completes. `cycle` and `last_cycle` are the estimated clocks of the first and the
@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
 
 from .executor import Executor
-from .machine import Machine
 from .scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from ...dialects import flow
+    from .machine import WarpMachine
     from .program import Application
     from .queues import Message, Transfer
     from .registers import Held
@@ -29,12 +27,11 @@ if TYPE_CHECKING:
     from .warp import Warp
 
 
-class TracingMachine(Machine):
-    """A Machine that writes its trace to `stream`."""
+class Trace:
+    """A binary stream that gets the trace."""
 
-    def __init__(self, module: ModuleOp | flow.FabricOp, stream: IO[bytes], *, block_units: int | None = None):
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        super().__init__(module, block_units=block_units)
 
     def record(self, event: str, name: str, cls: UnitClass, units: UnitSet, time: Any, **more: object) -> None:
         """Write one line; fields that are None are left out."""
@@ -48,14 +45,13 @@ class TracingMachine(Machine):
         line.update({key: value for key, value in more.items() if value is not None})
         self._stream.write(json.dumps(line).encode() + b"\n")
 
-    def _engines(self) -> tuple[Scheduler, Executor]:
-        return _TracingScheduler(self), _TracingExecutor(self)
 
+class TracingScheduler(Scheduler):
+    """A scheduler that writes what starts."""
 
-class _TracingScheduler(Scheduler):
-    def __init__(self, machine: TracingMachine):
+    def __init__(self, machine: WarpMachine, trace: Trace) -> None:
         super().__init__(machine)
-        self._trace = machine
+        self._trace = trace
 
     def start_task(self, cls: UnitClass, task: Task, units: UnitSet, begin: Any, arguments: Sequence[Any]) -> None:
         self._trace.record("task", task.name, cls, units, begin)
@@ -67,10 +63,12 @@ class _TracingScheduler(Scheduler):
         super().consume(cls, task, message, units)
 
 
-class _TracingExecutor(Executor):
-    def __init__(self, machine: TracingMachine):
+class TracingExecutor(Executor):
+    """An executor that writes what it does."""
+
+    def __init__(self, machine: WarpMachine, trace: Trace) -> None:
         super().__init__(machine)
-        self._trace = machine
+        self._trace = trace
 
     def execute(
         self,

@@ -26,7 +26,7 @@ from .units import Rectangle, UnitSet, every, intersect, rectangle
 from .variables import Variables
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .machine import WarpMachine
 
 BLOCK_UNITS = 16384
 """Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
@@ -39,7 +39,7 @@ MAX_WHOLE_MEMORY = 1 << 27
 class UnitClass:
     """The units of one `flow.units`: their memory, clocks, tasks and queues, in class coordinates."""
 
-    def __init__(self, machine: Machine, op: flow.UnitsOp):
+    def __init__(self, machine: WarpMachine, op: flow.UnitsOp):
         self.machine = machine
         self.op = op
         self.name = op.sym_name.data
@@ -100,7 +100,7 @@ class UnitClass:
         """Where the buffers are, for addresses known at run time only; asked for once all of them are laid out."""
         return Variables(self.buffers.values(), self.memory.words)
 
-    def _words(self, machine: Machine) -> int:
+    def _words(self, machine: WarpMachine) -> int:
         """Return the words of memory of a unit: all of a PE or, on a large grid, those in use.
 
         Pages that nothing touches cost nothing.
@@ -211,7 +211,7 @@ class UnitClass:
 
     def warn_of_odd_word(self, units: UnitSet, address: Any, what: str, where: str | None) -> None:
         """Warn once for each place that `what` accesses 32-bit elements at word addresses of which one is odd."""
-        if where is None or where not in self.machine.warned:
+        if where is None or not self.machine.warnings.has(where):
             place, word = self.describe_first(units, np.asarray(address) & 1 == 1, address)
             self.machine.warn(
                 where,

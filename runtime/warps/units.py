@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ..places import pieces, progression
+
 Array: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = tuple[Any, Any]
 """Selects rows and columns: two slices, or two arrays that broadcast against each other."""
-
-MAX_PIECES = 4
-"""A mask that needs more rectangles than this becomes cells."""
 
 
 class Rectangle:
@@ -91,56 +89,10 @@ def cells(rows: Array, columns: Array) -> UnitSet:
     """Return the set of the given distinct units, as a rectangle where they form one."""
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
-    y, x = _progression(np.unique(rows)), _progression(np.unique(columns))
+    y, x = progression(np.unique(rows)), progression(np.unique(columns))
     if y is not None and x is not None and len(y) * len(x) == len(rows):
         return rectangle(y, x)
     return Cells(rows, columns)
-
-
-def _progression(values: Array) -> range | None:
-    """Return sorted distinct values as a range, or None where the steps differ."""
-    first = int(values[0])
-    if len(values) == 1:
-        return range(first, first + 1)
-    step = int(values[1]) - first
-    if len(values) > 2 and not bool((np.diff(values) == step).all()):
-        return None
-    return range(first, int(values[-1]) + 1, step)
-
-
-def _runs(mask: Array) -> list[range]:
-    """Return the true positions of a one-dimensional mask as ranges, strided where that gives a single one."""
-    positions = np.flatnonzero(mask)
-    whole = _progression(positions)
-    if whole is not None:
-        return [whole]
-    breaks = np.flatnonzero(np.diff(positions) != 1) + 1
-    return [range(int(run[0]), int(run[-1]) + 1) for run in np.split(positions, breaks)]
-
-
-def _pieces(mask: Array) -> list[tuple[range, range]] | None:
-    """Return a two-dimensional mask as few rectangles, or None if more than MAX_PIECES are needed."""
-    rows_any: Array = np.logical_or.reduce(mask, axis=1)
-    rows = np.flatnonzero(rows_any)
-    if not len(rows):
-        return []
-    first = mask[rows[0]]
-    if bool((mask[rows] == first).all()):
-        vertical, horizontal = _runs(rows_any), _runs(first)
-        if len(vertical) * len(horizontal) > MAX_PIECES:
-            return None
-        return [(y, x) for y in vertical for x in horizontal]
-    pieces: list[tuple[range, range]] = []
-    changes = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
-    if len(changes) > 2 * MAX_PIECES:
-        return None
-    bounds = [0, *changes.tolist(), len(mask)]
-    for top, bottom in pairwise(bounds):
-        if rows_any[top]:
-            pieces += [(range(top, bottom), run) for run in _runs(mask[top])]
-        if len(pieces) > MAX_PIECES:
-            return None
-    return pieces
 
 
 def _compose(outer: range, inner: range) -> range:
@@ -151,9 +103,9 @@ def _compose(outer: range, inner: range) -> range:
 def from_mask(units: UnitSet, mask: Array) -> list[UnitSet]:
     """Return the units of a set where `mask` (of its shape) holds, as few sets."""
     if isinstance(units, Rectangle):
-        pieces = _pieces(mask)
-        if pieces is not None:
-            return [rectangle(_compose(units.rows, y), _compose(units.columns, x)) for y, x in pieces]
+        found = pieces(mask)
+        if found is not None:
+            return [rectangle(_compose(units.rows, y), _compose(units.columns, x)) for y, x in found]
         rows, columns = np.nonzero(mask)
         return [Cells(np.asarray(units.rows)[rows], np.asarray(units.columns)[columns])]
     chosen = mask[:, 0]

@@ -11,6 +11,7 @@ import pytest
 
 from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import location_of
+from loomir.dialects import flow
 from loomir.host.sdk import trace_records
 
 from .harness import Csl
@@ -173,9 +174,12 @@ def test_traces_of_every_type(csl: Csl) -> None:
     """
     simulator = csl.start(text, {})
     simulator.launch("main")
-    (cls,) = simulator._machine.classes
-    address = cls.buffers["loom.trace.k"].address
-    memory = cls.memory.flat[0, :, 0].copy().view(np.uint16)
+    (memory,), _ = simulator._machine.image(0)
+    address = next(
+        op.address.value.data
+        for op in simulator.program.module.walk()
+        if isinstance(op, flow.BufferOp) and op.sym_name.data == "loom.trace.k"
+    )
     traced, dropped = trace_records.decode(memory[address : address + 202], memory, "the trace")
     assert traced == [number for value in values.values() for number in (value, value)] + [True, False, "abc", "d"]
     assert dropped == 0

@@ -18,9 +18,8 @@ import loomir
 from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow, wse
-from loomir.runtime.warps.deadlock import Deadlock
-from loomir.runtime.warps.machine import Machine
-from loomir.runtime.warps.unread_wavelets import unread
+from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.machine import Machine
 
 from ..searches import examples
 from .harness import Csl
@@ -719,7 +718,7 @@ def test_messages_that_nobody_has_received_are_unread(csl: Csl) -> None:
         """,
         BOTH, 2,
     )  # fmt: skip
-    (left,) = unread(simulator._machine)  # pyright: ignore[reportPrivateUsage]
+    (left,) = simulator._machine.unread()  # pyright: ignore[reportPrivateUsage]
     assert (left.color, left.place, left.wavelets) == ("mp_comm_color", (1, 0), 3)
 
 

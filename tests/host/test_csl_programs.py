@@ -99,7 +99,7 @@ def test_params_of_a_program_in_ir() -> None:
 @pytest.mark.slow
 def test_log_and_watch(layout: Path) -> None:
     told: list[str] = []
-    from loomir.runtime.warps.watch import Watch
+    from loomir.runtime.watch import Watch
 
     watch = Watch(told.append, first=1e-9)
     program = loomir.compile(layout, params={"width": 1, "length": 4})

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from loomir.runtime.warps.trace import TracingMachine
+from loomir.runtime import Machine
 
 from .flow_modules import parse
 
@@ -102,7 +102,7 @@ BODIES = {"short": "", "long": WAIT.format(60)}
 def run(text: str) -> tuple[int, int, list[int], int]:
     """How often the task ran, the second counter, when the operations of column 1 completed, and the last cycle."""
     trace = io.BytesIO()
-    made = TracingMachine(parse(text), trace)
+    made = Machine(parse(text), trace=trace)
     made.launch("main", [])
     made.run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.deadlock import Deadlock
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.machine import Machine
 
 from ..searches import examples
 from .flow_modules import parse
@@ -35,12 +35,11 @@ def final_state(module, block_units, launches):
             # Where the rest of the machine stands when a program is stopped for a mistake is left open.
             return {}, {}, ["error"], (0, 0)
     memory, clock = {}, {}
-    for cls in machine.classes:
-        rows, columns = np.broadcast_arrays(*cls.units.cells())
-        for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True):
-            place = cls.grid_position(row, column)
-            memory[place] = cls.memory.flat[row, :, column].copy()
-            clock[place] = int(cls.clock[row, column])
+    for number in range(len(machine.classes)):
+        words, places = machine.image(number)
+        for (x, y), mine in zip(places.tolist(), words, strict=True):
+            memory[x, y] = mine
+            clock[x, y] = int(machine.clocks[y, x])
     counts = machine.statistics()
     return memory, clock, outcome, (counts["wavelets_sent"], counts["task_runs"])
 
@@ -51,12 +50,9 @@ def differences(one, other):
         return [f"outcome: {outcome} {other[2]}"]
     found = []
     for place in memory:
-        words = np.flatnonzero(memory[place].view(np.uint16) != other[0][place].view(np.uint16))
+        words = np.flatnonzero(memory[place] != other[0][place])
         for word in words[:3]:
-            found.append(
-                f"PE {place} word {word}: {memory[place].view(np.uint16)[word]:04x} "
-                f"{other[0][place].view(np.uint16)[word]:04x}"
-            )
+            found.append(f"PE {place} word {word}: {memory[place][word]:04x} {other[0][place][word]:04x}")
         if clock[place] != other[1][place]:
             found.append(f"PE {place} clock: {clock[place]} {other[1][place]}")
     if counts != other[3]:
@@ -101,5 +97,5 @@ def test_signaling_nan_through_scalar_code():
         machine.write_symbol("a", bits.view(np.float32))
         machine.launch("main", [0])
         machine.run()
-        results.append(machine.classes[0].memory.flat[0, 1].tolist())
+        results.append(machine.read_region("a", 0, 0, 2, 1, 2, "u4")[0, :, 1].tolist())
     assert results[0] == results[1]

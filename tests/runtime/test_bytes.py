@@ -9,7 +9,7 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.machine import Machine
 
 GRIDS = pytest.mark.parametrize(("width", "height", "block"), [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)])
 """Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
@@ -289,18 +289,21 @@ def test_behind_the_last_buffer_is_memory_of_the_pe(
         return
     made.run()
     assert f"index {index} of dimension 1 is outside @u" in capsys.readouterr().err
-    stored = [int((cls.memory.raw["i16"][:, cls.words_in_use :] == 99).sum()) for cls in made.classes]
-    assert sum(stored) == 1
+    first, used = made.buffer("before").places[0].address // 2, made.classes[0].words
+    memory = made.read_region("before", 0, 0, width, height, made.target.memory_bytes // 2 - first)
+    assert (memory[:, :, used - first :] == 99).sum() == 1
 
 
 def test_arrays_of_more_than_a_word_begin_at_a_multiple_of_4_bytes() -> None:
     random = Random(5)
     sizes = [(random.choice(["i8", "i16"]), random.randrange(1, 6)) for _ in range(30)]
-    body = "\n".join(f"wse.buffer @b{n} : memref<{count}x{type}>" for n, (type, count) in enumerate(sizes))
+    body = "\n".join(
+        f"wse.buffer @b{n} : memref<{count}x{type}>\nwse.export @b{n}" for n, (type, count) in enumerate(sizes)
+    )
     made = machine(body)
     end = 0
     for n, (type, count) in enumerate(sizes):
-        found = made.classes[0].buffers[f"b{n}"].address
+        found = made.buffer(f"b{n}").places[0].address // 2
         words = -(-count * int(type[1:]) // 16)
         assert found == (end if words == 1 else end + end % 2)
         end = found + words

@@ -10,8 +10,8 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
+from loomir.runtime.machine import Machine
 from loomir.runtime.warps import codegen
-from loomir.runtime.warps.machine import Machine
 
 
 def program(seed: int, width: int, height: int) -> str:
@@ -101,9 +101,7 @@ def outcome(module, block: int | None) -> tuple[list, list, list]:
     made = Machine(module, block_units=block)
     made.launch("main", [5])
     made.run()
-    (cls,) = made.classes
-    clocks = cls.clock.T if cls.placement.transposed else cls.clock
-    return made.read_symbol("out").tolist(), made.read_symbol("memory").tolist(), clocks.tolist()
+    return made.read_symbol("out").tolist(), made.read_symbol("memory").tolist(), made.clocks.tolist()
 
 
 @pytest.mark.slow
@@ -209,7 +207,7 @@ def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
     start = perf_counter()
     made = Machine(module)
     assert perf_counter() - start < 5
-    (task,) = made.classes[0].task_list
+    (task,) = vars(made.executor)["classes"][0].task_list
     assert len(task.code.instructions) < 40 * (depth + calls)
     made.launch("f0", [])
     made.run()
@@ -271,5 +269,5 @@ def test_only_large_functions_are_jumped_to() -> None:
     made.launch("f0", [])
     made.run()
     assert np.array_equal(made.read_symbol("count"), [[3]])
-    (task,) = made.classes[0].task_list
+    (task,) = vars(made.executor)["classes"][0].task_list
     assert task.code.alone is not None

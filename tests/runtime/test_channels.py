@@ -133,7 +133,7 @@ def load(case: Case, *, block_rows: int | None = None, prompt: bool = False) -> 
     module = Parser(context(), text(case), "channel.mlir").parse_module()
     module.verify()
     machine = Machine(module, block_rows=block_rows, prompt=prompt)
-    return machine, machine.spaces["gm"].extend(8 * case.depth * case.blocks)
+    return machine, machine.chip.allocate("gm", 8 * case.depth * case.blocks)
 
 
 def launch(machine: Machine, case: Case, buffer: int) -> None:
@@ -145,7 +145,7 @@ def launch(machine: Machine, case: Case, buffer: int) -> None:
 def received(machine: Machine, case: Case) -> np.ndarray:
     """What consumers have read: [block, lane of the half, entry]."""
     name = "many" if case.to_lanes else "one"
-    cls = next(cls for cls in machine.classes if cls.name == name)
+    cls = next(cls for cls in vars(machine.executor)["classes"] if cls.name == name)
     words = cls.spaces["m"].bytes.view(np.int32).reshape(case.blocks, -1, 2048)[:, :, OUT // 4 :]
     halves = words[:, :, : 2 * case.pops].reshape(*words.shape[:2], case.pops, 2)
     if case.to_lanes:
@@ -242,8 +242,8 @@ def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None
             launch(machine, case, buffer)
     else:
         launch(machine, case, buffer)
-    codes = {found.code for found in machine.findings}
-    guarantees = {f.code for f in machine.findings if f.severity == "warning" or f.code == "early-overwrite"}
+    codes = {found.code for found in machine.chip.findings}
+    guarantees = {f.code for f in machine.chip.findings if f.severity == "warning" or f.code == "early-overwrite"}
     assert model.unsafe == bool(guarantees & {"early-overwrite", "unsafe-depth", "seeded-credits", "early-credit"})
     if completes:
         assert ("unbalanced-pipe" in codes) == (case.pushes > case.pops)
@@ -301,7 +301,7 @@ def test_odd_depth_overwrites() -> None:
     case = Case(depth=5, period=2, lanes=1, seed=0, to_lanes=True, pushes=20, pops=20, ahead=1)
     machine, buffer = load(case)
     launch(machine, case, buffer)
-    found = next(f for f in machine.findings if f.code == "early-overwrite")
+    found = next(f for f in machine.chip.findings if f.code == "early-overwrite")
     assert found.severity == "error"
     assert (
         "entry 5 of channel @c overwrites slot 0, which holds entry 0, before its consumer has read it" in found.message
@@ -315,7 +315,7 @@ def test_seeded_credits_are_a_hazard_in_any_order() -> None:
     case = Case(depth=4, period=2, lanes=1, seed=2, to_lanes=True, pushes=20, pops=20, ahead=1, drain=True)
     machine, buffer = load(case, prompt=True)
     launch(machine, case, buffer)
-    assert {(f.severity, f.code) for f in machine.findings} >= {("warning", "seeded-credits")}
+    assert {(f.severity, f.code) for f in machine.chip.findings} >= {("warning", "seeded-credits")}
     assert received(machine, case)[1, 0].tolist() == [100 + 10 * i for i in range(20)]
 
 
@@ -324,7 +324,7 @@ def test_frees_that_come_together() -> None:
     case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=16, pops=16, ahead=2)
     machine, buffer = load(case)
     launch(machine, case, buffer)
-    assert "early-credit" in {f.code for f in machine.findings}
+    assert "early-credit" in {f.code for f in machine.chip.findings}
 
 
 @pytest.mark.parametrize("prompt", [False, True])
@@ -334,7 +334,7 @@ def test_a_credit_guarantees_what_was_freed_before_it(prompt: bool) -> None:
     case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=6, pops=6, ahead=2)
     machine, buffer = load(case, prompt=prompt)
     launch(machine, case, buffer)
-    texts = [f.message for f in machine.findings if f.code in ("early-credit", "early-overwrite")]
+    texts = [f.message for f in machine.chip.findings if f.code in ("early-credit", "early-overwrite")]
     assert any("keeps entry 5 of" in text or "entry 5 of channel @c overwrites slot 1" in text for text in texts), texts
 
 
@@ -343,7 +343,7 @@ def test_frees_that_lose_credits() -> None:
     case = Case(depth=4, period=2, lanes=1, seed=0, to_lanes=True, pushes=3, pops=3, ahead=3)
     machine, buffer = load(case)
     launch(machine, case, buffer)
-    assert "lost-credit" in {f.code for f in machine.findings}
+    assert "lost-credit" in {f.code for f in machine.chip.findings}
 
 
 def test_who_waits_for_credits_that_are_lost() -> None:
@@ -361,7 +361,7 @@ def test_drained_channel_starts_clean() -> None:
     for _ in range(3):
         launch(machine, case, buffer)
         assert received(machine, case)[1, 1].tolist() == [100 + 10 * i + 1 for i in range(40)]
-    assert len(machine.findings) == 0
+    assert len(machine.chip.findings) == 0
 
 
 def test_lanes_beyond_the_channel() -> None:
@@ -371,7 +371,7 @@ def test_lanes_beyond_the_channel() -> None:
     machine = Machine(Parser(context(), wrong, "channel.mlir").parse_module())
     machine.launch("producer", [1, 0])
     machine.launch("consumer", [1, 0, 1])
-    machine.spaces["gm"].extend(64)
+    machine.chip.allocate("gm", 64)
     with pytest.raises(LoomError, match="beyond lane 0 takes part in channel @c, which has 1"):
         machine.run()
 
@@ -383,6 +383,6 @@ def test_push_of_a_slot_hands_over_its_contents() -> None:
     aside = text(case).replace("slot @c[%i] of 1 by 8 as written ", "")
     assert aside != text(case)
     machine = Machine(Parser(context(), aside, "channel.mlir").parse_module())
-    launch(machine, case, machine.spaces["gm"].extend(8 * case.blocks))
+    launch(machine, case, machine.chip.allocate("gm", 8 * case.blocks))
     assert received(machine, case)[1, 0].tolist() == [100, 110, 120]
-    assert {found.code for found in machine.findings} == {"unwritten-slot"}
+    assert {found.code for found in machine.chip.findings} == {"unwritten-slot"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.machine import Machine
 from loomir.runtime.warps.streams import QueueStream
 from loomir.runtime.warps.units import rectangle
 
@@ -107,7 +107,7 @@ def simulated(messages: list[Message], hop: int, turn: int) -> list[int]:
 
 def run(messages: list[Message]) -> tuple[list[int], Any]:
     """Return when the last wavelet of each message is at its receiver, which takes all at once, and the timing."""
-    machine = Machine(parse(MODULE))
+    machine: Any = Machine(parse(MODULE), executor="warps").executor
     (network,) = machine.networks.values()
     (cls,) = machine.classes
     ends = [0] * len(messages)
@@ -117,7 +117,7 @@ def run(messages: list[Message]) -> tuple[list[int], Any]:
         if message.control:
             ends[int(message.payload[0, -1, 0])] = int(np.max(message.first))
 
-    machine.executor.admit = admit  # pyright: ignore[reportAttributeAccessIssue]
+    machine.executor.admit = admit
     stream = QueueStream(cls.outputs["out"], "i32", 100, False, message=True)
     application: Any = SimpleNamespace(where=None, text="mov32")
     for number, ((row, column), (to_row, to_column), start, length) in enumerate(messages):

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from loomir.runtime.warps.trace import TracingMachine
+from loomir.runtime import Machine
 
 from .flow_modules import parse
 
@@ -81,7 +81,7 @@ def program(arch: str, *, forwards: bool) -> str:
 def run(arch: str, *, forwards: bool) -> tuple[list[int], dict[str, int], int]:
     """What (1, 1) notes, when its tasks begin, and when (0, 0) issues its send."""
     trace = io.BytesIO()
-    made = TracingMachine(parse(program(arch, forwards=forwards)), trace)
+    made = Machine(parse(program(arch, forwards=forwards)), trace=trace)
     made.launch("main", [])
     made.run(10_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from loomir.operations.dsd_table import OPERATIONS
+from loomir.runtime.machine import Machine
 from loomir.runtime.warps.arithmetic import unavailable
-from loomir.runtime.warps.machine import Machine
 
 from ..searches import examples
 from . import oracle
@@ -174,10 +174,7 @@ def check(
     machine.run()
     after = machine.read_symbol("words")
     count = min([destination.count, *(source.count for source in sources if isinstance(source, Walk))])
-    (cls,) = machine.classes
-    rows, columns = np.broadcast_arrays(*cls.units.cells())
-    places = [cls.grid_position(y, x) for y, x in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)]
-    for x, y in places:
+    for y, x in np.argwhere(machine.class_of >= 0).tolist():
         assert (start[y, x] == before[y, x]).all()
         words = oracle.Words(before[y, x])
         operands = [

@@ -9,7 +9,7 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.machine import Machine
 
 GRIDS = [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)]
 """Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
@@ -267,7 +267,7 @@ def test_host_copies_through_pointers(width: int, height: int, block: int | None
             np.testing.assert_array_equal(
                 made.read_region("next", 0, 0, width, height, 6), np.where(even, start + 1 + 1, start + 1)
             )
-    assert made.exports["next"].shape == (-1,)
+    assert made.buffer("next").shape == (-1,)
     with pytest.raises(LoomError, match="'next' points to an array of unknown length"):
         made.read_symbol("next")
     made.write_region("now", 0, 0, width, height, 2, np.array([[[8, 9]]], np.float32))

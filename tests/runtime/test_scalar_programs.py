@@ -13,8 +13,8 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
+from loomir.runtime.machine import Machine
 from loomir.runtime.warps import program
-from loomir.runtime.warps.machine import Machine
 from loomir.runtime.warps.memory import DTYPES
 
 INTEGERS = ("i8", "i16", "i32", "i64")
@@ -163,8 +163,7 @@ def module(seed: int, width: int):
 def outcome(made: Machine) -> tuple[list[list[int]], list[int]]:
     made.launch("main", [77, 0.1])
     made.run()
-    (cls,) = made.classes
-    return made.read_symbol("out").reshape(made.width * made.height, -1).tolist(), cls.clock.ravel().tolist()
+    return made.read_symbol("out").reshape(made.width * made.height, -1).tolist(), made.clocks.ravel().tolist()
 
 
 @pytest.mark.slow

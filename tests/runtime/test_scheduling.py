@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.deadlock import Deadlock
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
 

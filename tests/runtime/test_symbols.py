@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.warps.machine import Machine
+from loomir.runtime.machine import Machine
 
 from ..searches import examples
 from .flow_modules import parse

@@ -46,7 +46,7 @@ def machine(body: str, *, block_rows: int | None = None) -> Machine:
 
 def memory(loaded: Machine) -> Any:
     """The memory of every unit, [row, lane, byte]."""
-    return loaded.classes[0].spaces["m"].bytes.reshape(ROWS, LANES, BYTES)
+    return vars(loaded.executor)["classes"][0].spaces["m"].bytes.reshape(ROWS, LANES, BYTES)
 
 
 def launch(loaded: Machine) -> None:
@@ -441,7 +441,7 @@ def test_units_add_to_one_place() -> None:
     values = np.arange(ROWS * LANES * 6, dtype=np.int32).reshape(ROWS, LANES, 2, 3)
     memory(loaded)[:, :, :24] = values.view(np.uint8).reshape(ROWS, LANES, 24)
     launch(loaded)
-    shared = loaded.spaces["gm"].bytes.view(np.int32)
+    shared = vars(loaded.executor)["spaces"]["gm"].bytes.view(np.int32)
     np.testing.assert_array_equal(shared[:16].reshape(2, 8)[:, :3], values.sum((0, 1)))
     expected = np.zeros((2, 8), np.int32)
     for lane in range(LANES):
@@ -459,5 +459,7 @@ def test_printed_tiles() -> None:
         flow.tile_print "after" %t : !flow.tile<i32>"""
     )
     launch(loaded)
-    assert [(p.label, int(p.values.sum())) for p in loaded.printed_tiles] == [("before", 0)] * 6 + [("after", 4)] * 6
-    assert sorted((p.row, p.column) for p in loaded.printed_tiles[:6]) == [(y, x) for y in range(3) for x in range(2)]
+    assert [(p.label, int(p.values.sum())) for p in loaded.chip.printed_tiles] == [("before", 0)] * 6 + [
+        ("after", 4)
+    ] * 6
+    assert sorted(p.place[::-1] for p in loaded.chip.printed_tiles[:6]) == [(y, x) for y in range(3) for x in range(2)]

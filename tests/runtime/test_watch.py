@@ -10,7 +10,7 @@ import pytest
 import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Machine
-from loomir.runtime.warps.watch import MAX_PLACES, Watch
+from loomir.runtime.watch import MAX_PLACES, Watch
 
 ENDLESS = """
 flow.fabric @f target "wse3" grid 3 by 1 {

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...diagnostics.errors import LoomError
-from ...diagnostics.findings import Finding
-from .streams import UNBOUNDED
-from .tasks import NEVER
-from .units import UnitSet, from_mask, rectangle
-from .unread_wavelets import Unread, plain, unread
-from .wait_cycles import find_cycle, root_waits
-from .wait_graph import Unit, Wait
+from ..diagnostics.errors import LoomError
+from ..diagnostics.findings import Finding
+from .places import Array, Lattice, Unit
+from .unread_wavelets import Unread
+from .wait_graph import Wait, find_cycle, grouped, root_waits
 
 if TYPE_CHECKING:
     from .machine import Machine
-    from .unit_class import UnitClass
 
 MAX_LINES = 20
 """Lines of a report about PEs that wait; the rest are counted."""
@@ -46,12 +42,12 @@ class Waiting:
     """Wavelets, elements or entries that each unit lacks, or cannot send; None for a task that is blocked."""
     count: int
     """How many units wait."""
-    _wait: Wait = field(repr=False, compare=False)
+    _places: Array = field(repr=False, compare=False)
 
     @property
     def units(self) -> tuple[Unit, ...]:
         """Return (x, y) of each unit: of a PE its column and row, of a core its number (0 is the cube) and block."""
-        return tuple(self._wait.places())
+        return tuple((x, y) for x, y in self._places.tolist())
 
 
 class Starved(NamedTuple):
@@ -128,77 +124,25 @@ class Deadlock(LoomError):
         return self.hang.lacking + sum(wait.count * wait.missing for wait in self.waits if wait.missing is not None)
 
 
-def _waits(machine: Machine, *, allow_pending: bool, all_of_them: bool = False) -> Iterator[Wait]:
-    """Yield the waits that never end and whose end would start something; with `allow_pending` only those of tasks.
-
-    With `all_of_them` also microthreads whose end starts nothing.
-    """
-    for channel in machine.channels.values():
-        yield from channel.waits()
-    for cls in machine.classes:
-        if not allow_pending:
-            yield from _blocked_tasks(cls)
-        for send in machine.scheduler.sends:
-            if send.queue.cls is cls:
-                yield from send.waits(allow_pending=allow_pending)
-        for fifo in cls.fifos.values():
-            yield from fifo.waits(allow_pending=allow_pending, all_of_them=all_of_them)
-        for queue in cls.inputs.values():
-            yield from queue.waits(allow_pending=allow_pending, all_of_them=all_of_them)
-
-
-def _blocked_tasks(cls: UnitClass) -> list[Wait]:
-    """Return the waits of tasks that could run if they were not blocked."""
-    found: list[Wait] = []
-    for task in cls.task_list:
-        if task.unblocked is None:
-            continue
-        stuck = (task.active[cls.units.index] != NEVER) & (task.unblocked[cls.units.index] == NEVER)
-        reason = "is active" if task.queue is None else f"has wavelets waiting on input queue {task.queue.label}"
-        location = f" ({task.code.where})" if task.code.where else ""
-        text = f"task @{task.name}{location} {reason} but is blocked, and nothing unblocks it"
-        if task.queue is not None and task.queue.control_only:
-            text = f"input queue {task.queue.label}{location} has control wavelets but is blocked; unblock it"
-        found += [Wait(cls, units, text, task.code.where, tasks=(task.name,)) for units in from_mask(cls.units, stuck)]
-    return found
-
-
-def _grouped(waits: Sequence[Wait]) -> list[Wait]:
-    """Return waits with those for the same thing joined, of whatever warps."""
-    groups: dict[tuple[int, str], list[Wait]] = {}
-    for wait in waits:
-        groups.setdefault((id(wait.cls), wait.text), []).append(wait)
-    found: list[Wait] = []
-    for group in groups.values():
-        mask = np.zeros(group[0].cls.shape, np.bool_)
-        for wait in group:
-            mask[wait.units.index] = True
-        found += [group[0]._replace(units=units) for units in from_mask(_whole(group[0].cls), mask)]
-    return found
-
-
-def _whole(cls: UnitClass) -> UnitSet:
-    return rectangle(range(cls.shape[0]), range(cls.shape[1]))
-
-
 def explain(
     machine: Machine, *, allow_pending: bool, all_of_them: bool = False, begun: bool = False
 ) -> Deadlock | None:
     """Return the deadlock of a machine at rest, None if nothing waits that should not.
 
-    With `all_of_them` also microthreads whose end starts nothing count, but for those that have no end; with `begun`
-    only microthreads that have received some of their wavelets count.
+    With `allow_pending` operations may wait for what comes with the next launch, and only tasks count. With
+    `all_of_them` also microthreads whose end starts nothing count, but for those that have no end; with `begun` only
+    microthreads that have received some of their wavelets count.
     """
-    found = _waits(machine, allow_pending=allow_pending, all_of_them=all_of_them)
-    bounded = [wait for wait in found if wait.missing is None or wait.missing <= UNBOUNDED // 2]
-    waits = _grouped([wait for wait in bounded if wait.begun or not begun])
-    waits.sort(key=lambda wait: wait.first()[::-1])
-    if not waits:
+    found = machine.executor.waits(allow_pending=allow_pending, all_of_them=all_of_them)
+    found = [wait for wait in found if not wait.endless and (wait.begun or not begun)]
+    if not found:
         return None
-    stuck = sum(wait.units.count for wait in waits)
+    lattices = machine.lattices
+    waits = grouped(found, lattices)
+    stuck = sum(len(wait.places) for wait in waits)
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
     when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
-    lines = [f"{when}: nothing can proceed, and {remain}", *_by_unit(waits)]
+    lines = [f"{when}: nothing can proceed, and {remain}", *_by_unit(machine, waits, lattices)]
     path = find_cycle(waits)
     if path:
         names = [machine.unit_name(*place) for place, _ in path]
@@ -207,71 +151,55 @@ def explain(
         lines.append(f"  {next(wait.awaited.remedy(held=held) for _, wait in path if wait.awaited is not None)}")
     else:
         # Operations that may wait for the next launch, or whose end starts nothing, can be what others wait for.
-        every = _grouped(list(_waits(machine, allow_pending=False, all_of_them=True)))
-        every.sort(key=lambda wait: wait.first()[::-1])
-        explanations = (wait.awaited.explanation(wait) for wait in root_waits(every) if wait.awaited is not None)
+        every = grouped(machine.executor.waits(allow_pending=False, all_of_them=True), lattices)
+        explanations = (
+            wait.awaited.explanation(wait.places, machine.describe(wait.places, wait.is_rectangle))
+            for wait in root_waits(every, lattices)
+            if wait.awaited is not None
+        )
         lines += [f"  {explanation}" for explanation in explanations if explanation][:1]
-    left = unread(machine)
+    left = machine.unread()
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
     if len(left) > MAX_UNREAD:
         lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
     hang = Hang(
-        tuple(_waiting(machine, wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
-        starved=starved(machine), statistics=machine.statistics(),
+        tuple(_waiting(wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
+        starved=machine.starved(), statistics=machine.statistics(),
     )  # fmt: skip
     return Deadlock("\n".join(lines), waits[0].where, hang)
 
 
 def unexplained(machine: Machine) -> Hang:
     """Return the state of a machine at rest that has no deadlock of its own."""
-    return Hang(unread=tuple(unread(machine)), starved=starved(machine), statistics=machine.statistics())
+    return Hang(unread=tuple(machine.unread()), starved=machine.starved(), statistics=machine.statistics())
 
 
-def starved(machine: Machine) -> tuple[Starved, ...]:
-    """Return the PEs that wait for wavelets of the host, by color and rows."""
-    found: list[Starved] = []
-    for color, stream in machine.host_inputs.items():
-        for queue, reads in stream.readers:
-            for transfer in queue.waiting:
-                if transfer.count == UNBOUNDED or (queue.messages and queue.first(transfer.units) is not None):
-                    continue
-                for units in from_mask(transfer.units, reads[transfer.units.index]):
-                    rows, columns = (values.ravel().tolist() for values in units.cells())
-                    for row, column in zip(rows, columns, strict=True):
-                        x, y = queue.cls.grid_position(row, column)
-                        missing = transfer.count - transfer.position
-                        found.append(Starved(color, (x, y), int(stream.sent[y, x]), missing))
-    return tuple(sorted(found, key=lambda one: (one.color, one.place[::-1])))
+def _waiting(wait: Wait) -> Waiting:
+    return Waiting(wait.text, wait.where, wait.queue, wait.colors, wait.missing, len(wait.places), wait.places)
 
 
-def _waiting(machine: Machine, wait: Wait) -> Waiting:
-    queue = wait.cls.inputs.get(wait.queue or "") or wait.cls.outputs.get(wait.queue or "")
-    numbers: list[int] = [] if queue is None else np.unique(queue.colors[wait.units.index]).tolist()
-    colors = tuple(plain(machine.color_label(number)) for number in numbers if number >= 0)
-    name = wait.queue if queue is None else plain(queue.label)
-    return Waiting(wait.text, wait.where, name, colors, wait.missing, wait.units.count, wait)
-
-
-def _by_unit(waits: Sequence[Wait]) -> list[str]:
+def _by_unit(machine: Machine, waits: Sequence[Wait], lattices: Mapping[int, Lattice]) -> list[str]:
     """Return a line for each set of units that wait for the same things; each unit is in one line."""
     kinds: list[tuple[int, ...]] = [()]
-    classes = list({id(wait.cls): wait.cls for wait in waits}.values())
-    lines: list[tuple[tuple[int, ...], UnitClass, UnitSet]] = []
-    for cls in classes:
-        label = np.zeros(cls.shape, np.int64)
+    lines: list[tuple[tuple[int, ...], Array, bool]] = []
+    for cls in dict.fromkeys(wait.cls for wait in waits):
+        lattice = lattices[cls]
+        label = np.zeros(lattice.shape, np.int64)
         first = len(kinds)
         for number, wait in enumerate(waits):
-            if wait.cls is cls:
-                before, inverse = np.unique(label[wait.units.index], return_inverse=True)
-                label[wait.units.index] = len(kinds) + inverse.reshape(wait.units.shape)
+            if wait.cls == cls:
+                index = lattice.index(wait.places)
+                before, inverse = np.unique(label[index], return_inverse=True)
+                label[index] = len(kinds) + inverse.reshape(-1)
                 kinds += [(*kinds[kind], number) for kind in before.tolist()]
         for kind in range(first, len(kinds)):
-            lines += [(kinds[kind], cls, units) for units in from_mask(_whole(cls), label == kind)]
+            lines += [(kinds[kind], places, whole) for places, whole in lattice.sets(label == kind)]
     lines.sort(key=lambda line: line[0][0])
-    shown = [f"  {cls.describe(units)}: {_together([waits[n].text for n in kind])}" for kind, cls, units in lines]
+    shown = [f"  {machine.describe(places, whole)}: {_together([waits[n].text for n in kind])}"
+             for kind, places, whole in lines]  # fmt: skip
     if len(lines) > MAX_LINES:
-        rest = sum(units.count for _, _, units in lines[MAX_LINES:])
-        noun = "core waits" if lines[0][1].machine.is_chip else "PE waits"
+        rest = sum(len(places) for _, places, _ in lines[MAX_LINES:])
+        noun = "core waits" if machine.is_chip else "PE waits"
         shown[MAX_LINES:] = [f"  and {rest} more {noun if rest == 1 else noun.replace(' waits', 's wait')}"]
     return shown
 

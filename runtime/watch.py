@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from ...diagnostics.limits import FIRST_NOTICE, LATER
-
-if TYPE_CHECKING:
-    from .warp import Warp
+from ..diagnostics.limits import FIRST_NOTICE, LATER
 
 MAX_PLACES = 4
 """Places in the program that a notice lists."""
@@ -49,12 +45,15 @@ class Watch:
         self._steps = 0
         self._seen: dict[tuple[str, str | None], str] = {}
 
-    def look(self, warp: Warp, where: str | None, steps: int) -> int:
-        """Note that a warp comes to place `where`, `steps` after it did last; return the steps until the next look."""
+    def look(self, task: str, where: str | None, units: str, steps: int) -> int:
+        """Note that some units, in words, are at place `where` of a task or function.
+
+        `steps` have been taken since the last look; return those until the next.
+        """
         self._steps += steps
-        key = warp.code.name, where
+        key = task, where
         self._seen.pop(key, None)
-        self._seen[key] = warp.cls.describe(warp.units)
+        self._seen[key] = units
         if len(self._seen) > MAX_PLACES:
             del self._seen[next(iter(self._seen))]
         now = self._clock()

@@ -1,0 +1,64 @@
+"""What reports say of units that wait: the texts of `Wait`, and the remedies and explanations of `Awaited`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+SEND_FIRST = {
+    True: "let one of them send before it receives, or send and receive asynchronously",
+    False: "let one of them send before it has received",
+}
+"""What to do about units that wait for each other's wavelets, by whether a task of one of them waits."""
+
+RECEIVE_FIRST = "let one of them receive before, or while, it sends"
+"""What to do about units whose messages wait for each other."""
+
+
+def waiter(microthread: int | None, task: str, operation: str, where: str | None) -> str:
+    """Return who waits, and at which operation; `microthread` is None for an operation that its task waits for."""
+    name = f"task @{task}" if microthread is None else f"microthread {microthread}"
+    return f"{name}: {operation}{f' ({where})' if where else ''}"
+
+
+def on_input_queue(who: str, queue: str, number: int, color: str, awaits: str) -> str:
+    """Return that an operation waits for wavelets; `awaits` is "3 of 4 wavelets" or "a message"."""
+    return f"{who} waits on input queue {queue} (id {number}, color {color}) for {awaits}"
+
+
+def on_output_queue(who: str, queue: str, number: int, color: str, count: int, receivers: Sequence[str]) -> str:
+    """Return that an operation waits for room at the input queues that it sends to."""
+    return (
+        f"{who} cannot send its {count} wavelets on output queue {queue} (id {number}, color {color}): input queue "
+        f"{' or '.join(receivers)} at the other end is full and is not read"
+    )
+
+
+def on_fifo(who: str, fifo: str, lacks: str, missing: int, count: int) -> str:
+    """Return that an operation waits for elements or places of a FIFO; `lacks` is "empty" or "full"."""
+    return f"{who} waits on FIFO @{fifo}, which is {lacks}, for {missing} of {count} elements"
+
+
+def blocked_task(task: str, where: str | None, queue: str | None) -> str:
+    """Return that a task could run if it were not blocked; `queue` has wavelets for it."""
+    reason = "is active" if queue is None else f"has wavelets waiting on input queue {queue}"
+    return f"task @{task}{f' ({where})' if where else ''} {reason} but is blocked, and nothing unblocks it"
+
+
+def blocked_queue(queue: str, where: str | None) -> str:
+    """Return that control wavelets wait in a blocked queue."""
+    return f"input queue {queue}{f' ({where})' if where else ''} has control wavelets but is blocked; unblock it"
+
+
+def no_wavelets(queue: str, units: str, reason: Literal["no message", "no route", "no sender", "too little"]) -> str:
+    """Return why nobody sends to the input queue `queue` of some units."""
+    whose = f"input queue {queue} of {units}"
+    match reason:
+        case "no message":
+            return f"no message to {units} is on its way; let a PE send one there"
+        case "no route":
+            return f"no route leads to {whose}; add one from a PE that sends"
+        case "no sender":
+            return f"no PE sends wavelets that reach {whose}; let one send there, or correct the route"
+        case "too little":
+            return f"the PEs that send to {whose} have finished; they sent too little, or the receiver expects too much"

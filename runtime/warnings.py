@@ -1,0 +1,24 @@
+"""Warnings of something that the machine permits, once for each place in the program."""
+
+from __future__ import annotations
+
+import sys
+
+from ..diagnostics.errors import shown
+
+
+class Warnings:
+    """Prints warnings on stderr and keeps the places that they have named."""
+
+    def __init__(self) -> None:
+        self._places: set[str | None] = set()
+
+    def warn(self, where: str | None, message: str) -> None:
+        """Print a warning, unless there was one of that place; one without a place is always printed."""
+        if where is None or where not in self._places:
+            self._places.add(where)
+            print(shown(f"{where}: warning: {message}" if where else f"warning: {message}"), file=sys.stderr)
+
+    def has(self, where: str | None) -> bool:
+        """Return True if there was a warning of a place, or for None one without a place."""
+        return where in self._places
