@@ -88,11 +88,18 @@ class Parameter:
 class Program:
     """Kernels lowered for one behavior of the pipes and a number of blocks.
 
-    Raises LoomError for a program that the compiler's passes refuse, and for numbers that make no sense.
+    Without `verify_each` only what comes in and what comes out of the passes is verified. Raises LoomError for a
+    program that the compiler's passes refuse, and for numbers that make no sense.
     """
 
     def __init__(
-        self, source: Path | str | ModuleOp, *, arch: Behavior = "ideal", blocks: int = 1, lanes: int | None = None
+        self,
+        source: Path | str | ModuleOp,
+        *,
+        arch: Behavior = "ideal",
+        blocks: int = 1,
+        lanes: int | None = None,
+        verify_each: bool = True,
     ):
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
@@ -111,7 +118,8 @@ class Program:
         """Bytes of pointers as far as the text says, by name."""
         self.slots = slot_arrays(module)
         """The arrays in which pipes have their slots."""
-        prepare(module, chip, lower={"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes}))
+        lower = {"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes})
+        prepare(module, chip, lower=lower, verify_each=verify_each)
         # What is the same for every entry is computed once, and the engine sees that it is.
         LoopInvariantCodeMotionPass().apply(context(), module)
         self.module = module

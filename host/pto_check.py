@@ -196,10 +196,13 @@ def set_target_arch(module: ModuleOp, chip: Architecture) -> None:
     module.attributes["pto.target_arch"] = StringAttr(chip)
 
 
-def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | None = None) -> None:
+def prepare(
+    module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | None = None, *, verify_each: bool = True
+) -> None:
     """Run the compiler's passes on a module, for `chip`; raises LoomError where one rejects it.
 
-    With `lower`, the options of that pass, it becomes a program of `flow`.
+    With `lower`, the options of that pass, it becomes a program of `flow`. Without `verify_each` only what comes in and
+    what comes out is verified.
     """
     set_target_arch(module, chip)
     verify(module)
@@ -231,7 +234,8 @@ def prepare(module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | Non
             passes[name]()(**options).apply(context(), module)
         except DiagnosticException as error:
             raise located(error) from None
-        verify(module)
+        if verify_each or name == chosen[-1][0]:
+            verify(module)
 
 
 def _refuse_recursion(module: ModuleOp) -> None:

@@ -6,6 +6,7 @@ alike on every machine, so all profiles but `search` try the same examples each 
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 
 import pytest
@@ -16,6 +17,15 @@ from .searches import SHARES, is_chosen, quick_cases
 for name, share in SHARES.items():
     settings.register_profile(name, deadline=None, max_examples=100 // share, derandomize=name != "search")
 settings.load_profile("short")
+
+# IR is full of cycles and lives long: collections between the allocations of a test take a tenth of all time.
+gc.set_threshold(100_000, 10, 10)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what tests and modules consist of out of all collections to come."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -43,11 +44,16 @@ def run(name: str, *arguments: str) -> Outcome:
     return Outcome(status, out.getvalue(), err.getvalue())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["gemv", "gemv_grid", "stencil"])
-def test_runs_without_options(name: str) -> None:
+def run_as_a_command(name: str) -> Outcome:
     command = [sys.executable, str(EXAMPLES / name / "run.py")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return Outcome(result.returncode, result.stdout, result.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "run"), [("gemv", run), ("gemv_grid", run), ("stencil", run_as_a_command)])
+def test_runs_without_options(name: str, run: Callable[[str], Outcome]) -> None:
+    result = run(name)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "NO" not in result.stdout
     assert "yes" in result.stdout

@@ -50,12 +50,16 @@ class Csl:
 
     def layout(self, text: str, pe: str | None = None, arch: str = "wse2", **options: Any) -> CompiledLayout:
         """Compile a layout file, and perhaps the file of its PEs. Files of `options["files"]` are written too."""
+        compiled = self.unverified(text, pe, arch, **options)
+        verify(compiled.module)
+        return compiled
+
+    def unverified(self, text: str, pe: str | None, arch: str, **options: Any) -> CompiledLayout:
+        """Return what `layout` does, for those who give it to `loomir.compile`, which verifies it."""
         self.write({LAYOUT_FILE: text, **({} if pe is None else {PE_FILE: pe}), **options.pop("files", {})})
         self.printed.clear()
         options.setdefault("print", self.printed.append)
-        compiled = compile_layout(self.directory / LAYOUT_FILE, arch=arch, **options)
-        verify(compiled.module)
-        return compiled
+        return compile_layout(self.directory / LAYOUT_FILE, arch=arch, **options)
 
     def pe(self, text: str, arch: str = "wse2", **options: Any) -> CompiledLayout:
         """Return a program of one PE."""
@@ -110,7 +114,7 @@ class Csl:
           {" ".join(names)}
         }}
         """
-        compiled = self.layout(whole, "\n".join(lines), arch, **options)
+        compiled = self.unverified(whole, "\n".join(lines), arch, **options)
         program = loomir.compile(compiled.module, verify_each=False)
         return loomir.Simulator(program, step_limit=200_000)
 

@@ -417,6 +417,7 @@ def test_no_link_carries_more_than_the_transpositions_need(csl: Csl, type: str, 
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("format", ["bf16", "cb16"])
 def test_fft_in_programs_of_other_formats(csl: Csl, format: Literal["bf16", "cb16"]) -> None:
     """The elements may be of the program's 16-bit floats, and of no others."""

@@ -547,7 +547,7 @@ def outcomes(width: int, height: int, tables: dict[str, Any], receiver: str) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(90), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(traffic())
 def test_random_patterns(drawn: tuple[int, int, dict[tuple[int, int], list[Sent]]]) -> None:
     """LIB-001: every message arrives whole, once, and those of one sender in their order; batching changes nothing."""
@@ -565,7 +565,7 @@ def test_random_patterns(drawn: tuple[int, int, dict[tuple[int, int], list[Sent]
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(45), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(traffic(), st.sampled_from([0, 1, 20]))
 def test_random_patterns_to_data_tasks(
     drawn: tuple[int, int, dict[tuple[int, int], list[Sent]]], slowness: int

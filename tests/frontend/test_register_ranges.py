@@ -70,8 +70,9 @@ def test_extended_and_stride_registers_are_free_again(csl: Csl, arch: str) -> No
 
 
 @pytest.mark.slow
-def test_a_thousand_operations(csl: Csl) -> None:
-    assert csl.run(mixed(1000, "straight"), {"out": "i16"})["out"].tolist() == [*[2] * 1000, 4, 6, 8, 0]
+@pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.thorough)])
+def test_many_operations(csl: Csl, count: int) -> None:
+    assert csl.run(mixed(count, "straight"), {"out": "i16"})["out"].tolist() == [*[2] * count, 4, 6, 8, 0]
 
 
 def test_a_register_is_held_until_its_operation_has_ended(csl: Csl) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import inf, nan
 from types import SimpleNamespace
@@ -81,6 +82,7 @@ def oracle(name: str, bits: int) -> Callable[[int, int], int]:
     }[name]
 
 
+@cache
 def expected(name: str, kind: str) -> list[int]:
     """What the table makes of the pairs of a kind."""
     function = integers.function(name, WIDTHS[kind])

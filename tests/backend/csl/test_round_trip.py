@@ -86,6 +86,7 @@ def operation(row: DsdOperation, scalars: frozenset[int], *, scalar_destination:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_dsd_operations(name: str, tmp_path: Path) -> None:
     row = OPERATIONS[name]

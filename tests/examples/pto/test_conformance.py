@@ -109,7 +109,8 @@ class Run:
     def __init__(
         self, case: Case, arch: Arch, chip: Chip, *, program: ModuleOp | None = None, blocks: int = 1, **options: Any
     ):
-        lowered = pto.Program(program or read(case, chip), arch=arch, blocks=blocks)
+        # test_case has each program checked, which verifies it after each pass.
+        lowered = pto.Program(program or read(case, chip), arch=arch, blocks=blocks, verify_each=False)
         given = [case.arrays(np.random.default_rng(block), chip) for block in range(blocks)]
         golden = [case.golden(arrays) for arrays in given]
         self.golden: dict[str, Array] = {}
