@@ -14,17 +14,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...diagnostics.errors import LoomError
 from ...targets.model import Timing
 from ...targets.wavelets import PORTS
+from ..fabric import routes
+from ..fabric.deliveries import Group, group
+from ..fabric.routes import EAST, NORTH, OPPOSITE, RAMP, SOUTH, STEP, WEST, Routers
 from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_keys, rectangle, shift
 
-RAMP, NORTH, EAST, SOUTH, WEST = range(len(PORTS))
-OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
-STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
-
-MAX_DISPLACEMENTS = 16
-"""More distinct displacements than this on one color and the table lists pairs of units instead."""
+__all__ = [
+    "EAST", "NORTH", "OPPOSITE", "RAMP", "SOUTH", "STEP", "WEST", "Arrival", "Color", "Delivery",
+    "Paths", "arrivals", "compress", "port_mask", "reach", "senders_of", "trace",
+]  # fmt: skip
 
 
 def port_mask(ports: Iterable[str]) -> int:
@@ -92,68 +92,13 @@ def trace(color: Color, senders: Array, timing: Timing) -> Paths:
 
     Raises LoomError if a route runs in a circle.
     """
-    height, width = senders.shape
-    y, x = np.nonzero(senders)
-    sy, sx = y, x
-    port = np.full(len(y), RAMP)
-    latency = np.zeros(len(y), np.int64)
-    pairs: list[tuple[Array, ...]] = []
-    lost: list[tuple[Array, ...]] = []
-    hops = 0
-    crowd = 2 * len(y) + 64
-    while len(y):
-        accepted = (color.receive[y, x] >> port) & 1 == 1
-        if not accepted.all():
-            gone = ~accepted
-            lost.append((sy[gone], sx[gone], y[gone], x[gone]))
-            y, x, sy, sx, port, latency = (v[accepted] for v in (y, x, sy, sx, port, latency))
-        outputs = color.transmit[y, x]
-        ramp = outputs & 1 == 1
-        if ramp.any():
-            pairs.append((sy[ramp], sx[ramp], y[ramp], x[ramp], latency[ramp] + timing.ramp))
-        following: list[tuple[Array, ...]] = []
-        stays = ~ramp
-        for out in (NORTH, EAST, SOUTH, WEST):
-            goes = ((outputs >> out) & 1 == 1) & (port != out)
-            if not goes.any():
-                continue
-            stays &= ~goes
-            dy, dx = STEP[out]
-            ny, nx = y[goes] + dy, x[goes] + dx
-            turned = (port[goes] != RAMP) & (port[goes] != OPPOSITE[out])
-            cost = latency[goes] + timing.hop + timing.turn * turned
-            inside = (ny >= 0) & (ny < height) & (nx >= 0) & (nx < width)
-            if not inside.all():
-                off = ~inside
-                lost.append((sy[goes][off], sx[goes][off], y[goes][off], x[goes][off]))
-            following.append(
-                (
-                    ny[inside], nx[inside], sy[goes][inside], sx[goes][inside],
-                    np.full(int(inside.sum()), OPPOSITE[out]), cost[inside],
-                )
-            )  # fmt: skip
-        if stays.any():
-            lost.append((sy[stays], sx[stays], y[stays], x[stays]))
-        if not following:
-            break
-        y, x, sy, sx, port, latency = (np.concatenate(parts) for parts in zip(*following, strict=True))
-        hops += 1
-        # Copies of a wavelet that meet on one link would double, and double again, as long as they run.
-        doubled = False
-        if len(y) > crowd:
-            crowd = 2 * len(y)
-            doubled = len(np.unique(((sy * width + sx) * height + y) * (5 * width) + x * 5 + port)) < len(y)
-        if doubled or hops > 4 * width * height:
-            raise LoomError(
-                f"the route of color {color.label} loops through PE ({int(x[0])}, {int(y[0])}); end it at a ramp",
-                color.where,
-            )
-    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [np.zeros(0, np.int64)] * 5
-    dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [np.zeros(0, np.int64)] * 4
-    return Paths(
-        np.stack(joined[0:2], 1), np.stack(joined[2:4], 1), joined[4], np.stack(dropped[0:2], 1),
-        np.stack(dropped[2:4], 1),
-    )  # fmt: skip
+    routers = Routers(color.receive, color.transmit, color.label, color.where)
+    paths = routes.trace(routers, np.flatnonzero(senders), timing)
+    width = senders.shape[1]
+    source, target, lost, lost_at = (
+        np.stack(np.divmod(pes, width), 1) for pes in (paths.source, paths.target, paths.lost, paths.lost_at)
+    )
+    return Paths(source, target, paths.latency, lost, lost_at)
 
 
 @dataclass
@@ -191,76 +136,32 @@ def _masked(shape: tuple[int, int], points: Array) -> list[UnitSet]:
 
 def compress(source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any) -> list[Delivery]:
     """Return pairs (sender, receiver) in class coordinates as few deliveries; `shape` is the sending class's."""
-    if not len(source):
-        return []
-    groups = _displacements(source, target, latency)
-    if groups is not None:
+    deliveries: list[Delivery] = []
+    for each in group(source, target, latency):
+        deliveries += _deliveries(each, source, target, latency, shape, receiver)
+    return deliveries
+
+
+def _deliveries(
+    each: Group, source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any
+) -> list[Delivery]:
+    """Return the deliveries of a group of pairs: one for each set of units that send."""
+    mine = each.members
+    if each.kind == "pairs":
+        source, target, latency = source[mine], target[mine], latency[mine]
+        distinct = np.unique(source, axis=0)
         return [
-            Delivery("shift", units, receiver, int(latency[first]), offset=_offset(source, target, first))
-            for first, members in groups
-            for units in _masked(shape, source[members])
-        ]
-    for axis in (0, 1):
-        lines = _spreads(source, target, latency, shape, receiver, axis)
-        if lines is not None:
-            return lines
-    order = np.lexsort((target[:, 1], target[:, 0]))
-    source, target, latency = source[order], target[order], latency[order]
-    distinct = np.unique(source, axis=0)
-    return [
-        Delivery(
-            "pairs", cells(distinct[:, 0], distinct[:, 1]), receiver, latency,
-            senders=(source[:, 0], source[:, 1]), receivers=(target[:, 0], target[:, 1]),
-        )
-    ]  # fmt: skip
-
-
-def _displacements(source: Array, target: Array, latency: Array) -> list[tuple[int, Array]] | None:
-    """Group pairs by displacement and latency: the first of each group and a mask; None if there are many."""
-    rest = np.ones(len(source), np.bool_)
-    step = target - source
-    groups: list[tuple[int, Array]] = []
-    while rest.any():
-        if len(groups) == MAX_DISPLACEMENTS:
-            return None
-        first = int(rest.argmax())
-        members = (step[:, 0] == step[first, 0]) & (step[:, 1] == step[first, 1]) & (latency == latency[first])
-        groups.append((first, members))
-        rest &= ~members
-    return groups
-
-
-def _offset(source: Array, target: Array, pair: int) -> tuple[int, int]:
-    return int(target[pair, 0] - source[pair, 0]), int(target[pair, 1] - source[pair, 1])
-
-
-def _spreads(
-    source: Array, target: Array, latency: Array, shape: tuple[int, int], receiver: Any, axis: int
-) -> list[Delivery] | None:
-    """Group multicasts along `axis`, one group for every line of senders; None if the pairs are not of that kind."""
-    other = 1 - axis
-    if not bool((source[:, other] == target[:, other]).all()):
-        return None
-    result: list[Delivery] = []
-    positions = np.unique(source[:, axis])
-    if len(positions) > 64:
-        return None
-    for position in positions.tolist():
-        chosen = source[:, axis] == position
-        reached, across, delay = target[chosen, axis], source[chosen, other], latency[chosen]
-        lines, columns = np.unique(reached), np.unique(across)
-        if len(lines) * len(columns) != len(reached):
-            return None
-        order = np.lexsort((across, reached))
-        table = delay[order].reshape(len(lines), len(columns))
-        if not bool((table == table[:, :1]).all()):
-            return None
-        line = range(int(lines[0]), int(lines[-1]) + 1)
-        if len(line) != len(lines):
-            return None
-        for units in _masked(shape, source[chosen]):
-            result.append(Delivery("spread", units, receiver, table[:, 0], axis=axis, line=line))
-    return result
+            Delivery(
+                "pairs", cells(distinct[:, 0], distinct[:, 1]), receiver, latency,
+                senders=(source[:, 0], source[:, 1]), receivers=(target[:, 0], target[:, 1]),
+            )
+        ]  # fmt: skip
+    senders = _masked(shape, source[mine])
+    if each.kind == "spread":
+        return [Delivery("spread", units, receiver, each.latency, axis=each.axis, line=each.line) for units in senders]
+    first = int(mine[0])
+    offset = (int(target[first, 0] - source[first, 0]), int(target[first, 1] - source[first, 1]))
+    return [Delivery("shift", units, receiver, int(latency[first]), offset=offset) for units in senders]
 
 
 Arrival = tuple[UnitSet, Array, Any, Any]

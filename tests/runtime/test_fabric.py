@@ -14,61 +14,9 @@ from loomir.runtime.warps.units import cells, from_mask, rectangle
 from loomir.targets.wavelets import PORTS
 
 from ..searches import examples
+from .router_walk import MOVES, OPPOSITE, Circle, Meeting, route
 
 TIMING = targets.get("wse3").timing
-MOVES = {"north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1)}
-OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-
-
-class Circle(Exception):
-    pass
-
-
-class Meeting(Exception):
-    pass
-
-
-def route(routes, height: int, width: int, sender: tuple[int, int]):
-    """Receivers with their latency, and where copies are lost: `routes[place]` is (ports in, ports out)."""
-    received: list[tuple[tuple[int, int], int]] = []
-    lost: list[tuple[int, int]] = []
-    seen: set[tuple[tuple[int, int], str]] = set()
-    meeting = False
-
-    def enter(place: tuple[int, int], port: str, latency: int, path: tuple) -> None:
-        nonlocal meeting
-        if (place, port) in path:
-            raise Circle
-        meeting |= (place, port) in seen
-        seen.add((place, port))
-        receive, transmit = routes.get(place, (set(), set()))
-        if port not in receive:
-            lost.append(place)
-            return
-        ways = 0
-        if "ramp" in transmit:
-            received.append((place, latency))
-            ways += 1
-        for out in MOVES:
-            if out not in transmit or out == port:
-                continue  # a wavelet does not go back where it came from
-            ways += 1
-            step = MOVES[out]
-            following = (place[0] + step[0], place[1] + step[1])
-            cost = latency + TIMING.hop
-            if port != "ramp" and OPPOSITE[port] != out:
-                cost += TIMING.turn
-            if not (0 <= following[0] < height and 0 <= following[1] < width):
-                lost.append(place)
-                continue
-            enter(following, OPPOSITE[out], cost, (*path, (place, port)))
-        if not ways:
-            lost.append(place)
-
-    enter(sender, "ramp", 0, ())
-    if meeting:
-        raise Meeting
-    return received, lost
 
 
 def color_of(routes, height: int, width: int) -> Color:
@@ -86,7 +34,7 @@ def compare(routes, height: int, width: int, senders: set[tuple[int, int]]) -> N
     circle = False
     for sender in sorted(senders):
         try:
-            received, lost = route(routes, height, width, sender)
+            received, lost = route(routes, height, width, sender, TIMING)
         except Circle:
             circle = True
             break
@@ -226,7 +174,7 @@ def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:
     source, target = (np.array([pair[k] for pair in found]) for k in (0, 1))
     latency = np.array([pair[2] for pair in found])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("loomir.runtime.warps.fabric.MAX_DISPLACEMENTS", displacements)
+        patch.setattr("loomir.runtime.fabric.deliveries.MAX_DISPLACEMENTS", displacements)
         deliveries = compress(source, target, latency, (height, width), "queue")
     subset = random.random((height, width)) < 0.7
     payloads = random.integers(0, 1 << 32, (height, width, 3), np.uint32)
