@@ -1,0 +1,148 @@
+"""What a machine that runs tables provides: the reference, in Python, and the core, in C. `hosted.py` makes an executor
+of one. PEs are numbered by rows of the grid; queues are rows of `Fabric`; records are numpy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .places import Array
+
+DONE, BUDGET, ERROR = range(3)
+"""How a run ends: nothing can happen any more, the steps are used up, or there is a finding that is an error."""
+
+OPEN: np.dtype[Any] = np.dtype(
+    [(name, "<i8") for name in (
+        "pe", "operation", "task", "where", "is_sync", "count", "position", "time", "queue", "second_queue", "output",
+        "signals_end", "fifo_read", "fifo_written", "header", "microthread", "instruction",
+    )]
+)  # fmt: skip
+"""An operation that waits for wavelets, elements or places: its PE, its row and that of the task that issued it, its
+source place, if that task waits for it, the elements it has and had so far, when it is ready for the next one, the
+input queues it reads, the output queue it sends to, if its end starts something, the FIFOs it reads and writes, if it
+waits for the header of a message, its microthread, and the row of `code` behind which its task goes on. -1 is none."""
+
+HELD: np.dtype[Any] = np.dtype(
+    [(name, "<i8") for name in (
+        "pe", "operation", "task", "where", "is_sync", "count", "queue", "waiting", "done", "microthread",
+        "instruction",
+    )]
+)  # fmt: skip
+"""A send that waits for room: `waiting` receivers have made none yet."""
+
+QUEUED: np.dtype[Any] = np.dtype([(name, "<i8") for name in ("queue", "pe", "wavelets", "sender", "control")])
+"""A run of wavelets in an input queue; sender -1 is the host, or not known."""
+
+
+class Totals(NamedTuple):
+    """What a machine has done so far."""
+
+    cycles: int
+    """When the last task and the last operation ended."""
+    wavelets: int
+    task_runs: int
+    steps: int
+
+
+class Printed(NamedTuple):
+    """What a PE has printed."""
+
+    cycle: int
+    pe: int
+    row: int
+    """Of `prints`."""
+    values: Sequence[int]
+    """As registers hold them."""
+
+
+class Position(NamedTuple):
+    """Where a PE is in its program."""
+
+    pe: int
+    task: int
+    where: int
+    """Row of the strings."""
+
+
+class Engine(Protocol):
+    """A machine made of tables and a fabric, with its program loaded and nothing run yet."""
+
+    memory: Sequence[Array]
+    """Bytes of the PEs of each class, uint8 [units, bytes]; hosts read and write them between runs."""
+
+    def run(self, steps: int) -> int:
+        """Run until `steps` steps have been taken in all since the program was loaded, or it ends before.
+
+        Return DONE, BUDGET or ERROR. A step beyond the last is not taken.
+        """
+        ...
+
+    def place(self) -> Position:
+        """Return where the PE is that wanted a step beyond the last."""
+        ...
+
+    def error(self) -> Any:
+        """Return the finding that has ended the run."""
+        ...
+
+    def warnings(self) -> Array:
+        """Return the findings so far that are warnings, one for each source place, as they came."""
+        ...
+
+    def launch(self, task: int, arguments: Sequence[int], time: int) -> None:
+        """Activate a launch task on all PEs of its class at a cycle; arguments are as registers hold them."""
+        ...
+
+    def active(self, task: int) -> int:
+        """Return how many PEs have a task active."""
+        ...
+
+    def send(self, pes: Array, queues: Array, words: Array, first: Array) -> None:
+        """Send words [n, count] to an input queue of each of n PEs, one a cycle from cycle `first` [n] on."""
+        ...
+
+    def backlog(self, cls: int, queue: int) -> Array:
+        """Return how many wavelets wait in a queue, or sink, of each unit of a class."""
+        ...
+
+    def take(self, pe: int, sink: int, count: int) -> Array:
+        """Return the next `count` wavelets, which are there, that a PE has sent to a sink, and take them."""
+        ...
+
+    @property
+    def clocks(self) -> Array:
+        """When each PE has ended its last task, int64 [height, width]."""
+        ...
+
+    def totals(self) -> Totals:
+        """Return what has been done so far."""
+        ...
+
+    def printed(self) -> Sequence[Printed]:
+        """Return what the program has printed, in any order."""
+        ...
+
+    # At rest
+
+    def open_operations(self) -> Array:
+        """Return the operations that wait, OPEN [n]."""
+        ...
+
+    def held_sends(self) -> Array:
+        """Return the sends that wait for room, HELD [n]."""
+        ...
+
+    def queued(self) -> Array:
+        """Return the runs of wavelets in input queues, QUEUED [n]."""
+        ...
+
+    def task_times(self, task: int) -> tuple[Array, Array]:
+        """Return since when a task is active, and unblocked, on each unit of its class; 2^62 is never."""
+        ...
+
+    def sent_in_part_unread(self, cls: int, queue: int) -> Array:
+        """Return how many wavelets each unit has sent on an output queue of which some receivers have no queue."""
+        ...
