@@ -64,9 +64,9 @@ def color_graph(
 ) -> dict[Node, int]:
     """Return a number for every node, from its `allowed` ones, different from the numbers of its neighbors.
 
-    Numbers in `fixed` are kept, also where they are not allowed ones. Those in `preferred` are kept where no
-    neighbor has them already, in their order, and dropped if there is no solution with them. Raises Clash or
-    Exhausted; without `exact`, Exhausted may be raised although a solution exists.
+    Nodes in `fixed` keep their numbers, allowed or not. Those in `preferred` get theirs, in order, unless a neighbor
+    has the same; if the graph cannot be colored with them, all preferences are ignored. Raises Clash if neighbors are
+    fixed to one number, Exhausted if the numbers do not suffice; without `exact`, also if they might.
     """
     numbers = dict(fixed or {})
     clash = _clash(graph, numbers)

@@ -106,7 +106,7 @@ class AssertOp(AssertOperation):
 
     ```
     flow.assert %condition, "the index is in range"
-    flow.assert %other, "there is no table {u}", %table
+    flow.assert %other, "table {u} is out of range", %table
     ```
 
     `{u}` in the message stands for the value, if one is given, as an unsigned number.

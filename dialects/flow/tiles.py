@@ -409,7 +409,7 @@ class TileApplyOp(IRDLOperation):
         name = self.function.data
         row = FUNCTIONS.get(name)
         if row is None:
-            raise VerifyException(f"there is no function '{name}' on tiles; choose one of {', '.join(FUNCTIONS)}")
+            raise VerifyException(f"unknown tile function '{name}'; use one of {', '.join(FUNCTIONS)}")
         if len(self.sources) != row.sources:
             raise VerifyException(
                 f"'{name}' takes {counted(row.sources, 'source')}, not {len(self.sources)}; correct them"

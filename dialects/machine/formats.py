@@ -18,7 +18,7 @@ def known_format(name: str, row: DsdOperation) -> Format:
         raise VerifyException(f"{row.name} has no operand of 16-bit floats; leave out {KEYWORD}")
     if name not in FORMATS:
         raise VerifyException(
-            f"there is no format '{name}' of 16-bit floats; use {' or '.join(FORMATS)}, or leave out {KEYWORD} for f16"
+            f"unknown format '{name}' of 16-bit floats; use {' or '.join(FORMATS)}, or leave out {KEYWORD} for f16"
         )
     return name
 

@@ -118,7 +118,7 @@ class DirectiveOperation(IRDLOperation):
 
     def verify_(self) -> None:
         if self.axis.data not in ("x", "y"):
-            raise VerifyException(f'there is no axis \'{self.axis.data}\'; use "x" or "y"')
+            raise VerifyException(f'unknown axis \'{self.axis.data}\'; use "x" or "y"')
 
 
 class TaskStateOperation(SymbolUser, ABC):
@@ -162,7 +162,7 @@ class Cb16Operation(IRDLOperation):
         signature = cb16.FUNCTIONS.get(self.function.data)
         if signature is None:
             raise VerifyException(
-                f"there is no function '{self.function.data}' of cb16; use one of {', '.join(cb16.FUNCTIONS)}"
+                f"unknown cb16 function '{self.function.data}'; use one of {', '.join(cb16.FUNCTIONS)}"
             )
         types = (*self.arguments.types, self.result.type)
         if len(types) != len(signature):

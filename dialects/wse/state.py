@@ -144,7 +144,7 @@ class AssertOp(AssertOperation):
 
     ```
     wse.assert %condition, "the index is in range"
-    wse.assert %other, "there is no table {u}", %table
+    wse.assert %other, "table {u} is out of range", %table
     ```
 
     `{u}` in the message stands for the value, if one is given, as an unsigned number.

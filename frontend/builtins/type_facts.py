@@ -62,7 +62,7 @@ def _type_size(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _unsigned(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     bits = ev.integer(node.arguments[0], "the width of an integer")
     if bits > types.MAX_RUN_TIME_BITS:
-        message = f"there is no integer of {bits} bits at run time; the widest has {types.MAX_RUN_TIME_BITS}"
+        message = f"an integer of {bits} bits is known at compile time only; use at most {types.MAX_RUN_TIME_BITS} bits"
         raise Refused(ev.error(node, message).diagnostics)
     return Value(types.TYPE, types.Int(bits, False))
 

@@ -427,7 +427,7 @@ REFUSED = [
     ("string", 'comptime { _ = «m.fmt("{q}", .{ 1 })»; }', "'{q}' is not a specifier"),
     ("string", 'comptime { _ = «m.fmt("{d}", 1)»; }', "the values of a format are a tuple"),
     ("types", "comptime { _ = «m.byte_size_of(comptime_int)»; }", "a value of type 'comptime_int' is not in memory"),
-    ("types", "comptime { _ = «m.bits_type_of([9]u8)»; }", "there is no integer of 72 bits"),
+    ("types", "comptime { _ = «m.bits_type_of([9]u8)»; }", "an integer of 72 bits is known at compile time only; use"),
 ]  # fmt: skip
 
 

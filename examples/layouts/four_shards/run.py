@@ -1,7 +1,7 @@
 #!/usr/bin/env cs_python
 """A stream distributed over four regions by what the numbers are; the host reads what each has counted.
 
-The regions stand in a column beside each other, the splitter anywhere: no routes are written down.
+The four regions are stacked in one column; the links from the splitter to them are routed automatically.
 """
 
 import argparse

@@ -14,7 +14,7 @@ dsr.faddh %d, %r, %q fp16(bf16) : !dsr.dest<bf16, 2>, !dsr.src0<bf16, 1>, !dsr.s
 %b, %h = "test.op"() : () -> (!dsd.mem1d<bf16>, !dsd.mem1d<f16>)
 dsd.faddh %b, %h, %b fp16(bf16) : !dsd.mem1d<bf16>, !dsd.mem1d<f16>, !dsd.mem1d<bf16>
 // -----
-// CHECK: error: there is no format 'f8' of 16-bit floats; use bf16 or cb16, or leave out fp16 for f16{{$}}
+// CHECK: error: unknown format 'f8' of 16-bit floats; use bf16 or cb16, or leave out fp16 for f16{{$}}
 %h = "test.op"() : () -> !dsd.mem1d<f16>
 dsd.fabsh %h, %h fp16(f8) : !dsd.mem1d<f16>, !dsd.mem1d<f16>
 // -----
@@ -32,7 +32,7 @@ dsd.fadds %s, %s, %s fp16(bf16) : !dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f
 %less = wse.cb16 "olt" %y, %sum : (i16, i16) -> i1
 %left = wse.remf %wide, %wide : f32
 // -----
-// CHECK: error: there is no function 'erf' of cb16; use one of addf, subf,
+// CHECK: error: unknown cb16 function 'erf'; use one of addf, subf,
 %y = "test.op"() : () -> i16
 %r = wse.cb16 "erf" %y : (i16) -> i16
 // -----
