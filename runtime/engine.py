@@ -7,34 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
 from .places import Array
+from .reports.rest import Rest
 
 DONE, BUDGET, ERROR = range(3)
 """How a run ends: nothing can happen any more, the steps are used up, or there is a finding that is an error."""
-
-OPEN: np.dtype[Any] = np.dtype(
-    [(name, "<i8") for name in (
-        "pe", "operation", "task", "where", "is_sync", "count", "position", "time", "queue", "second_queue", "output",
-        "signals_end", "fifo_read", "fifo_written", "header", "microthread", "instruction",
-    )]
-)  # fmt: skip
-"""An operation that waits for wavelets, elements or places: its PE, its row and that of the task that issued it, its
-source place, if that task waits for it, the elements it has and had so far, when it is ready for the next one, the
-input queues it reads, the output queue it sends to, if its end starts something, the FIFOs it reads and writes, if it
-waits for the header of a message, its microthread, and the row of `code` behind which its task goes on. -1 is none."""
-
-HELD: np.dtype[Any] = np.dtype(
-    [(name, "<i8") for name in (
-        "pe", "operation", "task", "where", "is_sync", "count", "queue", "waiting", "done", "microthread",
-        "instruction",
-    )]
-)  # fmt: skip
-"""A send that waits for room: `waiting` receivers have made none yet."""
-
-QUEUED: np.dtype[Any] = np.dtype([(name, "<i8") for name in ("queue", "pe", "wavelets", "sender", "control")])
-"""A run of wavelets in an input queue; sender -1 is the host, or not known."""
 
 
 class Totals(NamedTuple):
@@ -125,24 +102,6 @@ class Engine(Protocol):
         """Return what the program has printed, in any order."""
         ...
 
-    # At rest
-
-    def open_operations(self) -> Array:
-        """Return the operations that wait, OPEN [n]."""
-        ...
-
-    def held_sends(self) -> Array:
-        """Return the sends that wait for room, HELD [n]."""
-        ...
-
-    def queued(self) -> Array:
-        """Return the runs of wavelets in input queues, QUEUED [n]."""
-        ...
-
-    def task_times(self, task: int) -> tuple[Array, Array]:
-        """Return since when a task is active, and unblocked, on each unit of its class; 2^62 is never."""
-        ...
-
-    def sent_in_part_unread(self, cls: int, queue: int) -> Array:
-        """Return how many wavelets each unit has sent on an output queue of which some receivers have no queue."""
+    def rest(self) -> Rest:
+        """Return who waits for what, and what nothing has read, when nothing can happen any more."""
         ...
