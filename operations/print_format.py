@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
+
+from . import integers
 
 Conversion: TypeAlias = Literal["u", "d", "x", "X", "b", "f"]
 
@@ -62,3 +64,20 @@ def check_format(text: str, floats: Sequence[bool]) -> None:
         if (conversion == "f") != is_float:
             kind = "a float; print it as {f}" if is_float else "an integer; print it as {u}, {d}, {x}, {X} or {b}"
             raise ValueError(f"operand {place} is {kind}")
+
+
+def shown(conversion: str, kind: str, value: Any) -> str:
+    """Return a number of a scalar kind ("i16", "f32") as a conversion writes it; integers are kept signed."""
+    if conversion == "f":
+        return f"{value:f}"
+    bits = integers.INDEX_BITS if kind == "index" else int(kind[1:])
+    number = int(value) if conversion == "d" and kind != "i1" else integers.unsigned(int(value), bits)
+    match conversion:
+        case "x":
+            return f"{number:x}"
+        case "X":
+            return f"{number:0{-(-bits // 4)}X}"
+        case "b":
+            return f"{number:0{bits}b}"
+        case _:
+            return str(number)

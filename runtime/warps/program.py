@@ -24,7 +24,7 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations import integers, nans
 from ...operations.dsd_table import DsdOperation
-from ...operations.print_format import split_format
+from ...operations.print_format import shown, split_format
 from ...targets.model import Timing
 from ...targets.wavelets import WORD_BITS, WORD_MASK
 from .arithmetic import Kernel, kernel, unavailable
@@ -48,7 +48,7 @@ from .memory import DTYPES, WIDE, is_odd
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
-from .scalars import bitcast, constant, function_of, kind_of, show
+from .scalars import bitcast, constant, function_of, kind_of
 from .streams import Buffer, MemoryStream, Mixed, QueueStream
 from .tile_entries import compile_entry, entry_at
 from .tile_program import HANDLERS as TILE_HANDLERS
@@ -887,7 +887,7 @@ class Body:
             for place in np.ndindex(units.shape):
                 text = texts[0]
                 for conversion, kind, value, after in zip(conversions, kinds, values, texts[1:], strict=True):
-                    text += show(conversion, kind, value[place].item()) + after
+                    text += shown(conversion, kind, value[place].item()) + after
                 x, y = self.cls.grid_position(int(rows[place]), int(columns[place]))
                 log.append((int(times[place]), x, y, text))
 

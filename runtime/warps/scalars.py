@@ -108,22 +108,6 @@ def normalize(kind: str, value: Any) -> Value:
     return _wrapper(kind)(int(value))
 
 
-def show(conversion: str, kind: str, value: Any) -> str:
-    """Return a uniform value as a conversion of a print operation writes it (`operations.print_format`)."""
-    if conversion == "f":
-        return f"{value:f}"
-    number = int(value) if conversion == "d" and kind != "i1" else _unsigned(kind)[0](value)
-    match conversion:
-        case "x":
-            return f"{number:x}"
-        case "X":
-            return f"{number:0{-(-bits_of_kind(kind) // 4)}X}"
-        case "b":
-            return f"{number:0{bits_of_kind(kind)}b}"
-        case _:
-            return str(number)
-
-
 def show_index(value: int) -> str:
     """Return an index for a message. Types of IR have no sign: a large unsigned index of 16 bits is negative here."""
     return f"{value} ({value & 0xFFFF} if it is unsigned)" if -0x8000 <= value < 0 else str(value)
