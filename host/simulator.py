@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics.errors import LoomError
 from ..operations import integers
-from ..runtime import Deadlock, Machine
+from ..runtime import Deadlock
 from ..runtime.watch import Watch
+from . import machines
 from .arrays import as_array, convert, spread
 from .command_stream import CommandStream
 from .compilation import ExportedSymbol, Program, describe
@@ -40,7 +41,7 @@ class Simulator:
             raise LoomError(f"a trace is written to a binary stream, not {trace!r}; open a file with mode 'wb'")
         self.program = program
         self.step_limit = _steps(step_limit)
-        self._machine = Machine(program.module, trace=trace)
+        self._machine = machines.load(program.module, trace=trace)
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:

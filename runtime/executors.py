@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib import import_module
+from inspect import signature
+from typing import IO, Any
 
 from ..diagnostics.errors import LoomError
-from .executor import Loader
+from .executor import Executor, Loader
+from .warnings import Warnings
 
 EXECUTOR = "LOOM_EXECUTOR"
 """Environment variable: the executor that runs programs of the wafer, by name."""
@@ -25,9 +29,15 @@ def chosen() -> str:
     return name
 
 
-def loader(name: str) -> Loader:
-    """Return what makes an executor of a name. Raises LoomError."""
+def load(
+    name: str, program: object, warnings: Warnings, trace: IO[bytes] | None, options: Mapping[str, Any]
+) -> Executor:
+    """Return an executor of a name with a program loaded. Raises LoomError."""
     if name not in EXECUTORS:
         raise LoomError(f"there is no executor '{name}'; the executors are: {', '.join(EXECUTORS)}")
-    found: Loader = import_module(f".{EXECUTORS[name]}", __package__).load
-    return found
+    loader: Loader = import_module(f".{EXECUTORS[name]}", __package__).load
+    known = signature(loader).parameters
+    for option in options:
+        if option not in known:
+            raise LoomError(f"the executor '{name}' has no option '{option}'")
+    return loader(program, warnings, trace, **options)

@@ -40,7 +40,7 @@ class Machine:
     ) -> None:
         self.executor_name = executors.chosen() if executor is None else executor
         self._warnings = Warnings()
-        self.executor: Executor = executors.loader(self.executor_name)(program, self._warnings, trace, **options)
+        self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline
         self.target = targets.fabric(self._outline.target)
         self.is_chip = self.target.name in targets.CHIPS

@@ -6,6 +6,8 @@ docs/design.md says what each folder is for. Every import counts here, wherever 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,10 +32,14 @@ LAYERS: list[set[str]] = [
 ]
 """The folders, highest first: one imports only from those below it."""
 
-WITHOUT_XDSL = ["analysis", "csl", "operations", "targets"]
+WITHOUT_XDSL = ["analysis", "csl", "operations", "runtime", "targets"]
 """Folders that know no IR; `analysis.pto` and `analysis.wse` read it for the rest of analysis."""
 
-READS_IR = ("loomir.analysis.pto", "loomir.analysis.wse")
+READS_IR = ("loomir.analysis.pto", "loomir.analysis.wse", "loomir.runtime.warps")
+"""Exempt of these. The executor in `runtime.warps` interprets IR, and is loaded by its name only where it is chosen."""
+
+BELOW_RUNTIME = {"diagnostics", "operations", "runtime", "targets"}
+"""What the engine may import, all but the executor in `runtime.warps`."""
 
 
 @lru_cache
@@ -72,6 +78,22 @@ def test_algorithms_and_tables_know_no_ir(folder: str) -> None:
             assert "loomir.dialects" not in {
                 ".".join(name.split(".")[:2]) for name in graph().find_modules_directly_imported_by(module)
             }, module
+
+
+def test_the_engine_knows_executors_by_name_only() -> None:
+    for module in graph().find_descendants("loomir.runtime") | {"loomir.runtime"}:
+        if not module.startswith("loomir.runtime.warps"):
+            imported = graph().find_modules_directly_imported_by(module)
+            homes = {name.split(".")[1] for name in imported if name.startswith("loomir.")}
+            assert homes <= BELOW_RUNTIME, module
+            assert not any(name.startswith("loomir.runtime.warps") for name in imported), module
+
+
+def test_the_engine_is_loaded_without_ir() -> None:
+    # Its errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.
+    code = "import sys, loomir.runtime; print([name for name in sys.modules if name.startswith(('xdsl', 'networkx'))])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert ast.literal_eval(loaded) == ["xdsl", "xdsl.utils", "xdsl.utils.exceptions"]
 
 
 WITH_CYCLES_OF_TYPES = {"backend", "frontend", "importers", "runtime"}

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnostics.limits import STEP_LIMIT
-from ...runtime import Deadlock, Machine
+from ...runtime import Deadlock
 from ...runtime.deadlock import Hang
 from ...runtime.host_streams import MissingWavelets
+from .. import machines
 from ..command_stream import CommandStream
 from ..garbage_collection import collector_paused
 from ..notices import watch_on_stderr
@@ -48,7 +49,7 @@ class Device:
         self._step_limit = step_limit
         with collector_paused():
             module = read_program(artifact)
-            self.machine = Machine(module, trace=trace)
+            self.machine = machines.load(module, trace=trace)
         self.machine.watch = self.watch
         self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""

@@ -218,6 +218,7 @@ def test_every_root(operation: int, arch: str) -> None:
         run(5, 3, arch, {"x": [(operation, root, 4)], "y": [(operation, root % 3, 1)]})
 
 
+@pytest.mark.executors("warps")
 @pytest.mark.parametrize("operation", range(4))
 def test_a_link_carries_what_lies_beyond(operation: int, monkeypatch: pytest.MonkeyPatch) -> None:
     crossed: Counter[tuple[int, int]] = Counter()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import loomir
-from loomir.runtime import Machine
 
+from ..runtime.machines import load
 from .harness import Csl
 
 LAYOUT = """
@@ -39,7 +39,7 @@ comptime {
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 def test_arrays_of_different_lengths_are_one_symbol(csl: Csl, arch: str) -> None:
     compiled = csl.layout(LAYOUT.replace("MUTABLE", "true"), PE.replace("KIND", "var"), arch)
-    machine = Machine(loomir.compile(compiled.module).module)
+    machine = load(loomir.compile(compiled.module).module)
     words = np.arange(12, dtype=np.float32).reshape(1, 3, 4)
     machine.write_region("a", 0, 0, 3, 1, 4, words)
     machine.launch("double")

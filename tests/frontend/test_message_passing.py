@@ -19,8 +19,8 @@ from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow, wse
 from loomir.runtime.deadlock import Deadlock
-from loomir.runtime.machine import Machine
 
+from ..runtime.machines import load
 from ..searches import examples
 from .harness import Csl
 
@@ -534,7 +534,7 @@ def outcomes(width: int, height: int, tables: dict[str, Any], receiver: str) -> 
     """Return what all PEs have got, [rows, columns, words], whatever the batching."""
     results: list[tuple[int, Any]] = []
     for block_units in (None, 1):
-        machine = Machine(pattern(width, height, receiver), block_units=block_units)
+        machine = load(pattern(width, height, receiver), block_units=block_units)
         for name, table in tables.items():
             machine.write_symbol(name, table)
         machine.launch("main", ())
@@ -1025,7 +1025,7 @@ def test_the_network_goes_through_the_levels(csl: Csl) -> None:
     assert network.color.string_value() == "c18"
     streams = [op for op in module.walk() if isinstance(op, flow.QueueStreamOp)]
     assert sorted(op.message is not None for op in streams) == [False, True, True]
-    again = Machine(loomir.compile(str(module)).module)
+    again = load(loomir.compile(str(module)).module)
     again.launch("main", ())
     again.run(None)
     assert again.read_symbol("done_count").ravel().tolist() == [1]

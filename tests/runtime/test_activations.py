@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from loomir.runtime import Machine
-
 from .flow_modules import parse
+from .machines import load
 
 SIDE = 4
 """Operations that a sender serves: columns 0 and 2 send to column 1, each by four colors."""
@@ -102,7 +101,7 @@ BODIES = {"short": "", "long": WAIT.format(60)}
 def run(text: str) -> tuple[int, int, list[int], int]:
     """How often the task ran, the second counter, when the operations of column 1 completed, and the last cycle."""
     trace = io.BytesIO()
-    made = Machine(parse(text), trace=trace)
+    made = load(parse(text), trace=trace)
     made.launch("main", [])
     made.run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]

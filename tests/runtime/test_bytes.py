@@ -11,6 +11,8 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.machine import Machine
 
+from .machines import load
+
 GRIDS = pytest.mark.parametrize(("width", "height", "block"), [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)])
 """Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
 
@@ -22,7 +24,7 @@ def machine(body: str, width: int = 1, height: int = 1, block_units: int | None 
         {body}
       }}
     }}"""
-    return Machine(loomir.compile(text).module, block_units=block_units)
+    return load(loomir.compile(text).module, block_units=block_units)
 
 
 def launch(made: Machine) -> None:
@@ -255,6 +257,7 @@ def test_an_index_outside_an_array_reaches_the_memory_beside_it(
         assert f"warning: {text} is outside @u, which has {extent} elements there, {place}" in line
 
 
+@pytest.mark.executors("warps")
 @GRIDS
 @pytest.mark.parametrize("access", ["load", "store"])
 @pytest.mark.parametrize("index", [-20, 9000])

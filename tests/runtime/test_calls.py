@@ -10,8 +10,9 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.machine import Machine
 from loomir.runtime.warps import codegen
+
+from .machines import load
 
 
 def program(seed: int, width: int, height: int) -> str:
@@ -98,12 +99,13 @@ def program(seed: int, width: int, height: int) -> str:
 
 
 def outcome(module, block: int | None) -> tuple[list, list, list]:
-    made = Machine(module, block_units=block)
+    made = load(module, block_units=block)
     made.launch("main", [5])
     made.run()
     return made.read_symbol("out").tolist(), made.read_symbol("memory").tolist(), made.clocks.tolist()
 
 
+@pytest.mark.executors("warps")
 @pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(12))
@@ -166,11 +168,13 @@ WAITING = """wse.program @p target "wse3" rectangle 4 x 1 {
 }"""
 
 
-@pytest.mark.parametrize("limit", [0, 1 << 60])
+@pytest.mark.parametrize("limit", [None, 0, 1 << 60])
 @pytest.mark.parametrize("block", [None, 1])
-def test_units_that_wait_in_a_function(limit: int, block: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codegen, "MAX_INLINE_SIZE", limit)
-    made = Machine(loomir.compile(WAITING).module, block_units=block)
+def test_units_that_wait_in_a_function(limit: int | None, block: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inlined and jumped to where the executor has such a limit."""
+    if limit is not None:
+        monkeypatch.setattr(codegen, "MAX_INLINE_SIZE", limit)
+    made = load(loomir.compile(WAITING).module, block_units=block)
     made.launch("main", [])
     made.run()
     assert made.read_symbol("v")[0].tolist() == [[0, 0], [3, 6], [0, 0], [2, 4]]
@@ -202,13 +206,14 @@ def nested(depth: int, calls: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("depth", "calls"), [(12, 2), (1500, 1), (1, 1500)])
-def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
+def test_code_does_not_grow_with_the_calls(executor: str, depth: int, calls: int) -> None:
     module = loomir.compile(nested(depth, calls), verify_each=False).module
     start = perf_counter()
-    made = Machine(module)
+    made = load(module)
     assert perf_counter() - start < 5
-    (task,) = vars(made.executor)["classes"][0].task_list
-    assert len(task.code.instructions) < 40 * (depth + calls)
+    if executor == "warps":
+        (task,) = vars(made.executor)["classes"][0].task_list
+        assert len(task.code.instructions) < 40 * (depth + calls)
     made.launch("f0", [])
     made.run()
     assert made.read_symbol("count").tolist() == [[calls**depth]]
@@ -216,7 +221,7 @@ def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
 
 def test_a_function_that_calls_itself() -> None:
     text = nested(3, 1).replace("wse.func @f3() {", "wse.func @f3() {\nwse.call @f1() : () -> ()")
-    made = Machine(loomir.compile(text).module)
+    made = load(loomir.compile(text).module)
     made.launch("f0", [])
     with pytest.raises(LoomError, match="function @f1 is called again before it has returned, on PE") as caught:
         made.run()
@@ -254,7 +259,7 @@ def test_recursion_that_is_not_reached(count: int, expected: list[list[int]] | N
         wse.return
       }}
     }} }}"""
-    made = Machine(loomir.compile(text).module)
+    made = load(loomir.compile(text).module)
     made.launch("main", [])
     if expected is None:
         with pytest.raises(LoomError, match=r"@even is called again before it has returned, on 4 PEs from"):
@@ -264,8 +269,9 @@ def test_recursion_that_is_not_reached(count: int, expected: list[list[int]] | N
         assert made.read_symbol("out")[..., 0].tolist() == expected
 
 
+@pytest.mark.executors("warps")
 def test_only_large_functions_are_jumped_to() -> None:
-    made = Machine(loomir.compile(nested(1, 3)).module)
+    made = load(loomir.compile(nested(1, 3)).module)
     made.launch("f0", [])
     made.run()
     assert np.array_equal(made.read_symbol("count"), [[3]])

@@ -9,6 +9,8 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
+from .machines import load
+
 TARGETS = ("wse2", "wse3")
 HEIGHT = 3
 
@@ -49,7 +51,7 @@ def program(target: str, receiver: str, *, flags: str = "") -> str:
 
 
 def machine(text: str, block_units: int | None = None) -> Machine:
-    return Machine(loomir.compile(text).fabric, block_units=block_units)
+    return load(loomir.compile(text).fabric, block_units=block_units)
 
 
 SUM = """

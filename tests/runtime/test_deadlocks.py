@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import loomir
-from loomir.runtime import Deadlock, Machine
+from loomir.runtime import Deadlock
 
 from .flow_modules import parse
+from .machines import load
 
 RING = """
       flow.color @east = 4
@@ -51,7 +52,7 @@ def exchange(body: str, extra: str = "") -> Deadlock:
       }}
     }}"""
     with pytest.raises(Deadlock) as caught:
-        Machine(parse(text)).run(100_000)
+        load(parse(text)).run(100_000)
     return caught.value
 
 
@@ -117,9 +118,7 @@ def test_the_first_that_sent_too_little_is_blamed() -> None:
         )
         text = f'flow.fabric @pair target "wse3" grid 2 by 1 {{\n{RING}\n{bodies}}}'
         with pytest.raises(Deadlock) as caught:
-            Machine(parse(text.replace(": S", ": !flow.stream<i32>").replace(", S", ", !flow.stream<i32>"))).run(
-                100_000
-            )
+            load(parse(text.replace(": S", ": !flow.stream<i32>").replace(", S", ", !flow.stream<i32>"))).run(100_000)
         blamed = "the PEs that send to input queue @in of PE (1, 0) have finished; they sent too little"
         assert blamed in str(caught.value), way
         assert "of PE (0, 0) have finished" not in str(caught.value), way
@@ -147,7 +146,7 @@ def run_alone() -> None:
         }}
       }}
     }}"""
-    Machine(parse(text)).run(100_000)
+    load(parse(text)).run(100_000)
 
 
 def test_a_receive_that_is_too_long_before_tasks_that_do_not_send() -> None:
@@ -216,7 +215,7 @@ def crowd(width: int, waits: str) -> Deadlock:
       }}
     }}"""
     with pytest.raises(Deadlock) as caught:
-        Machine(parse(text)).run()
+        load(parse(text)).run()
     return caught.value
 
 

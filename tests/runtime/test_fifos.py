@@ -9,6 +9,8 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
+from .machines import load
+
 WIDTH, HEIGHT = 3, 2
 TARGETS = ("wse2", "wse3")
 
@@ -52,7 +54,7 @@ def words(count: int, start: int = 0) -> np.ndarray:
 
 
 def machine(text: str, block_units: int | None = None) -> Machine:
-    return Machine(loomir.compile(text).fabric, block_units=block_units)
+    return load(loomir.compile(text).fabric, block_units=block_units)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -609,7 +611,7 @@ def test_when_an_operation_ends_does_not_depend_on_batching():
     compiled = loomir.compile(POLLS).fabric
 
     def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
-        engine = Machine(compiled, block_units=block_units)
+        engine = load(compiled, block_units=block_units)
         engine.send("in", 0, 0, 1, 4, sent)
         engine.run(100_000)
         assert (engine.read_symbol("taken")[:, 1] == sent[:, 0]).all()

@@ -10,6 +10,8 @@ from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 from loomir.runtime.host_streams import MissingWavelets
 
+from .machines import load
+
 WIDTH, HEIGHT = 3, 2
 
 
@@ -50,7 +52,7 @@ TARGETS = ("wse2", "wse3")
 
 
 def machine(text: str, block_units: int | None = None) -> Machine:
-    return Machine(loomir.compile(text).fabric, block_units=block_units)
+    return load(loomir.compile(text).fabric, block_units=block_units)
 
 
 def words(count: int, start: int = 0) -> np.ndarray:
@@ -241,7 +243,7 @@ def test_two_inputs_that_come_to_different_pes_in_different_order():
         }
       }
     }"""
-    machine = Machine(loomir.compile(text).fabric)
+    machine = load(loomir.compile(text).fabric)
     machine.run(allow_pending=True)
     words = np.array([[[3, 4]]], np.uint32)
     for color, column in (("first", 0), ("first", 1), ("second", 1)):

@@ -9,6 +9,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 
 from .flow_modules import parse
+from .machines import load
 
 LENGTHS = (5, 3, 7)
 
@@ -59,7 +60,7 @@ def program(receive: str, extra: str = "", flags: str = "") -> str:
 
 
 def run(text: str, block_units: int | None = None) -> Machine:
-    machine = Machine(parse(text), block_units=block_units)
+    machine = load(parse(text), block_units=block_units)
     words = np.arange(2 * sum(LENGTHS), dtype=np.int32).reshape(2, -1) + 100
     streams = [
         np.concatenate(
@@ -104,7 +105,7 @@ def test_a_task_that_does_not_wait_for_its_operation_is_reported() -> None:
 def test_a_blocked_data_task_with_wavelets_is_a_deadlock() -> None:
     """Nothing unblocks it: said in words, with its place; not lost in silence."""
     text = program(*RECEIVES["synchronous"], flags="blocked")
-    machine = Machine(parse(text))
+    machine = load(parse(text))
     machine.launch("main")
     with pytest.raises(Deadlock, match=r"task @header .*has wavelets waiting on input queue @in but is blocked"):
         machine.run()

@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from loomir.runtime import Machine
-
 from .flow_modules import parse
+from .machines import load
 
 
 def program(arch: str, *, forwards: bool) -> str:
@@ -81,7 +80,7 @@ def program(arch: str, *, forwards: bool) -> str:
 def run(arch: str, *, forwards: bool) -> tuple[list[int], dict[str, int], int]:
     """What (1, 1) notes, when its tasks begin, and when (0, 0) issues its send."""
     trace = io.BytesIO()
-    made = Machine(parse(program(arch, forwards=forwards)), trace=trace)
+    made = load(parse(program(arch, forwards=forwards)), trace=trace)
     made.launch("main", [])
     made.run(10_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]

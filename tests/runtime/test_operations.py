@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from loomir.operations.dsd_table import OPERATIONS
-from loomir.runtime.machine import Machine
 from loomir.runtime.warps.arithmetic import unavailable
 
 from ..searches import examples
 from . import oracle
 from .flow_modules import parse
+from .machines import load
 
 WORDS = 96
 NAMES = sorted(name for name, entry in OPERATIONS.items() if unavailable(entry) is None)
@@ -165,7 +165,7 @@ def check(
             types.append(in_ir(kind))
     format = "" if half == "f16" else f" fp16({half})"
     lines.append(f"flow.apply {name} {', '.join(names)}{format} : {', '.join(types)}")
-    machine = Machine(parse(fabric(grid, "\n      ".join(lines))))
+    machine = load(parse(fabric(grid, "\n      ".join(lines))))
     width, height, _ = GRIDS[grid]
     before = memories(seed, width * height).reshape(height, width, WORDS)
     machine.write_symbol("words", before)
@@ -268,7 +268,7 @@ def test_moves_into_one_element_leave_the_last() -> None:
       %s = flow.stream @f16 at 0 strides [2] extents [4] : !flow.stream<f16>
       flow.apply fmovh %d, %s : !flow.stream<f16>, !flow.stream<f16>""",
     )
-    machine = Machine(parse(text))
+    machine = load(parse(text))
     words = np.zeros(WORDS, np.uint16)
     words[:8] = np.arange(8, dtype=np.float16).view(np.uint16)
     machine.write_symbol("words", words)
@@ -356,7 +356,7 @@ def test_operations_on_wavelets(data, seed: int) -> None:
     flow.queue input @in id 1 colors [@a on [1, :], @b on [2, :]]
     flow.export @i16""", 1,
     )  # fmt: skip
-    machine = Machine(parse(text), block_units=data.draw(st.sampled_from([None, 1, 3])))
+    machine = load(parse(text), block_units=data.draw(st.sampled_from([None, 1, 3])))
     before = memories(seed, 6).reshape(2, 3, WORDS)
     machine.write_symbol("words", before)
     machine.launch("main", [])

@@ -11,6 +11,8 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.machine import Machine
 
+from .machines import load
+
 GRIDS = [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)]
 """Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
 
@@ -22,7 +24,7 @@ def machine(body: str, width: int = 1, height: int = 1, block_units: int | None 
         {body}
       }}
     }}"""
-    return Machine(loomir.compile(text).module, block_units=block_units)
+    return load(loomir.compile(text).module, block_units=block_units)
 
 
 def run(body: str, width: int = 1, height: int = 1, block_units: int | None = None, launches: int = 1) -> Machine:
@@ -298,7 +300,7 @@ COPIES = """wse.program @p target "wse3" rectangle 6 x 5 {
 
 
 def test_partial_copies() -> None:
-    made = Machine(loomir.compile(COPIES).module)
+    made = load(loomir.compile(COPIES).module)
     generator = np.random.default_rng(1)
     whole = np.zeros((5, 6, 4), np.float32)
     for x, y, w, h, count in [(0, 0, 6, 5, 4), (1, 1, 3, 2, 2), (2, 0, 1, 5, 3), (5, 4, 1, 1, 1), (0, 3, 6, 1, 4)]:
@@ -322,7 +324,7 @@ def test_partial_copies() -> None:
 
 
 def test_copies_beyond_the_symbol() -> None:
-    made = Machine(loomir.compile(COPIES).module)
+    made = load(loomir.compile(COPIES).module)
     made.write_region("w", 0, 0, 6, 5, 4, np.array([1, 2, 3, 4], np.float32))
     # On the even columns @u is at word 4 and @w at word 10.
     beyond = made.read_region("u", 0, 0, 1, 5, 20, np.uint16)
@@ -349,7 +351,7 @@ def test_copies_beyond_the_symbol() -> None:
     ],
 )
 def test_bad_copies(arguments: tuple, message: str) -> None:
-    made = Machine(loomir.compile(COPIES).module)
+    made = load(loomir.compile(COPIES).module)
     with pytest.raises(LoomError, match=message):
         made.write_region(*arguments)
 
@@ -401,6 +403,7 @@ AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !ds
         (AWAY, 4, -2, "fmovs in @main reaches word address -2 on PE"),
     ],
 )
+@pytest.mark.executors("warps")
 @pytest.mark.usefixtures("memory_in_use")
 def test_stray_pointers(
     access: str, pointer: int, count: int, message: str, width: int, height: int, block: int | None

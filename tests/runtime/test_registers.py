@@ -9,12 +9,14 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Machine
 
+from .machines import load
+
 TARGETS = ("wse2", "wse3")
 WIDTH, HEIGHT = 3, 2
 
 
 def machine(text: str, block_units: int | None = None) -> Machine:
-    return Machine(loomir.compile(text).fabric, block_units=block_units)
+    return load(loomir.compile(text).fabric, block_units=block_units)
 
 
 def program(target: str, body: str, outside: str = "") -> str:
@@ -224,7 +226,7 @@ def test_loads_of_the_same_body(target: str):
     """The usual case: what is loaded next to its use leaves no register."""
     compiled = loomir.compile(program(target, SIDE_BY_SIDE, RING))
     assert "register" not in str(compiled.module).replace("@registers", "")
-    engine = Machine(compiled.fabric)
+    engine = load(compiled.fabric)
     engine.run()
     assert (engine.read_symbol("got") == [1, 2, 3, 4]).all()
 

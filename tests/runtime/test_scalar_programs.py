@@ -17,6 +17,8 @@ from loomir.runtime.machine import Machine
 from loomir.runtime.warps import program
 from loomir.runtime.warps.memory import DTYPES
 
+from .machines import load
+
 INTEGERS = ("i8", "i16", "i32", "i64")
 BINARY = (
     "addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui", "shli", "shrsi", "shrui",
@@ -166,17 +168,18 @@ def outcome(made: Machine) -> tuple[list[list[int]], list[int]]:
     return made.read_symbol("out").reshape(made.width * made.height, -1).tolist(), made.clocks.ravel().tolist()
 
 
+@pytest.mark.executors("warps")
 @pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(25))
 def test_all_ways_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     lowered = module(seed, 8)
-    together, clocks = outcome(Machine(lowered))
-    alone, alone_clocks = outcome(Machine(lowered, block_units=1))
+    together, clocks = outcome(load(lowered))
+    alone, alone_clocks = outcome(load(lowered, block_units=1))
     assert alone == together
     assert alone_clocks == clocks
     monkeypatch.setattr(program, "worth_generating", lambda ops: False)
-    instructions, instruction_clocks = outcome(Machine(lowered, block_units=1))
+    instructions, instruction_clocks = outcome(load(lowered, block_units=1))
     assert instructions == together
     assert instruction_clocks == clocks
 
@@ -216,7 +219,7 @@ SWITCH = """wse.program @p target "wse3" rectangle {width} x 1 {{
 
 @pytest.mark.parametrize("block", [None, 1])
 def test_index_switch(block: int | None) -> None:
-    made = Machine(loomir.compile(SWITCH.format(width=5)).module, block_units=block)
+    made = load(loomir.compile(SWITCH.format(width=5)).module, block_units=block)
     made.launch("main", [])
     made.run()
     assert made.read_symbol("out")[0].tolist() == [[-1, -1], [10, 1], [-1, -1], [33, 30], [-1, -1]]
@@ -298,7 +301,7 @@ def test_loops(step: int, block: int | None) -> None:
             count += 1
         return count
 
-    made = Machine(loomir.compile(LOOPS).module, block_units=block)
+    made = load(loomir.compile(LOOPS).module, block_units=block)
     made.launch("main", [step])
     made.run()
     expected = [[sum(range(x, 50, step)), collatz(x + 7), x + 1] for x in range(4)]
@@ -326,7 +329,7 @@ DEAD_DIVISION = """wse.program @p target "wse3" rectangle 3 x 1 {
 
 @pytest.mark.parametrize("block", [None, 1])
 def test_a_division_by_zero_is_an_error_where_it_is_reached(block: int | None) -> None:
-    made = Machine(loomir.compile(DEAD_DIVISION).module, block_units=block)
+    made = load(loomir.compile(DEAD_DIVISION).module, block_units=block)
     made.launch("main", [2])
     made.run()
     made.launch("main", [1])
@@ -373,7 +376,7 @@ BFLOAT = """wse.program @p target "wse3" rectangle 3 x 1 {
 
 @pytest.mark.parametrize("block", [None, 1])
 def test_bfloat_in_memory(block: int | None) -> None:
-    made = Machine(loomir.compile(BFLOAT).module, block_units=block)
+    made = load(loomir.compile(BFLOAT).module, block_units=block)
     made.launch("main", [0.1])
     made.run()
     bf16 = DTYPES["bf16"].type

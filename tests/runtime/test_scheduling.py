@@ -10,6 +10,7 @@ from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
+from .machines import load
 
 COLORS = """
   flow.color @east = 0
@@ -63,7 +64,7 @@ def note(value: int | str) -> str:
 
 
 def machine(units: str, *, grid: tuple[int, int] = (1, 1), fabric: str = "", **options) -> Machine:
-    return Machine(
+    return load(
         parse(f"""flow.fabric @test target "wse3" grid {grid[0]} by {grid[1]} {{
           {fabric}
           flow.units @u on [:, :] words 128 {{
@@ -616,6 +617,7 @@ def test_stream_out_of_range_on_one_unit(capsys: pytest.CaptureFixture) -> None:
     assert "reaches element 16 of @data, which has 16, on PE (3, 0)" in capsys.readouterr().err
 
 
+@pytest.mark.executors("warps")
 @pytest.mark.parametrize(("at", "word"), [(40, 139), (-18, -2)])
 @pytest.mark.usefixtures("memory_in_use")
 def test_stream_beyond_memory_in_use(at: int, word: int) -> None:

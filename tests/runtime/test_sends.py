@@ -8,6 +8,7 @@ import pytest
 from loomir.runtime import Deadlock, Machine
 
 from .flow_modules import parse
+from .machines import load
 
 ROOM = {"wse2": 4, "wse3": 4}
 """Wavelets that input queue 2 holds, by DSD-215 and DSD-217."""
@@ -42,7 +43,7 @@ def exchange(count: int, target: str = "wse3") -> Machine:
         }}
       }}
     }}"""
-    return Machine(parse(text))
+    return load(parse(text))
 
 
 @pytest.mark.parametrize("target", ROOM)
@@ -147,7 +148,7 @@ def chain(count: int, *, late: int, columns: int = 3, asynchronous: bool = True,
 
 
 def run_chain(text: str, count: int, block_units: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    machine = Machine(parse(text), block_units=block_units)
+    machine = load(parse(text), block_units=block_units)
     grid = (machine.height, machine.width, count)
     words = np.arange(np.prod(grid), dtype=np.int32).reshape(grid)
     machine.write_symbol("a", words)
@@ -199,7 +200,7 @@ def test_a_slow_data_task_holds_its_sender_back(asynchronous: bool) -> None:
 def test_a_blocked_data_task_holds_its_sender_back() -> None:
     """DSD-214: a task that nothing unblocks is part of the report."""
     text = chain(20, late=1, data_task=True).replace("flow.unblock @take", "")
-    machine = Machine(parse(text))
+    machine = load(parse(text))
     machine.launch("main")
     with pytest.raises(Deadlock, match=r"cannot send its 20 wavelets .* input queue @in at the other end is full"):
         machine.run()
@@ -220,11 +221,11 @@ def test_held_back_sends_do_not_depend_on_the_size_of_warps(columns: int, data_t
 def test_an_asynchronous_send_that_nobody_reads_is_reported() -> None:
     """DSD-214: with a completion task it is a deadlock, unless pending operations are allowed."""
     text = chain(20, late=1).replace("flow.apply mov32 %b, %in : !flow.stream<i32>, !flow.stream<i32>", "")
-    machine = Machine(parse(text))
+    machine = load(parse(text))
     machine.launch("main")
     with pytest.raises(Deadlock, match=r"microthread 2: mov32 in @main .*cannot send its 20 wavelets"):
         machine.run()
-    machine = Machine(parse(text))
+    machine = load(parse(text))
     machine.launch("main")
     machine.run(allow_pending=True)
     assert not machine.read_symbol("done").any()

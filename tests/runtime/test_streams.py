@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
+from .machines import load
 
 WIDTH, HEIGHT, SIZE = 4, 3, 40
 S = "!flow.stream<f32>"
@@ -16,7 +16,7 @@ S = "!flow.stream<f32>"
 
 def run(body: str, block_units: int | None) -> np.ndarray:
     """Memory of every PE, [row, column, element], after `body`, which knows %x and %y; before, element k holds k."""
-    made = Machine(
+    made = load(
         parse(f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
           flow.units @u on [:, :] words {2 * SIZE} {{
             flow.buffer @m at 0 : memref<{SIZE}xf32>

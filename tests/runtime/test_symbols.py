@@ -13,6 +13,7 @@ from loomir.runtime.machine import Machine
 
 from ..searches import examples
 from .flow_modules import parse
+from .machines import load
 
 REGIONS = {
     "all": ("[:, :]", lambda x, y: True),
@@ -25,7 +26,7 @@ WIDTH, HEIGHT = 5, 4
 
 
 def machine(body: str, regions: str = "[:, :]", *, verify: bool = True, **options) -> Machine:
-    return Machine(
+    return load(
         parse(
             f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
           flow.units @u on {regions} words 256 {{
@@ -96,7 +97,7 @@ def test_arrays_broadcast(shape: tuple[int, ...]) -> None:
 
 
 def test_several_classes_share_a_symbol() -> None:
-    made = Machine(
+    made = load(
         parse("""flow.fabric @test target "wse3" grid 4 by 2 {
       flow.units @a on [0, :] words 8 {
         flow.buffer @x at 0 : memref<2xf32> = dense<1.0>
@@ -118,7 +119,7 @@ def test_several_classes_share_a_symbol() -> None:
 
 def test_interleaved_classes_share_a_symbol() -> None:
     """Each PE shows its own class's buffer, also where the classes' bounding rectangles overlap."""
-    made = Machine(
+    made = load(
         parse("""flow.fabric @test target "wse3" grid 3 by 3 {
       flow.units @even on [::2, ::2] + [1, 1] words 8 {
         flow.buffer @x at 0 : memref<i16> = dense<1>
@@ -136,7 +137,7 @@ def test_interleaved_classes_share_a_symbol() -> None:
 
 
 def test_function_with_two_signatures_starts_nowhere() -> None:
-    made = Machine(
+    made = load(
         parse(
             """flow.fabric @test target "wse3" grid 2 by 1 {
       flow.units @a on [0, :] words 8 {
@@ -320,18 +321,18 @@ def test_units_must_not_share_a_place() -> None:
       flow.units @b on [:, 1] words 8 {}
     }"""
     with pytest.raises(LoomError, match="units @b share PEs with another class"):
-        Machine(parse(text, verify=False))
+        load(parse(text, verify=False))
 
 
 def test_units_must_be_on_the_grid() -> None:
     text = 'flow.fabric @test target "wse3" grid 2 by 2 {\n flow.units @a on [5:, :] words 8 {}\n}'
     with pytest.raises(LoomError, match="no PE of the grid, which has columns 0 to 1 and rows 0 to 1"):
-        Machine(parse(text, verify=False))
+        load(parse(text, verify=False))
 
 
 def test_module_without_a_fabric() -> None:
     with pytest.raises(LoomError, match=r"exactly one flow.fabric, not 0"):
-        Machine(parse("builtin.module {}"))
+        load(parse("builtin.module {}"))
 
 
 def test_a_function_is_launched_once_before_a_run() -> None:

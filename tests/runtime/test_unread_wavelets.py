@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime import Deadlock, Machine
+from loomir.runtime import Deadlock
 
 from .flow_modules import parse
+from .machines import load
 
 
 def program(reader: str, columns: str = "1") -> str:
@@ -43,13 +44,13 @@ def receive(count: int) -> str:
 
 
 def test_all_read() -> None:
-    machine = Machine(parse(program(receive(3), "1:")))
+    machine = load(parse(program(receive(3), "1:")))
     machine.run()
     assert machine.unread() == []
 
 
 def test_a_receiver_without_queue() -> None:
-    machine = Machine(parse(program(receive(3))))
+    machine = load(parse(program(receive(3))))
     machine.run()
     (left,) = machine.unread()
     assert (left.color, left.place, left.wavelets, left.sender) == ("c", (2, 0), 3, (0, 0))
@@ -60,7 +61,7 @@ def test_a_receiver_without_queue() -> None:
 
 
 def test_what_is_left_in_a_queue() -> None:
-    machine = Machine(parse(program(receive(2), "1:")))
+    machine = load(parse(program(receive(2), "1:")))
     machine.run()
     assert [(left.place, left.wavelets, left.queue) for left in machine.unread()] == [
         ((1, 0), 1, "in"),
@@ -74,10 +75,10 @@ def test_what_is_left_in_a_queue() -> None:
 
 def test_a_deadlock_names_them() -> None:
     with pytest.raises(Deadlock, match=r"3 wavelets of color @c were sent by PE \(0, 0\) to PE \(2, 0\)"):
-        Machine(parse(program(receive(4)))).run()
+        load(parse(program(receive(4)))).run()
 
 
 def test_what_nobody_reads_is_an_error() -> None:
     text = program("").replace("flow.queue input @in id 2 colors [@c on [:, :]]", "")
     with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends wavelets that reach no queue"):
-        Machine(parse(text)).run()
+        load(parse(text)).run()

@@ -12,6 +12,8 @@ from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Machine
 from loomir.runtime.watch import MAX_PLACES, Watch
 
+from .machines import load
+
 ENDLESS = """
 flow.fabric @f target "wse3" grid 3 by 1 {
   flow.units @pe on [:, :] words 8 {
@@ -58,7 +60,7 @@ NEVER = -1
 
 def watched(tell, first: float = 5.0, block_units: int | None = None) -> Machine:
     """A machine with a watch whose clock goes on by a second whenever it is read."""
-    made = Machine(loomir.compile(ENDLESS).module, block_units=block_units)
+    made = load(loomir.compile(ENDLESS).module, block_units=block_units)
     ticks = count()
     made.watch = Watch(tell, first=first, clock=lambda: float(next(ticks)))
     return made
@@ -114,7 +116,7 @@ def test_tasks_that_activate_each_other() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("block_units", [None, 1])
 def test_results_do_not_depend_on_the_watch(block_units: int | None) -> None:
-    unwatched = Machine(loomir.compile(ENDLESS).module, block_units=block_units)
+    unwatched = load(loomir.compile(ENDLESS).module, block_units=block_units)
     made = [watched(lambda notice: None, block_units=block_units), unwatched]
     for machine in made:
         machine.launch("main", [30_000])
@@ -127,7 +129,7 @@ def test_results_do_not_depend_on_the_watch(block_units: int | None) -> None:
 @pytest.mark.parametrize("limit", [1, 1000, 20_000, 60_001])
 def test_step_limit_is_exact(limit: int) -> None:
     """It stops the program where it does without a watch."""
-    made = [watched(lambda notice: None, block_units=1), Machine(loomir.compile(ENDLESS).module, block_units=1)]
+    made = [watched(lambda notice: None, block_units=1), load(loomir.compile(ENDLESS).module, block_units=1)]
     errors: list[str] = []
     for machine in made:
         machine.launch("main", [NEVER])

@@ -20,7 +20,7 @@ from loomir.runtime.warps.memory import DTYPES
 
 from ...searches import examples
 from .. import oracle
-from ..test_scalars import INTEGER
+from ..warps.test_scalars import INTEGER
 
 ROWS = {row.mnemonic: FIRST_SCALAR + place for place, row in enumerate(SCALARS)}
 

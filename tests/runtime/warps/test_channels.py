@@ -14,7 +14,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.runtime import Deadlock, Machine
 
-from ..searches import examples
+from ...searches import examples
 
 OUT = 4096
 """Where the consumer's results begin in its memory."""

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from loomir.operations import cb16
 from loomir.runtime.warps.cb16 import decode, encode
 
-from ..searches import examples
-from . import oracle
+from ...searches import examples
+from .. import oracle
 from .test_scalars import function
 
 LISTS = settings(max_examples=examples(12), derandomize=True)

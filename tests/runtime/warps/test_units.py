@@ -24,7 +24,7 @@ from loomir.runtime.warps.units import (
     union,
 )
 
-from ..searches import examples
+from ...searches import examples
 
 HEIGHT, WIDTH = 6, 7
 EXAMPLES = settings(max_examples=examples(250))

@@ -13,8 +13,8 @@ from loomir.runtime.warps.fabric import Color, arrivals, compress, reach, trace
 from loomir.runtime.warps.units import cells, from_mask, rectangle
 from loomir.targets.wavelets import PORTS
 
-from ..searches import examples
-from .router_walk import MOVES, OPPOSITE, Circle, Meeting, route
+from ...searches import examples
+from ..router_walk import MOVES, OPPOSITE, Circle, Meeting, route
 
 TIMING = targets.get("wse3").timing
 

@@ -14,8 +14,8 @@ from loomir.runtime.machine import Machine
 from loomir.runtime.warps.streams import QueueStream
 from loomir.runtime.warps.units import rectangle
 
-from ..searches import examples
-from .flow_modules import parse
+from ...searches import examples
+from ..flow_modules import parse
 
 WIDTH, HEIGHT = 4, 3
 Place = tuple[int, int]

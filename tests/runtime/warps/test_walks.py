@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from loomir.runtime.warps.memory import Memory, walk
 from loomir.runtime.warps.units import cells, rectangle
 
-from ..searches import examples
-from . import oracle
+from ...searches import examples
+from .. import oracle
 
 
 @pytest.mark.parametrize(

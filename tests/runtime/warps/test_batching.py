@@ -13,9 +13,9 @@ from loomir.diagnostics.errors import LoomError
 from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.machine import Machine
 
-from ..searches import examples
-from .flow_modules import parse
-from .random_programs import random_program
+from ...searches import examples
+from ..flow_modules import parse
+from ..random_programs import random_program
 
 
 def final_state(module, block_units, launches):

@@ -16,9 +16,9 @@ from loomir.dialects import flow
 from loomir.runtime.warps.memory import DTYPES
 from loomir.runtime.warps.scalars import function_of
 
-from ..searches import examples
-from . import oracle
-from .flow_modules import parse
+from ...searches import examples
+from .. import oracle
+from ..flow_modules import parse
 
 BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 INTEGER = {

@@ -18,7 +18,7 @@ from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
 from loomir.runtime.warps.tile_arithmetic import KERNELS, convert
 
-from ..searches import examples
+from ...searches import examples
 
 ROWS, LANES, BYTES = 3, 2, 8192
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8}
