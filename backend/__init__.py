@@ -1,4 +1,4 @@
-"""IR to the text of other languages: the targets of `loom-opt`, each loaded only when it is asked for."""
+"""IR to other languages, and to tables: the targets of `loom-opt`, each loaded only when it is asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ def get_all_targets() -> dict[str, Callable[[], type[Target]]]:
 
         return LoomCslTarget
 
-    return {"loom-csl": get_loom_csl}
+    def get_loom_tables() -> type[Target]:
+        from .tables.target import TablesTarget
+
+        return TablesTarget
+
+    return {"loom-csl": get_loom_csl, "loom-tables": get_loom_tables}
 
 
 def get_own_targets() -> dict[str, Callable[[], type[Target]]]:

@@ -1,1 +1,8 @@
-"""Assembler: `flow` as the flat tables that the executors run."""
+"""Assembler: a `flow.fabric` as the tables that executors run (docs/tables.md).
+
+Costs, steps, order and what is folded are those of the engine in `runtime/warps/`.
+"""
+
+from .fabric import NotAssembled, assemble
+
+__all__ = ["NotAssembled", "assemble"]

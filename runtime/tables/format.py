@@ -101,7 +101,8 @@ OPERATION = _record(
     ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("function", U16),
     ("destination", U16), ("sources", U16, 3), ("microthread", U16), ("format", U8), ("flags", U8), ("priority", U8),
 )  # fmt: skip
-"""`activate` and the like are tasks. Operands: a register, or a descriptor (instructions.STATIC_DESCRIPTOR)."""
+"""`activate` and the like are tasks. Operands: a register, or a descriptor (instructions.STATIC_DESCRIPTOR); none is
+NO_REGISTER."""
 
 ON_CONTROL, HAS_FIFO_RESULT = 1, 2
 """Flags of an operation: a control wavelet ends it; its result may be false."""
@@ -170,7 +171,8 @@ EXPORT = _record(
     ("name", U32), ("where", U32), ("owner", U32), ("row", U32), ("dims", U32), ("type", U8), ("kind", U8),
     ("rank", U8), ("flags", U8),
 )  # fmt: skip
-"""`row` is a buffer, or a task of type launch. Extents in `dims`, NONE where open; kind as the host sees it."""
+"""`row` is a buffer, or a task of type launch. Extents in `dims`, NONE where open; kind as the host sees it. Of a
+function `dims` has `rank` numbers, one for each argument: 1 if the host sees it as unsigned."""
 
 EXPORT_BUFFER, EXPORT_FUNCTION = 0, 1
 EXPORT_UNSIGNED, EXPORT_POINTS_TO, EXPORT_READ_ONLY = 1, 2, 4

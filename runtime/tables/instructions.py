@@ -80,6 +80,20 @@ CONTROL = (
 
 CONTROL_NUMBER = {name: number for number, name in enumerate(CONTROL)}
 
+OPERANDS: dict[str, str] = {
+    "invalid": "...", "tick": "t..", "jump": ".j.", "branch_false": "rj.", "branch_true": "rj.", "step": "...",
+    "for_test": "rj.", "call": "srw", "return": "r..", "end": "...", "move": "wr.", "select": "mrr", "column": "ws.",
+    "coordinate": "wx.", "check_divisor": "r..", "load": "wrs", "store": "rrs", "descriptor": "Dd.",
+    "set_address": "Mr.", "set_offset": "Mr.", "set_stride": "Mri", "set_extent": "Mri", "advance": "Mr.",
+    "resize": "Mr.", "restride": "Mr.", "rebase": "Mr.", "mark": "Mr.", "load_register": "d.s", "read_register": "D.s",
+    "apply": "sw.", "activate": "s..", "block": "s..", "unblock": "s..", "set_fifo_length": "rsx", "assert": "rrs",
+    "print": "sr.", "directive": "srr", "timestamp": "w..", "set_exception_mask": "r..", "check_exceptions": "s..",
+    "fail": "..s",
+}  # fmt: skip
+"""What a, b and c of each are: a register that is read (r), written (w) or both (m), with those behind it where there
+are several; a descriptor that is read (d), written (D) or both (M); a slot (s); a row of `costs` (t); 0 or 1 (x); a
+number of a dimension (i); in b and c the target of a jump (j); or nothing."""
+
 FIRST_SCALAR = 256
 """Number of the first operation of `SCALARS`."""
 
@@ -107,6 +121,9 @@ FORMATS = (None, "bf16", "cb16")
 """Formats of 16-bit floats of a DSD operation, by number."""
 
 REGISTER_FILES = ("dest", "src0", "src1")
+
+PRIORITIES = (None, "low", "medium", "high")
+"""Priorities of operations, by number."""
 
 FIFO_ACTIONS = ("test_or_suspend", "suspend", "terminate", "fault")
 
@@ -205,7 +222,7 @@ SCALAR_NUMBER = {
 
 def _version() -> int:
     """Return a number that changes with what the numbers in a file mean."""
-    text = repr((KINDS, CONTROL, SCALARS, COSTS, SLOTS, DSD_ROWS, FORMATS, REGISTER_FILES, FIFO_ACTIONS))
+    text = repr((KINDS, CONTROL, SCALARS, COSTS, SLOTS, DSD_ROWS, FORMATS, REGISTER_FILES, PRIORITIES, FIFO_ACTIONS))
     return int.from_bytes(sha256(text.encode()).digest()[:4], "little")
 
 

@@ -1,0 +1,176 @@
+"""Streams: descriptors of the use where all of them is known, else of the frame, changed field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
+from ...dialects import flow
+from ...runtime.tables.format import (
+    ADVANCE_SWITCH,
+    CONTROL_WAVELETS,
+    FIFO_END,
+    MEMORY_WALK,
+    MESSAGE,
+    NONE,
+    PACKED,
+    QUEUE_RUN,
+)
+from ...runtime.tables.instructions import KIND
+from ...runtime.warps.memory import MAX_WALK, WIDE
+from ...runtime.warps.scalars import kind_of
+from ...targets.wavelets import MAX_DIMENSIONS, MEM4D_STRIDES, WORD_MASK
+from .body import INSTRUCTION, Body
+from .code import DESCRIPTOR
+
+
+def stream(body: Body, op: flow.StreamOp) -> None:
+    """Make a walk over memory: what is known of it at once, the rest by instructions."""
+    kind = kind_of(op.result.type.element_type) or "i32"
+    words = 2 if kind in WIDE else 1
+    strides = _fields(body, op.static_strides.get_values(), op.strides)
+    extents = _fields(body, op.static_extents.get_values(), op.extents)
+    (offset,) = _fields(body, [op.static_offset.value.data], [op.offset] if op.offset else [])
+    known_offset = _known(body, offset)
+    row, address = NONE, 0
+    pointer = None
+    if op.address is None:
+        buffer = body.units.buffer(op, op.buffer)
+        row, address = buffer.row, buffer.address
+    else:
+        pointer = body.known(op.address)
+        if pointer is not None and not pointer & 1:
+            address = (pointer & WORD_MASK) >> 1
+    # An odd address is an error, where it is reached.
+    pointed = op.address is not None and (pointer is None or pointer & 1)
+    if known_offset is not None and not pointed:
+        address += known_offset * words
+    known_strides = [_known(body, stride) for stride in strides]
+    known_extents = [_known(body, extent) for extent in extents]
+    for stride in known_strides:
+        if stride is not None and stride not in MEM4D_STRIDES:
+            raise LoomError(
+                f"a stride of {stride} elements does not fit a descriptor; choose one from {MEM4D_STRIDES[0]} to "
+                f"{MEM4D_STRIDES[-1]}", location_of(op),
+            )  # fmt: skip
+    template = _memory_walk(
+        body, row, address, [stride or 0 for stride in known_strides],
+        [(extent or 0) & WORD_MASK for extent in known_extents], kind,
+    )  # fmt: skip
+    if not pointed and None not in (known_offset, *known_strides, *known_extents):
+        masked = [extent & WORD_MASK for extent in known_extents]
+        if prod(masked) > MAX_WALK:
+            raise LoomError(
+                f"a stream of extents {masked} has {prod(masked):,} elements, far beyond the memory of a unit; "
+                "check the extents"
+            )
+        body.values[op.result] = template
+        return
+    body.charge(INSTRUCTION)
+    result = _copy(body, op.result, template)
+    if pointed:
+        assert op.address is not None
+        _change(body, "set_address", result, body.use(op.address))
+    if (known_offset is None or pointed) and known_offset != 0:
+        _change(body, "set_offset", result, _register(body, offset))
+    for place, (stride, known) in enumerate(zip(strides, known_strides, strict=True)):
+        if known is None:
+            _change(body, "set_stride", result, _register(body, stride), place)
+    for place, (extent, known) in enumerate(zip(extents, known_extents, strict=True)):
+        if known is None:
+            _change(body, "set_extent", result, _register(body, extent), place)
+
+
+def _fields(body: Body, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[int | SSAValue]:
+    """Return the fields of a stream, literals and values in one list."""
+    operands = iter(dynamic)
+    return [next(operands) if value == flow.DYNAMIC else value for value in static]
+
+
+def _known(body: Body, field: int | SSAValue) -> Any:
+    return field if isinstance(field, int) else body.known(field)
+
+
+def _register(body: Body, field: int | SSAValue) -> int:
+    return body.number(field) if isinstance(field, int) else body.use(field)
+
+
+def _filled(values: Sequence[int]) -> tuple[int, ...]:
+    return (*values, *(0,) * (MAX_DIMENSIONS - len(values)))
+
+
+def _memory_walk(body: Body, row: int, address: int, strides: Sequence[int], extents: Sequence[int], kind: str) -> int:
+    return body.static(
+        body.sections.intern(
+            "descriptors", address, row, _filled(extents), _filled(strides), MEMORY_WALK, KIND[kind], len(extents), 0
+        )
+    )
+
+
+def _copy(body: Body, value: SSAValue, source: int) -> int:
+    """Return a new descriptor of the frame, for a value, that begins as another one."""
+    result = body.define(value)
+    body.emit(DESCRIPTOR, result, source, 0, [result], [source])
+    return result
+
+
+def _change(body: Body, name: str, descriptor: int, register: int, place: int = 0) -> None:
+    body.control(name, descriptor, register, place, [descriptor], [descriptor, register])
+
+
+def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
+    """Make a run of wavelets of a queue."""
+    kind = KIND[kind_of(op.result.type.element_type) or "i32"]
+    row = body.units.queue(op, op.queue.root_reference.data)
+    flags = 0
+    for given, flag in (
+        (op.control, CONTROL_WAVELETS), (op.advance_switch, ADVANCE_SWITCH), (op.packed, PACKED), (op.message, MESSAGE),
+    ):  # fmt: skip
+        flags |= flag if given is not None else 0
+    (extent,) = _fields(body, [op.static_extent.value.data], [op.extent] if op.extent else [])
+    count = _known(body, extent)
+    extents = _filled([0 if count is None else count & WORD_MASK])
+    template = body.static(body.sections.intern("descriptors", 0, row, extents, _filled([]), QUEUE_RUN, kind, 1, flags))
+    if count is not None:
+        body.values[op.result] = template
+        return
+    body.charge(INSTRUCTION)
+    _change(body, "set_extent", _copy(body, op.result, template), _register(body, extent))
+
+
+def fifo_stream(body: Body, op: flow.FifoStreamOp) -> None:
+    """Make an end of a FIFO."""
+    kind = KIND[kind_of(op.result.type.element_type) or "i32"]
+    row = body.units.fifo(op, op.fifo.root_reference.data)
+    body.values[op.result] = body.static(
+        body.sections.intern("descriptors", 0, row, _filled([]), _filled([]), FIFO_END, kind, 0, 0)
+    )
+
+
+_UPDATES: dict[type[Operation], str] = {
+    flow.AdvanceOp: "advance",
+    flow.ResizeOp: "resize",
+    flow.RestrideOp: "restride",
+    flow.RebaseOp: "rebase",
+    flow.IndexedOp: "mark",
+}
+
+
+def update(body: Body, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp | flow.IndexedOp) -> None:
+    """Make a stream from another one by the change of a field."""
+    source, amount = body.use(op.stream), body.use(op.amount)
+    body.charge(INSTRUCTION)
+    _change(body, _UPDATES[type(op)], _copy(body, op.result, source), amount)
+
+
+HANDLERS: dict[type[Operation], Any] = {
+    flow.StreamOp: stream,
+    flow.QueueStreamOp: queue_stream,
+    flow.FifoStreamOp: fifo_stream,
+    **dict.fromkeys(_UPDATES, update),
+}

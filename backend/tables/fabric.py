@@ -1,0 +1,163 @@
+"""Assembler of a `flow.fabric` into tables: the grid, colors, routes, and one class after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ... import targets
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
+from ...diagnostics.nesting import deep_nesting
+from ...dialects import flow
+from ...dialects.machine.region import RegionAttr, indices_text
+from ...dialects.machine.source_names import shown_name
+from ...dialects.machine.switches import POP_MODES, settings
+from ...runtime.tables.format import EXPORT_BUFFER, NONE, Tables
+from ...targets.wavelets import PORTS, SWITCH_POSITIONS
+from .interning import Sections
+from .units import Units
+
+
+class NotAssembled(LoomError):
+    """A program that tables cannot hold, though the engine for cores of chips runs it."""
+
+
+@deep_nesting()
+def assemble(fabric: flow.FabricOp) -> Tables:
+    """Return the tables of a fabric.
+
+    Raises LoomError for what no executor could run, and `NotAssembled` for channels, spaces and tiles.
+    """
+    return _Fabric(fabric).assemble()
+
+
+class _Fabric:
+    def __init__(self, op: flow.FabricOp):
+        self.op = op
+        self.sections = Sections()
+        self.target = targets.fabric(op.target.data)
+        self.grid = op.width.value.data, op.height.value.data
+        self.colors: dict[str, int] = {}
+        self.classes: list[Units] = []
+
+    def assemble(self) -> Tables:
+        op, sections = self.op, self.sections
+        if self.target.name in targets.CHIPS:
+            raise NotAssembled(
+                f"tables hold programs of wafers, and {self.target.name} is a chip of cube and vector cores",
+                location_of(op),
+            )
+        members = list(op.body.block.ops)
+        sections.add("program", sections.string(self.target.name), *self.grid, sections.string(op.sym_name.data))
+        labels: set[str] = set()
+        for member in members:
+            if isinstance(member, flow.ColorOp):
+                number, label = member.color.value.data, shown_name(member)
+                if label in labels:
+                    label += f" (id {number})"
+                labels.add(label)
+                name = member.sym_name.data
+                self.colors[name] = sections.add(
+                    "colors", sections.string(name), sections.string(label), sections.place(member), number
+                )
+        for member in members:
+            self._member(member)
+        self._place_classes()
+        for units in self.classes:
+            units.load_members()
+        self._check_exports()
+        return sections.finish()
+
+    def _member(self, op: Operation) -> None:
+        sections = self.sections
+        match op:
+            case flow.ColorOp():
+                pass
+            case flow.RouteOp():
+                receive, transmit = [port.data for port in op.receive], [port.data for port in op.transmit]
+                color, regions = self._color(op, op.color.root_reference.data), self._regions(op.regions_attr)
+                switch = NONE if op.switch is None else self._switch(op, receive, transmit)
+                sections.add(
+                    "routes", color, *regions, switch, sections.place(op), _port_bits(receive), _port_bits(transmit)
+                )
+            case flow.HostStreamOp():
+                color = self._color(op, op.color.root_reference.data)
+                sections.add("host_streams", color, *self._regions(op.regions_attr), int(op.way.data == "out"))
+            case flow.MessageNetworkOp():
+                sections.add("networks", self._color(op, op.color.root_reference.data))
+            case flow.UnitsOp():
+                self.classes.append(
+                    Units(sections, self.target, op, sections.add("classes"), self.grid, self.colors, self._regions)
+                )
+            case flow.SpaceOp() | flow.ChannelOp():
+                raise NotAssembled(
+                    f"tables do not hold {op.name}, which joins cores of chips; they hold programs of wafers",
+                    location_of(op),
+                )
+            case _:
+                raise LoomError(f"{op.name} does not belong in a flow.fabric", location_of(op))
+
+    def _color(self, op: Operation, name: str) -> int:
+        if name not in self.colors:
+            raise LoomError(f"@{name} is not a color of the fabric", location_of(op))
+        return self.colors[name]
+
+    def _regions(self, regions: Iterable[RegionAttr]) -> tuple[int, int]:
+        """Return the first row and the number of regions, without empty ones."""
+        records: list[tuple[int, ...]] = []
+        for region in regions:
+            columns, rows = region.resolve(*self.grid)
+            if columns and rows:
+                records.append((columns.start, len(columns), columns.step, rows.start, len(rows), rows.step))
+        return self.sections.records("regions", records), len(records)
+
+    def _switch(self, op: flow.RouteOp, receive: list[str], transmit: list[str]) -> int:
+        switch = op.switch
+        assert switch is not None
+        every = settings(receive, transmit, switch)
+        every += [None] * (SWITCH_POSITIONS - len(every))
+        ports = [(0, 0) if each is None else (_port_bits(each[0]), _port_bits(each[1])) for each in every]
+        valid = sum(1 << position for position, each in enumerate(every) if each is not None)
+        return self.sections.intern(
+            "switches", tuple(receive for receive, _ in ports), tuple(transmit for _, transmit in ports), valid,
+            int(switch.is_ring), POP_MODES.index(switch.pop_mode.data), switch.current.data,
+        )  # fmt: skip
+
+    def _place_classes(self) -> None:
+        """Find the PEs of each class."""
+        width, height = self.grid
+        taken = np.zeros((height, width), np.bool_)
+        for units in self.classes:
+            mine = np.zeros((height, width), np.bool_)
+            for region in units.op.regions_attr:
+                columns, rows = region.resolve(width, height)
+                if columns and rows:
+                    mine[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
+            units.places = np.flatnonzero(mine)
+            if not len(units.places):
+                raise LoomError(
+                    f"units @{units.name} contain no PE of the grid, which has {indices_text(width, height)}; correct "
+                    "their region or remove them", location_of(units.op),
+                )  # fmt: skip
+            if (taken & mine).any():
+                raise LoomError(f"units @{units.name} share PEs with another class", location_of(units.op))
+            taken |= mine
+
+    def _check_exports(self) -> None:
+        """Check that a buffer has one type under one name."""
+        known: dict[int, tuple[object, ...]] = {}
+        for record in self.sections.all("exports"):
+            name, where, _, _, dims, type, kind, rank, flags = record
+            shown = type, kind, flags & 1, dims, rank
+            if known.setdefault(name, shown) != shown and type == EXPORT_BUFFER:
+                raise LoomError(
+                    f"@{self.sections.text(name)} is exported with two different types",
+                    self.sections.text(where) or None,
+                )
+
+
+def _port_bits(ports: Iterable[str]) -> int:
+    return sum(1 << PORTS.index(port) for port in set(ports))

@@ -1,0 +1,539 @@
+"""A class of units: its memory, queues, tasks, FIFOs and exports, and the code of its tasks and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import Block, Operation
+
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
+from ...dialects import flow
+from ...dialects.machine.source_names import shown_name
+from ...dialects.traversal import walk
+from ...runtime.tables.format import (
+    ACTIVE,
+    BLOCKABLE,
+    BLOCKED,
+    CLASS_TRAPS,
+    COMPLETION_ACTIVATES,
+    EXPORT_BUFFER,
+    EXPORT_FUNCTION,
+    EXPORT_POINTS_TO,
+    EXPORT_READ_ONLY,
+    EXPORT_UNSIGNED,
+    INPUT,
+    NONE,
+    OUTPUT,
+    TASK_TYPES,
+)
+from ...runtime.tables.instructions import BITS, FIFO_ACTIONS, INTEGERS, KIND
+from ...runtime.warps.loader import dense_values
+from ...runtime.warps.memory import DTYPES, WIDE
+from ...runtime.warps.scalars import kind_of, normalize
+from ...targets import Target
+from . import control_flow, descriptors, memory, operations, scalars
+from .body import INSTRUCTION, Body, Handler
+from .image import Image
+from .interning import Sections
+from .values import register_array, register_bits
+
+_HANDLERS: dict[type[Operation], Handler] = {
+    **scalars.HANDLERS,
+    **control_flow.HANDLERS,
+    **memory.HANDLERS,
+    **descriptors.HANDLERS,
+    **operations.HANDLERS,
+}
+
+_MEMORY_KINDS = frozenset({"f32", "f16", "bf16", "i32", "i16", "i8"})
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array in memory; `address` in words."""
+
+    name: str
+    row: int
+    kind: str
+    address: int
+    shape: tuple[int, ...]
+    elements: int
+
+    @property
+    def element_bytes(self) -> int:
+        return BITS[self.kind] // 8
+
+    @property
+    def end(self) -> int:
+        """The first word behind it."""
+        return self.address + (self.elements * self.element_bytes + 1) // 2
+
+
+@dataclass(frozen=True)
+class Callee:
+    """What calls a function by: the use of its body, and if its code depends on the clock."""
+
+    use: int
+    sees_clock: bool
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What some code contains: the values that are constant for a PE, and the calls."""
+
+    own: list[flow.CoordinateOp | flow.GetParamOp]
+    calls: list[flow.CallOp]
+
+
+class Units:
+    """One `flow.units` on its way into the tables; `places` are its PEs, by rows of the grid."""
+
+    def __init__(
+        self, sections: Sections, target: Target, op: flow.UnitsOp, row: int, grid: tuple[int, int],
+        colors: dict[str, int], regions: Any,
+    ):  # fmt: skip
+        self.sections = sections
+        self.target = target
+        self.op = op
+        self.name = op.sym_name.data
+        self.row = row
+        self.grid = grid
+        self.colors = colors
+        self.regions = regions
+        self.places: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.words = max(2, op.words.value.data)
+        self.traps = False
+        self.buffers: dict[str, Buffer] = {}
+        self.params: dict[str, Any] = {}
+        self.queues: dict[str, int] = {}
+        self.inputs: dict[str, int | None] = {}
+        """The task of each input queue, if it has one."""
+        self.tasks: dict[str, int] = {}
+        self.fifos: dict[str, int] = {}
+        self.functions: dict[str, flow.FuncOp] = {}
+        self._columns: dict[str, int] = {}
+        self._local: set[int] = set()
+        self._flags: dict[int, int] = {}
+        self._contents: dict[Block, _Contents] = {}
+        self._callees: dict[str, Callee] = {}
+        self._reserved: dict[str, int] = {}
+        self._queue_records: dict[int, list[Any]] = {}
+
+    # What code names
+
+    def buffer(self, op: Operation, symbol: SymbolRefAttr | None) -> Buffer:
+        """Return the buffer of a name."""
+        assert symbol is not None, "verified: a buffer or an address"
+        name = symbol.root_reference.data
+        buffer = self.buffers.get(name)
+        if buffer is None:
+            raise LoomError(f"@{name} is not a buffer of {self.name}", location_of(op))
+        return buffer
+
+    def param(self, op: flow.GetParamOp, name: str) -> Any:
+        """Return the value of a parameter, an array [PEs] if it differs."""
+        if name not in self.params:
+            raise LoomError(f"{op.param} is not a parameter of {self.name}", location_of(op))
+        return self.params[name]
+
+    def column(self, name: str) -> int:
+        """Return the row of the column of a parameter that differs from PE to PE."""
+        row = self._columns.get(name)
+        if row is None:
+            kind, values = self._param_kinds[name], self.params[name]
+            place = self.sections.append("column_values", register_array(values, kind))
+            row = self.sections.add("columns", self.sections.string(name), self.row, place, KIND[kind])
+            self._columns[name] = row
+        return row
+
+    def queue(self, op: Operation, name: str) -> int:
+        """Return the row of a queue."""
+        row = self.queues.get(name)
+        if row is None:
+            raise LoomError(f"@{name} is not a queue of {self.name}", location_of(op))
+        return row
+
+    def fifo(self, op: flow.FifoStreamOp | flow.SetFifoLengthOp, name: str) -> int:
+        """Return the row of a FIFO."""
+        row = self.fifos.get(name)
+        if row is None:
+            raise LoomError(f"{op.fifo} is not a FIFO of {self.name}", location_of(op))
+        return row
+
+    def target_task(self, op: Operation, name: str) -> int | None:
+        """Return the row of a task, or of what wavelets of an input queue start, None if they start nothing."""
+        if name in self.tasks:
+            return self.tasks[name]
+        if name not in self.inputs:
+            raise LoomError(f"@{name} is neither a task nor an input queue of {self.name}", location_of(op))
+        return self.inputs[name]
+
+    def is_local(self, row: int) -> bool:
+        """Return True if a task is a local one."""
+        return row in self._local
+
+    def expect(self, row: int, flag: int) -> None:
+        """Note that ends of operations, or FIFOs, activate or unblock a task."""
+        self._flags[row] |= flag
+
+    # Memory
+
+    def load_members(self) -> None:
+        """Read what the class has, but for code."""
+        members = list(self.op.body.block.ops)
+        first_buffer, first_queue = self.sections.count("buffers"), self.sections.count("queues")
+        self._param_kinds: dict[str, str] = {}
+        image = Image(self.words)
+        for op in members:
+            if isinstance(op, flow.BufferOp):
+                self._buffer(op, image)
+            elif isinstance(op, flow.ParamOp):
+                self._param(op)
+            elif isinstance(op, flow.QueueOp):
+                self._queue(op)
+            elif isinstance(op, flow.FuncOp):
+                self.functions[op.sym_name.data] = op
+        for op in members:
+            if isinstance(op, flow.InitializeOp):
+                self._initialize(op, image)
+        image.write(self.sections, self.row)
+        self._tasks_and_code(members, first_buffer, first_queue)
+
+    def _buffer(self, op: flow.BufferOp, image: Image) -> None:
+        kind, name = kind_of(op.type.element_type), op.sym_name.data
+        if kind not in _MEMORY_KINDS:
+            raise LoomError(
+                f"buffer @{name} has elements of {op.type.element_type}, not a memory type", location_of(op)
+            )
+        assert kind is not None
+        shape = tuple(op.type.get_shape())
+        elements = int(np.prod(shape, dtype=np.int64))
+        address = op.address.value.data
+        buffer = Buffer(name, self.sections.count("buffers"), kind, address, shape, elements)
+        if address < 0 or buffer.end > self.words:
+            raise LoomError(
+                f"buffer @{name} ends at word {buffer.end}, beyond the {self.words} words of its units",
+                location_of(op),
+            )
+        self.sections.add(
+            "buffers", self.sections.string(name), self.sections.place(op), self.row, address, elements,
+            self.sections.run("dims", shape), KIND[kind], len(shape),
+        )  # fmt: skip
+        self.buffers[name] = buffer
+        if op.initial is not None:
+            values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
+            image.put(2 * address, np.frombuffer(values.tobytes(), np.uint8), zeros=False)
+
+    def _param(self, op: flow.ParamOp) -> None:
+        name, kind = op.sym_name.data, str(kind_of(op.values.get_element_type()))
+        values = dense_values(op.values)
+        self._param_kinds[name] = kind
+        if values.size == 1:
+            self.params[name] = normalize(kind, values.ravel()[0].item())
+            return
+        shape, (width, height) = tuple(op.values.get_shape()), self.grid
+        if shape != (height, width):
+            raise LoomError(
+                f"param @{name} has shape {list(shape)}; give one value, or one per PE, [{height}, {width}]",
+                location_of(op),
+            )
+        self.params[name] = values.astype(DTYPES[kind]).reshape(-1)[self.places]
+
+    def _initialize(self, op: flow.InitializeOp, image: Image) -> None:
+        buffer = self.buffers[op.buffer.root_reference.data]
+        address = 2 * buffer.address + op.element.value.data * buffer.element_bytes
+        value: Any = None
+        if op.param is not None:
+            name = op.param.root_reference.data
+            value = self.params[name]
+            if isinstance(value, np.ndarray):
+                image.patch(address, buffer.element_bytes, self.column(name))
+                return
+        else:
+            assert op.number is not None, "verified: a number or a parameter"
+            value = normalize(buffer.kind, op.number.value.data)
+        bits = register_bits(value, buffer.kind) & (1 << BITS[buffer.kind]) - 1
+        image.put(address, np.frombuffer(bits.to_bytes(buffer.element_bytes, "little"), np.uint8), zeros=True)
+
+    # Queues, tasks and FIFOs
+
+    def _queue(self, op: flow.QueueOp) -> None:
+        name, number, sections = op.sym_name.data, op.queue_id.value.data, self.sections
+        colors: list[tuple[int, int, int]] = []
+        for symbol, regions in zip(op.colors, op.color_regions, strict=True):
+            color = symbol.root_reference.data
+            if color not in self.colors:
+                raise LoomError(f"@{color} is not a color of the fabric", location_of(op))
+            colors.append((self.colors[color], *self.regions(regions)))
+        is_input = op.direction.data == "input"
+        lengths = self.target.input_queue_words if is_input else self.target.output_queue_words
+        room = lengths[number] if 0 <= number < len(lengths) else min(lengths)
+        offset = 0 if op.control_offset is None else op.control_offset.value.data
+        row = sections.add("queues")
+        self._queue_records[row] = [
+            sections.string(name), sections.string(shown_name(op)), sections.place(op), self.row, NONE,
+            sections.records("queue_colors", colors), len(colors), offset, room, number, INPUT if is_input else OUTPUT,
+        ]  # fmt: skip
+        self.queues[name] = row
+        if is_input:
+            self.inputs[name] = None
+
+    def _tasks_and_code(self, members: Sequence[Operation], first_buffer: int, first_queue: int) -> None:
+        sections = self.sections
+        changed: set[str] = set()
+        for op in walk(self.op):
+            changed |= _changed_by(op)
+            self.traps |= isinstance(op, flow.SetExceptionMaskOp)
+        first_task, first_fifo = sections.count("tasks"), sections.count("fifos")
+        tasks = [op for op in members if isinstance(op, flow.TaskOp)]
+        records: dict[int, list[Any]] = {}
+        for op in tasks:
+            self._task(op, changed, records)
+        for op in members:
+            if isinstance(op, flow.QueueOp) and op.is_input:
+                self._listener(op, changed, records)
+        launches = {op: sections.add("tasks") for op in members if self._is_launch(op)}
+        self._flags |= dict.fromkeys(launches.values(), 0)
+        for op in members:
+            if isinstance(op, flow.FifoOp):
+                self._fifo(op)
+        for op in tasks:
+            name, row = op.sym_name.data, self.tasks[op.sym_name.data]
+            use, kinds = self._start(name, location_of(op), op.body.block)
+            records[row][3] = use
+            if op.is_data:
+                _check_data_task(op, kinds)
+        for op in members:
+            if isinstance(op, flow.ExportOp):
+                self._export(op, launches, records)
+            elif isinstance(op, flow.InitialOp):
+                use, _ = self._start("what is loaded at the start", location_of(op), op.body.block, is_free=True)
+                sections.add("starts", self.row, use)
+        for row, record in records.items():
+            record[-1] |= self._flags[row]
+            sections.put("tasks", row, *record)
+        for row, record in self._queue_records.items():
+            sections.put("queues", row, *record)
+        first_region, regions = self.regions(self.op.regions_attr)
+        sections.put(
+            "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, first_region, regions,
+            first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,
+            len(records), CLASS_TRAPS if self.traps else 0,
+        )  # fmt: skip
+
+    def _is_launch(self, op: Operation) -> bool:
+        if not isinstance(op, flow.ExportOp):
+            return False
+        name = op.symbol.root_reference.data
+        return name in self.functions and name not in self.buffers
+
+    def _task(self, op: flow.TaskOp, changed: set[str], records: dict[int, list[Any]]) -> None:
+        name, sections = op.sym_name.data, self.sections
+        queue_name, queue = None, NONE
+        if op.queue is not None:
+            queue_name = op.queue.root_reference.data
+            if queue_name not in self.inputs:
+                raise LoomError(f"{op.queue} is not an input queue of {self.name}", location_of(op))
+            queue = self.queues[queue_name]
+        blockable = op.blocked is not None or name in changed or queue_name in changed
+        flags = (ACTIVE if op.active is not None else 0) | (BLOCKABLE if blockable else 0)
+        flags |= BLOCKED if op.blocked is not None else 0
+        row = sections.add("tasks")
+        records[row] = [
+            sections.string(name), sections.place(op), self.row, NONE, queue, op.task_id.value.data,
+            TASK_TYPES.index(op.kind.data), flags,
+        ]  # fmt: skip
+        self._flags[row] = 0
+        self.tasks[name] = row
+        if op.is_local:
+            self._local.add(row)
+        if queue_name is not None:
+            other = self.inputs[queue_name]
+            if other is not None:
+                first = next(task for task, place in self.tasks.items() if place == other)
+                label = shown_name(next(
+                    each for each in self.op.body.block.ops
+                    if isinstance(each, flow.QueueOp) and each.sym_name.data == queue_name
+                ))  # fmt: skip
+                raise LoomError(f"input queue {label} has two data tasks, @{first} and @{name}", location_of(op))
+            self.inputs[queue_name] = row
+            self._queue_records[queue][4] = row
+
+    def _listener(self, op: flow.QueueOp, changed: set[str], records: dict[int, list[Any]]) -> None:
+        """Make the task that control wavelets of a queue without data task start, for all control tasks."""
+        name, sections = op.sym_name.data, self.sections
+        if self.inputs[name] is not None or (op.unblocked is None and name not in changed):
+            return
+        queue, row = self.queues[name], sections.add("tasks")
+        flags = BLOCKABLE | (BLOCKED if op.unblocked is None else 0)
+        records[row] = [
+            sections.string(f"control tasks of @{name}"), sections.place(op), self.row, NONE, queue, -1,
+            TASK_TYPES.index("listener"), flags,
+        ]  # fmt: skip
+        self._flags[row] = 0
+        self.inputs[name] = row
+        self._queue_records[queue][4] = row
+
+    def _fifo(self, op: flow.FifoOp) -> None:
+        tasks: list[int] = []
+        for symbol in (op.activate_push, op.activate_pop):
+            row = None if symbol is None else self.tasks.get(symbol.root_reference.data)
+            if symbol is not None and row is None:
+                raise LoomError(f"{symbol} is not a task of {self.name}", location_of(op))
+            if row is not None:
+                self.expect(row, COMPLETION_ACTIVATES)
+            tasks.append(NONE if row is None else row)
+        buffer = self.buffers.get(op.buffer.root_reference.data)
+        if buffer is None:
+            raise LoomError(f"{op.buffer} is not a buffer of {self.name}", location_of(op))
+        actions = ["test_or_suspend" if action is None else action.data for action in (op.empty_action, op.full_action)]
+        self.fifos[op.sym_name.data] = self.sections.add(
+            "fifos", self.sections.string(op.sym_name.data), self.sections.place(op), self.row, buffer.row, *tasks,
+            *(FIFO_ACTIONS.index(action) for action in actions),
+        )  # fmt: skip
+
+    def _export(self, op: flow.ExportOp, launches: dict[Operation, int], records: dict[int, list[Any]]) -> None:
+        name, sections = op.symbol.root_reference.data, self.sections
+        buffer, function = self.buffers.get(name), self.functions.get(name)
+        visible = sections.string(op.visible_name.data)
+        if buffer is not None:
+            kind, shape = buffer.kind, list(buffer.shape)
+            if op.points_to is not None:
+                kind = str(kind_of(op.points_to.get_element_type()))
+                shape = [extent if extent >= 0 else NONE for extent in op.points_to.get_shape()]
+            flags = EXPORT_UNSIGNED if op.unsigned is not None and kind in INTEGERS and kind != "i1" else 0
+            flags |= EXPORT_POINTS_TO if op.points_to is not None else 0
+            flags |= EXPORT_READ_ONLY if op.read_only is not None else 0
+            sections.add(
+                "exports", visible, sections.place(op), self.row, buffer.row, sections.run("dims", shape),
+                EXPORT_BUFFER, KIND[kind], len(shape), flags,
+            )  # fmt: skip
+        elif function is not None:
+            row = launches[op]
+            use, kinds = self._start(name, location_of(function), function.body.block)
+            records[row] = [
+                sections.string(name), sections.place(function), self.row, use, NONE, -1, TASK_TYPES.index("launch"), 0,
+            ]  # fmt: skip
+            unsigned = [int(position in op.unsigned_positions) for position in range(len(kinds))]
+            sections.add(
+                "exports", visible, sections.place(op), self.row, row, sections.run("dims", unsigned), EXPORT_FUNCTION,
+                0, len(unsigned), EXPORT_READ_ONLY,
+            )  # fmt: skip
+        else:
+            raise LoomError(f"@{name} is exported but is neither a buffer nor a function", location_of(op))
+
+    # Code
+
+    def takes_streams(self, name: str) -> bool:
+        """Return True if streams are among the arguments or results of a function."""
+        type = self.functions[name].function_type
+        return any(isinstance(each, flow.StreamType) for each in (*type.inputs, *type.outputs))
+
+    def callee(self, name: str) -> Callee:
+        """Return what a call of a function names; of one that is not assembled yet, a row that it will have."""
+        found = self._callees.get(name)
+        if found is None:
+            row = self._reserved.get(name)
+            if row is None:
+                row = self._reserved[name] = self.sections.add("uses")
+            found = Callee(row, True)
+        return found
+
+    def _inside(self, block: Block) -> _Contents:
+        found = self._contents.get(block)
+        if found is None:
+            found = self._contents[block] = _Contents([], [])
+            owner = block.parent_op()
+            assert owner is not None
+            for op in walk(owner):
+                if isinstance(op, flow.CoordinateOp | flow.GetParamOp):
+                    found.own.append(op)
+                elif isinstance(op, flow.CallOp):
+                    found.calls.append(op)
+        return found
+
+    def _called(self, op: flow.CallOp) -> flow.FuncOp:
+        name = op.callee.root_reference.data
+        callee = self.functions.get(name)
+        if callee is None:
+            raise LoomError(f"@{name} is not a function of {self.name}", location_of(op))
+        return callee
+
+    def _start(self, name: str, where: str | None, block: Block, *, is_free: bool = False) -> tuple[int, list[str]]:
+        """Return the use of code that something starts, and the kinds of its arguments."""
+        own = self._own_cost(self._inside(block))
+        for function in self._reachable(block):
+            own += self._own_cost(self._inside(function.body.block))
+        body = Body(self, name, where, _HANDLERS, is_free=is_free)
+        body.start(block)
+        body.pending[INSTRUCTION] = own
+        body.block(block)
+        body.where = body.place
+        body.settle()
+        body.control("end")
+        return self.sections.intern("uses", *body.finish()), [str(kind_of(argument.type)) for argument in block.args]
+
+    def _own_cost(self, contents: _Contents) -> int:
+        """Return how many values a start has to read first because they are constant for a PE."""
+        count = 0
+        for op in contents.own:
+            if isinstance(op, flow.CoordinateOp) or isinstance(
+                self.param(op, op.param.root_reference.data), np.ndarray
+            ):
+                count += 1
+        return count
+
+    def _reachable(self, block: Block) -> list[flow.FuncOp]:
+        """Return all functions that code may call, and assemble them: those that they call first."""
+        found: dict[str, flow.FuncOp] = {}
+        pending: list[tuple[str | None, Iterator[flow.CallOp]]] = [(None, iter(self._inside(block).calls))]
+        while pending:
+            name, calls = pending[-1]
+            call = next(calls, None)
+            if call is not None:
+                callee = self._called(call)
+                if callee.sym_name.data not in found:
+                    found[callee.sym_name.data] = callee
+                    pending.append((callee.sym_name.data, iter(self._inside(callee.body.block).calls)))
+                continue
+            pending.pop()
+            if name is not None and name not in self._callees and not self.takes_streams(name):
+                self._callees[name] = self._function(name, self.functions[name])
+        return list(found.values())
+
+    def _function(self, name: str, op: flow.FuncOp) -> Callee:
+        body = Body(self, name, location_of(op), _HANDLERS)
+        body.start(op.body.block)
+        body.block(op.body.block)
+        control_flow.return_(body, op.body.block)
+        row = self._reserved.get(name)
+        if row is None:
+            row = self.sections.intern("uses", *body.finish())
+        else:
+            self.sections.put("uses", row, *body.finish())
+        return Callee(row, body.sees_clock)
+
+
+def _changed_by(op: Operation) -> set[str]:
+    """Return the tasks and queues that an operation may block or unblock."""
+    symbols: list[SymbolRefAttr | None] = []
+    if isinstance(op, flow.BlockOp | flow.UnblockOp):
+        symbols = [op.symbol]
+    elif isinstance(op, flow.AsynchronousOp):
+        symbols = [op.unblock]
+        if op.on_control is not None and op.on_control.data == "unblock":
+            symbols.append(op.control_task)
+    return {symbol.root_reference.data for symbol in symbols if symbol is not None}
+
+
+def _check_data_task(op: flow.TaskOp, kinds: Sequence[str]) -> None:
+    if any(BITS[kind] not in (16, 32) for kind in kinds) or (len(kinds) == 2 and WIDE.intersection(kinds)):
+        raise LoomError(
+            f"data task @{op.sym_name.data} takes one argument of 16 or 32 bits, or two of 16 bits", location_of(op)
+        )
