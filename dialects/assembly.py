@@ -58,6 +58,27 @@ def parse_argument(parser: Parser) -> Parser.Argument:
     return argument
 
 
+def parse_parameter(parser: Parser) -> Parser.Argument | Attribute:
+    """Parse `%name: type`, or the type alone, as where a function has no body of its own."""
+    if (argument := parser.parse_optional_argument()) is None:
+        return parser.parse_type()
+    argument.location = parser.parse_optional_location()
+    return argument
+
+
+def parameter_types(parameters: Sequence[Parser.Argument | Attribute]) -> list[Attribute]:
+    """Return the types of what `parse_parameter` parsed."""
+    return [each.type if isinstance(each, Parser.Argument) else each for each in parameters]
+
+
+def named(parser: Parser, parameters: Sequence[Parser.Argument | Attribute]) -> list[Parser.Argument]:
+    """Return the arguments of a body; a type without a name is an error."""
+    arguments = [each for each in parameters if isinstance(each, Parser.Argument)]
+    if len(arguments) < len(parameters):
+        parser.raise_error("an argument of a body needs a name, as in %x: i16")
+    return arguments
+
+
 def parse_arguments(parser: Parser) -> list[Parser.Argument]:
     """Parse `(%name: type, ...)`; without parentheses there are no arguments."""
     return parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser)) or []

@@ -19,6 +19,7 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic
 from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
+from ..dialects.machine.sharing import Sharing
 from ..dialects.machine.source_names import set_source_name
 from . import (
     calls,
@@ -292,6 +293,7 @@ class Assembly:
         pes: list[wse.PeOp] = []
         exports: list[tuple[PeProgram, Export]] = []
         names: set[str] = set()
+        sharing = Sharing()
         for unit_class in group(tiles):
             pending = [unit_class]
             while pending:
@@ -306,6 +308,7 @@ class Assembly:
                         if part.index is not None
                     ]
                     continue
+                sharing.add(op)
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
         if session.imports_memcpy:

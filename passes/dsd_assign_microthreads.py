@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, NoneAttr
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from .. import targets
-from ..analysis.concurrency import Concurrency
-from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
+from ..analysis.wse.pe_program import PeCode, ProgramReader, Registers, described, members_of, programs
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
+from ..dialects.machine.code import CodeOperation
+from ..dialects.machine.sharing import part
+from ..dialects.traversal import walk
 from ..dialects.verification import verify_dominance
 from .dsd_assign_queues import queues_of_operands
 
@@ -35,23 +37,34 @@ class DsdAssignMicrothreadsPass(ModulePass):
     name = "dsd-assign-microthreads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pe in pe_programs(op):
-            _assign(pe)
+        for program in programs(op):
+            reader, checked = ProgramReader(program), set[Hashable]()
+            decisions: list[tuple[CodeOperation, Hashable]] = []
+            for pe in program.pes:
+                code = PeCode(pe, reader)
+                numbers = _numbers(code, checked)
+                for member in code.members.values():
+                    inside = reader.body(reader.bodies.home(member)).inside
+                    decisions.append((member, tuple(numbers.get(inner) for inner in inside)))
+            for each in part(reader.bodies, decisions):
+                for inner, number in zip([*walk(each.op)][1:], each.decision, strict=True):
+                    if number is not None:
+                        assert isinstance(inner, dsd.DsdOperation) and inner.settings is not None
+                        inner.asynchronous = inner.settings.with_microthread(number)
         verify_dominance(op)
 
 
-def _assign(pe: wse.PeOp) -> None:
+def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
+    """Return the microthreads of the operations of a PE program; `checked` are those that have been checked."""
+    pe, registers = code.pe, code.registers
     target = targets.get(pe.program.target.data)
-    skeleton = skeleton_of(pe)
-    registers = Registers(pe)
-    for entry in skeleton.operations():
-        _check_loaded(cast(dsd.DsdOperation, entry.key), registers)
-    started = [cast(dsd.DsdOperation, entry.key) for entry in skeleton.operations() if entry.asynchronous]
-    operations = [op for op in started if not _is_settled_elsewhere(op)]
+    entries = list(code.started())
+    for op, _ in entries:
+        _check_loaded(op, registers)
+    operations = [op for op, asynchronous in entries if asynchronous and not _is_settled_elsewhere(op)]
     if not operations:
-        return
-    concurrency = Concurrency(skeleton)
-    ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
+        return {}
+    ids = {op.sym_name.data: op.queue_id for op in members_of(pe, wse.QueueOp)}
     numbers = {op: _queue_id(op, ids, registers) for op in operations}
     for op in operations:
         given = _microthread(op)
@@ -65,11 +78,11 @@ def _assign(pe: wse.PeOp) -> None:
             raise LoomError(message, location_of(op))
         numbers[op] = given
     own = [op for op in operations if not _may_be_overruled(op, registers)]
-    _check_sharing(own, {op: numbers[op] for op in own}, concurrency)
-    for op, number in numbers.items():
-        settings = op.settings
-        assert settings is not None
-        op.asynchronous = settings.with_microthread(number)
+    key = code.outline, tuple((code.position(op), numbers[op]) for op in own)
+    if key not in checked:
+        _check_sharing(own, {op: numbers[op] for op in own}, code)
+        checked.add(key)
+    return {**numbers}
 
 
 def _check_loaded(op: dsd.DsdOperation, registers: Registers) -> None:
@@ -128,17 +141,15 @@ def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Regis
     return number
 
 
-def _check_sharing(
-    operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], concurrency: Concurrency
-) -> None:
+def _check_sharing(operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode) -> None:
     """Refuse operations that always overlap on one microthread."""
     position = {op: number for number, op in enumerate(operations)}
     for first in operations:
-        for second in concurrency.overlapping(first):
+        for second in code.overlapping(first):
             number = numbers[first]
-            if not isinstance(second, dsd.DsdOperation) or numbers.get(second) != number:
+            if numbers.get(second) != number:
                 continue
-            if position[second] >= position[first] and concurrency.certainly_overlap(first, second):
+            if position[second] >= position[first] and code.certainly_overlap(first, second):
                 if first is second:
                     message = (
                         f"{described(first)} is issued again while it may still run, on the same microthread "

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -15,11 +14,20 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
 from ..analysis.coloring import Exhausted, color_graph, graph_of
-from ..analysis.concurrency import Concurrency
-from ..analysis.wse.pe_program import Registers, described, descriptor_makers, pe_programs, skeleton_of
+from ..analysis.wse.pe_program import (
+    PeCode,
+    ProgramReader,
+    Registers,
+    described,
+    descriptor_makers,
+    members_of,
+    programs,
+)
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, wse
+from ..dialects.machine.code import CodeOperation
+from ..dialects.machine.sharing import own_bodies
 from ..dialects.machine.source_names import shown_name
 from ..dialects.traversal import walk
 from ..dialects.verification import verify_dominance
@@ -45,8 +53,22 @@ class DsdAssignQueuesPass(ModulePass):
     name = "dsd-assign-queues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pe in pe_programs(op):
-            _Assignment(pe).run()
+        for program in programs(op):
+            # A queue is chosen among those of the PE program.
+            own_bodies(program, lambda inner: isinstance(inner, dsd.FabricDescriptorOp) and inner.queue is None)
+            for pe in program.pes:
+                _make_queues(pe)
+            reader, solved = ProgramReader(program), _Solved()
+            for pe in program.pes:
+                code = PeCode(pe, reader)
+                key = solved.key(code)
+                numbers = None if key is None else solved.numbers.get(key)
+                if numbers is None:
+                    numbers = _Assignment(code).numbers()
+                    if key is not None:
+                        solved.numbers[key] = numbers
+                for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
+                    queue.id = IntegerAttr(number, i64)
         verify_dominance(op)
 
 
@@ -54,20 +76,86 @@ _Node = str | int
 """A queue by its name, or a microthread that the program gives."""
 
 
+class _Solved:
+    """The PE programs of a program that have been looked at, by all that decides their queues."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Hashable, list[int]] = {}
+        """The ids of queues in order."""
+        self._facts: dict[CodeOperation, Hashable] = {}
+
+    def key(self, code: PeCode) -> Hashable | None:
+        """Return what is equal for PE programs with the same queues; None if registers make it more than bodies say."""
+        if code.takes_registers:
+            return None
+        queues = tuple(
+            (type(op), op.sym_name, op.id, op.colors, op.unblocked) for op in members_of(code.pe, wse.QueueOp)
+        )
+        tasks = tuple((op.sym_name.data, op.queue) for op in members_of(code.pe, wse.TaskOp))
+        return code.outline, queues, tasks, tuple(self._uses(code.bodies.home(op)) for op in code.members.values())
+
+    def _uses(self, home: CodeOperation) -> Hashable:
+        """Return the queues and settings of the DSD operations of a body."""
+        found = self._facts.get(home)
+        if found is None:
+            found = self._facts[home] = tuple(
+                (str(queues_of_operands(op, Registers(()))), op.settings)
+                for op in walk(home)
+                if isinstance(op, dsd.DsdOperation)
+            )
+        return found
+
+
+def _make_queues(pe: wse.PeOp) -> None:
+    """Replace every color that a descriptor has in place of a queue by a queue."""
+    target = targets.get(pe.program.target.data)
+    for op in list(walk(pe)):
+        if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
+            continue
+        color = op.color_name
+        assert color is not None
+        way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
+        if target.queues_keep_color:
+            noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
+            message = (
+                f"{op.name} names only color @{color}, but {target.name} needs {noun}; declare one for "
+                "the color and name it here"
+            )
+            raise LoomError(message, location_of(op))
+        new = op.with_queue(_queue_for(pe, color, way, op))
+        Rewriter.replace_op(op, new)
+
+
+def _queue_for(pe: wse.PeOp, color: str, way: type[wse.QueueOp], op: Operation) -> str:
+    block = pe.body.block
+    taken: set[str | None] = {wse.symbol_name(other) for other in block.ops}
+    for queue in block.ops:
+        if isinstance(queue, way) and any(entry.color_name == color for entry in queue.colors):
+            return queue.sym_name.data
+    taken |= {wse.symbol_name(other) for other in pe.program.body.block.ops}
+    base = f"{color}_{'in' if way is wse.InputQueueOp else 'out'}"
+    names = (base, *(f"{base}_{number}" for number in range(len(taken) + 1)))
+    name = next(name for name in names if name not in taken)
+    new = way(name, color)
+    new.location = op.location
+    code = next((other for other in block.ops if isinstance(other, wse.FuncOp | wse.TaskOp)), None)
+    Rewriter.insert_op(new, InsertPoint.at_end(block) if code is None else InsertPoint.before(code))
+    return name
+
+
 class _Assignment:
     """The queues of one PE program."""
 
-    def __init__(self, pe: wse.PeOp):
-        self._pe = pe
-        self._target: Target = targets.get(pe.program.target.data)
-        self._make_queues()
-        self._queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
-        self._concurrency = Concurrency(skeleton_of(pe))
-        self._registers = Registers(pe)
+    def __init__(self, code: PeCode):
+        self._code = code
+        self._pe = code.pe
+        self._target: Target = targets.get(self._pe.program.target.data)
+        self._queues = {op.sym_name.data: op for op in members_of(self._pe, wse.QueueOp)}
+        self._registers = code.registers
         self._users: dict[str, list[Operation]] = {name: [] for name in self._queues}
         self._operations: list[dsd.DsdOperation] = []
         self._queues_of: dict[Operation, list[list[str]]] = {}
-        for op in walk(pe):
+        for op in code.bodies.walk(self._pe):
             if isinstance(op, dsd.DsdOperation):
                 operands = queues_of_operands(op, self._registers)
                 if operands:
@@ -77,11 +165,11 @@ class _Assignment:
                     self._users[name].append(op)
             elif isinstance(op, wse.TaskOp) and op.queue is not None:
                 self._users[op.queue.string_value()].append(op)
-
         self._threads = {op: self._threads_of(op) for op in self._operations if self._registers.is_async(op)}
         self._order = {op: position for position, op in enumerate(self._operations)}
 
-    def run(self) -> None:
+    def numbers(self) -> list[int]:
+        """Return the ids of the queues, in order."""
         self._check_sharing()
         fixed: dict[_Node, int] = {
             name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None
@@ -112,42 +200,7 @@ class _Assignment:
             except Exhausted as error:
                 if is_last:
                     raise self._too_few([node for node in error.competitors if isinstance(node, str)]) from None
-        for name, queue in self._queues.items():
-            queue.id = IntegerAttr(numbers[name], i64)
-
-    def _make_queues(self) -> None:
-        """Replace every color that a descriptor has in place of a queue by a queue."""
-        for op in list(walk(self._pe)):
-            if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
-                continue
-            color = op.color_name
-            assert color is not None
-            way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
-            if self._target.queues_keep_color:
-                noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
-                message = (
-                    f"{op.name} names only color @{color}, but {self._target.name} needs {noun}; declare one for "
-                    "the color and name it here"
-                )
-                raise LoomError(message, location_of(op))
-            new = op.with_queue(self._queue_for(color, way, op))
-            Rewriter.replace_op(op, new)
-
-    def _queue_for(self, color: str, way: type[wse.QueueOp], op: Operation) -> str:
-        block = self._pe.body.block
-        taken: set[str | None] = {wse.symbol_name(other) for other in block.ops}
-        for queue in block.ops:
-            if isinstance(queue, way) and any(entry.color_name == color for entry in queue.colors):
-                return queue.sym_name.data
-        taken |= {wse.symbol_name(other) for other in self._pe.program.body.block.ops}
-        base = f"{color}_{'in' if way is wse.InputQueueOp else 'out'}"
-        names = (base, *(f"{base}_{number}" for number in range(len(taken) + 1)))
-        name = next(name for name in names if name not in taken)
-        new = way(name, color)
-        new.location = op.location
-        code = next((other for other in block.ops if isinstance(other, wse.FuncOp | wse.TaskOp)), None)
-        Rewriter.insert_op(new, InsertPoint.at_end(block) if code is None else InsertPoint.before(code))
-        return name
+        return [numbers[name] for name in self._queues]
 
     def _check_sharing(self) -> None:
         """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
@@ -157,12 +210,10 @@ class _Assignment:
             if self._registers.is_async(op, surely=True)
         }
         for op, own in surely.items():
-            for other in self._concurrency.overlapping(op):
-                shared = own & surely.get(cast(dsd.DsdOperation, other), set())
-                if shared and self._start_together(op, cast(dsd.DsdOperation, other)):
-                    raise self._shared(
-                        op, cast(dsd.DsdOperation, other), f"queue {shown_name(self._queues[min(shared)])}"
-                    )
+            for other in self._code.overlapping(op):
+                shared = own & surely.get(other, set())
+                if shared and self._start_together(op, other):
+                    raise self._shared(op, other, f"queue {shown_name(self._queues[min(shared)])}")
         for first, second in combinations(self._queues, 2):
             one, two = self._queues[first], self._queues[second]
             if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
@@ -177,14 +228,14 @@ class _Assignment:
                 raise LoomError(message, location_of(two))
             on_one, on_two = ([op for op, own in surely.items() if name in own] for name in (first, second))
             for op, other in (*product(on_one, on_two), *product(on_two, on_one)):
-                if other in self._concurrency.overlapping(op) and self._start_together(op, other):
+                if other in self._code.overlapping(op) and self._start_together(op, other):
                     raise self._shared(
                         op, other, f"id {one.queue_id} of queues {shown_name(one)} and {shown_name(two)}"
                     )
 
     def _start_together(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if `other` is `op` or comes after it, and both run at the same time in every run."""
-        return self._order[other] >= self._order[op] and self._concurrency.certainly_overlap(op, other)
+        return self._order[other] >= self._order[op] and self._code.certainly_overlap(op, other)
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
         if first is second:
@@ -219,10 +270,10 @@ class _Assignment:
         under way at the same time, or with `surely` that always are.
         """
         for op, own in self._threads.items():
-            for other in cast("tuple[dsd.DsdOperation, ...]", self._concurrency.overlapping(op)):
+            for other in self._code.overlapping(op):
                 if other is op or other not in self._threads:
                     continue
-                certain = self._concurrency.certainly_overlap(op, other)
+                certain = self._code.certainly_overlap(op, other)
                 if not certain and (surely or self._share_a_queue(op, other)):
                     continue
                 for first, second in product(own, self._threads[other]):
@@ -265,7 +316,7 @@ class _Assignment:
             other in others
             for op in self._users[first]
             if isinstance(op, dsd.DsdOperation)
-            for other in self._concurrency.overlapping(op)
+            for other in self._code.overlapping(op)
         )
 
     def _entries_that_meet(self, first: str, second: str) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.context import Context
@@ -15,12 +15,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
 from ..analysis.coloring import Exhausted, color_graph, graph_of
-from ..analysis.concurrency import Concurrency
 from ..analysis.register_allocation import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
-from ..analysis.wse.pe_program import Registers, described, pe_programs, skeleton_of
+from ..analysis.wse.pe_program import PeCode, ProgramReader, described, members_of, programs
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
+from ..dialects.machine.code import CodeOperation
+from ..dialects.machine.sharing import own_bodies, part
 from ..dialects.traversal import walk
 from ..dialects.verification import verify_dominance
 
@@ -50,37 +51,152 @@ class DsrAllocatePass(ModulePass):
     name = "dsr-allocate"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pe in pe_programs(op):
-            _allocate(pe)
+        for program in programs(op):
+            own_bodies(program, lambda inner: any(map(_is_open, inner.results)))
+            _number_open_registers(program)
+            _Allocation(program).carry_out()
         for inner in walk(op):
             if isinstance(inner, dsd.DescriptorOperation):
                 raise LoomError(f"{described(inner)} still works on descriptors; it is outside any program", None)
         verify_dominance(op)
 
 
-def _allocate(pe: wse.PeOp) -> None:
-    target = targets.get(pe.program.target.data)
-    sizes: dict[File, int] = {file: type.file_size(target) for file, type in _FILES.items()}
-    reserved = _number_open_registers(pe, sizes)
-    operations = [op for op in walk(pe) if isinstance(op, dsd.DescriptorOperation)]
-    demands = {op: [demand for _, demand in _demands(op)] for op in operations}
-    microthreads = {
-        op: op.settings.microthread
-        for op in operations
-        if op.settings is not None and op.settings.microthread is not None
-    }
-    try:
-        plan = plan_registers(
-            skeleton_of(pe), demands, sizes, reserved=reserved, is_invariant=_is_invariant, microthreads=microthreads
+def _is_open(value: SSAValue) -> bool:
+    """Return True if a value is a register without a number."""
+    return isinstance(value.type, dsr.RegisterType) and value.type.number is None
+
+
+def _sizes(program: wse.ProgramOp) -> dict[File, int]:
+    target = targets.get(program.target.data)
+    return {file: type.file_size(target) for file, type in _FILES.items()}
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What the operations of a body need of registers; operations and loops are called by their numbers in the outline,
+    descriptors by theirs in the body."""
+
+    demands: tuple[tuple[int, tuple[Demand, ...]], ...]
+    microthreads: tuple[tuple[int, int], ...]
+    invariant: tuple[tuple[int, int], ...]
+    """The loops and the descriptors made outside them."""
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The loads of a body, each with the number of the operation or loop that it is before, and its registers; and
+    the load of each operand that is a descriptor, operation by operation."""
+
+    loads: tuple[tuple[int, tuple[Register, ...]], ...] = ()
+    operands: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+
+class _Allocation:
+    """The registers of a program: planned once for PE programs that ask for the same, written once into each body."""
+
+    def __init__(self, program: wse.ProgramOp):
+        self._program = program
+        self._sizes = _sizes(program)
+        self._reader = ProgramReader(program)
+        self._needs: dict[Hashable, _Needs] = {}
+        self._plans: dict[Hashable, dict[str, _Written]] = {}
+
+    def carry_out(self) -> None:
+        decisions: list[tuple[CodeOperation, Hashable]] = []
+        for pe in self._program.pes:
+            code = PeCode(pe, self._reader)
+            written = self._planned(code)
+            for name, member in code.members.items():
+                decisions.append((member, (written.get(name, _Written()), code.items(name))))
+        for each in part(self._reader.bodies, decisions):
+            written, numbered = each.decision
+            inside = [*walk(each.op)][1:]
+            own = dict(zip(self._reader.body(each.home).inside, inside, strict=True))
+            _write(written, [own[item] for item in numbered])
+
+    def _planned(self, code: PeCode) -> dict[str, _Written]:
+        """Return what is to be written into each body of a PE program."""
+        needs = {name: self._needs_of(code, name) for name in code.members}
+        reserved = tuple(sorted(_named_registers(code)))
+        key = code.outline, reserved, tuple(needs.values())
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans[key] = _by_member(self._plan(code, needs, reserved))
+        return found
+
+    def _needs_of(self, code: PeCode, name: str) -> _Needs:
+        home, items = code.bodies.home(code.members[name]), code.items(name)
+        found = self._needs.get((home, items))
+        if found is None:
+            numbers: dict[SSAValue, int] = {}
+            demands: list[tuple[int, tuple[Demand, ...]]] = []
+            microthreads: list[tuple[int, int]] = []
+            for number, op in enumerate(items):
+                if isinstance(op, dsd.DescriptorOperation):
+                    wanted = [
+                        replace(demand, descriptor=numbers.setdefault(operand, len(numbers)))
+                        for operand, demand in _demands(op)
+                    ]
+                    demands.append((number, tuple(wanted)))
+                    if op.settings is not None and op.settings.microthread is not None:
+                        microthreads.append((number, op.settings.microthread))
+            loops = [(number, op) for number, op in enumerate(items) if not isinstance(op, dsd.DsdOperation)]
+            invariant = [
+                (loop, number) for loop, op in loops for value, number in numbers.items() if _is_invariant(op, value)
+            ]
+            found = _Needs(tuple(demands), tuple(microthreads), tuple(invariant))
+            self._needs[home, items] = found
+        return found
+
+    def _plan(self, code: PeCode, needs: Mapping[str, _Needs], reserved: Iterable[Register]) -> Plan:
+        demands = {
+            (name, number): [replace(demand, descriptor=(name, demand.descriptor)) for demand in wanted]
+            for name, each in needs.items()
+            for number, wanted in each.demands
+        }
+        microthreads = {
+            (name, number): microthread for name, each in needs.items() for number, microthread in each.microthreads
+        }
+        invariant = {
+            ((name, loop), (name, descriptor)) for name, each in needs.items() for loop, descriptor in each.invariant
+        }
+        try:
+            return plan_registers(
+                code.outline.program, demands, self._sizes, reserved=reserved,
+                is_invariant=lambda loop, descriptor: (loop, descriptor) in invariant, microthreads=microthreads,
+            )  # fmt: skip
+        except OutOfRegisters as error:
+            needing = cast(dsd.DsdOperation, code.at(error.operation))
+            holding = ", ".join(described(cast(dsd.DsdOperation, code.at(op))) for op in error.live)
+            target = targets.get(self._program.target.data)
+            size = self._sizes[error.file]
+            message = f"{target.name} has {size} {error.file} registers, too few for {described(needing)}" + (
+                f" while these hold theirs: {holding}; let one of them complete first" if holding else ""
+            )
+            raise LoomError(message, location_of(needing)) from None
+
+
+def _by_member(plan: Plan) -> dict[str, _Written]:
+    """Return what a plan says of each function and task."""
+    loads: dict[str, list[Load]] = {}
+    for load in plan.loads:
+        name, _ = cast("tuple[str, int]", load.before)
+        loads.setdefault(name, []).append(load)
+    operands: dict[str, dict[int, dict[int, Load]]] = {}
+    for (operation, position), load in plan.operands.items():
+        name, number = cast("tuple[str, int]", operation)
+        operands.setdefault(name, {}).setdefault(number, {})[position] = load
+    written: dict[str, _Written] = {}
+    for name, own in loads.items():
+        order = {load: number for number, load in enumerate(own)}
+        written[name] = _Written(
+            tuple((cast("tuple[str, int]", load.before)[1], tuple(load.registers)) for load in own),
+            tuple(
+                (number, tuple(order[by_position[position]] for position in sorted(by_position)))
+                for number, by_position in sorted(operands.get(name, {}).items())
+            ),
         )
-    except OutOfRegisters as error:
-        needing = cast(dsd.DsdOperation, error.operation)
-        holding = ", ".join(described(cast(dsd.DsdOperation, op)) for op in error.live)
-        message = f"{target.name} has {sizes[error.file]} {error.file} registers, too few for {described(needing)}" + (
-            f" while these hold theirs: {holding}; let one of them complete first" if holding else ""
-        )
-        raise LoomError(message, location_of(needing)) from None
-    _write(operations, plan)
+    return written
 
 
 def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
@@ -107,39 +223,41 @@ def _is_invariant(loop: object, descriptor: object) -> bool:
     return True
 
 
-def _write(operations: list[dsd.DescriptorOperation], plan: Plan) -> None:
-    """Insert the loads and put every operation on its registers."""
-    reader: dict[Load, dsd.DescriptorOperation] = {}
-    for op in operations:
-        for position, _ in enumerate(_demands(op)):
-            reader.setdefault(plan.operands[op, position], op)
-    values: dict[Load, SSAValue] = {}
-    for load in plan.loads:
-        op = reader[load]
-        descriptor = cast(SSAValue, load.demand.descriptor)
+def _write(written: _Written, items: Sequence[Operation]) -> None:
+    """Insert the loads of a body, whose operations and loops are `items`, and put its operations on their registers."""
+    reader: dict[int, tuple[dsd.DescriptorOperation, SSAValue]] = {}
+    """The first operation that reads each load, and the descriptor that it reads."""
+    for number, loads in written.operands:
+        op = cast(dsd.DescriptorOperation, items[number])
+        for load, (operand, _) in zip(loads, _demands(op), strict=True):
+            reader.setdefault(load, (op, operand))
+    values: list[SSAValue] = []
+    for load, (before, registers) in enumerate(written.loads):
+        op, descriptor = reader[load]
         type = cast(dsd.DescriptorType, descriptor.type)
-        (file, number), *extensions = load.registers
+        (file, number), *extensions = registers
         gets = [_get(register) for register in extensions]
         extras = [get.results[0] for get in gets]
         new = dsr.LoadOp(
             descriptor,
             cast("type[dsr.DescriptorRegisterType]", _FILES[file]).get(type.element_type, number),
-            xdsr=extras.pop(0) if load.demand.extended else None,
+            xdsr=extras.pop(0) if dsr.needs_xdsr(type) else None,
             srs=extras,
             asynchronous=op.settings if isinstance(type, dsd.FabricDescriptorType) else None,
         )
         for inserted in (*gets, new):
             inserted.location = op.location
-        Rewriter.insert_op([*gets, new], InsertPoint.before(cast(Operation, load.before)))
-        values[load] = new.result
-    for op in operations:
-        operands: list[SSAValue] = []
-        position = 0
-        for operand in op.table_operands:
-            if isinstance(operand.type, dsd.DescriptorType):
-                operand = values[plan.operands[op, position]]
-                position += 1
-            operands.append(operand)
+        Rewriter.insert_op([*gets, new], InsertPoint.before(items[before]))
+        values.append(new.result)
+    read = dict(written.operands)
+    for number, op in enumerate(items):
+        if not isinstance(op, dsd.DescriptorOperation):
+            continue
+        loaded = iter(read.get(number, ()))
+        operands = [
+            values[next(loaded)] if isinstance(operand.type, dsd.DescriptorType) else operand
+            for operand in op.table_operands
+        ]
         new = dsr.OPERATIONS[op.definition.name](
             operands[0],
             operands[1:],
@@ -159,30 +277,42 @@ def _get(register: Register) -> Operation:
     return dsr.GetXdsrOp(dsr.XdsrType.get(number)) if file == "xdsr" else dsr.GetSrOp(dsr.SrType.get(number))
 
 
-def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register]:
-    """Number the registers that the program's own loads leave open; returns all that the program has by itself.
+def _named_registers(code: PeCode) -> set[Register]:
+    """Return the registers that a PE program names by itself."""
+    named: set[Register] = set()
+    for fifo in members_of(code.pe, wse.FifoOp):
+        if fifo.register is not None and fifo.xdsr is not None:
+            number = fifo.register.value.data
+            named |= {("dest", number), ("src1", number), ("xdsr", fifo.xdsr.value.data)}
+    for op in code.register_makers:
+        for result in op.results:
+            if isinstance(result.type, dsr.RegisterType) and result.type.number is not None:
+                named.add((cast(File, result.type.file()), result.type.number))
+    return named
+
+
+def _number_open_registers(program: wse.ProgramOp) -> None:
+    """Number the registers that the program's own loads leave open.
 
     Two that are in use at the same time get different numbers. A register is in use from its load to the last
     operation that takes it, and until that has ended if it is asynchronous.
     """
-    named: set[Register] = set()
+    if not any(_is_open(result) for op in walk(program) for result in op.results):
+        return
+    reader = ProgramReader(program)
+    for pe in program.pes:
+        _number_open_registers_of(PeCode(pe, reader), _sizes(program))
+
+
+def _number_open_registers_of(code: PeCode, sizes: dict[File, int]) -> None:
+    named = _named_registers(code)
     values: dict[File, list[SSAValue]] = {}
-    for fifo in pe.body.block.ops:
-        if isinstance(fifo, wse.FifoOp) and fifo.register is not None and fifo.xdsr is not None:
-            number = fifo.register.value.data
-            named |= {("dest", number), ("src1", number), ("xdsr", fifo.xdsr.value.data)}
-    for op in walk(pe):
-        for result in op.results:
-            type = result.type
-            if isinstance(type, dsr.RegisterType):
-                file = cast(File, type.file())
-                if type.number is None:
-                    values.setdefault(file, []).append(result)
-                else:
-                    named.add((file, type.number))
+    for op in code.register_makers:
+        for result in filter(_is_open, op.results):
+            values.setdefault(cast(File, cast(dsr.RegisterType, result.type).file()), []).append(result)
     if not values:
-        return named
-    ranges = _Ranges(pe)
+        return
+    ranges = _Ranges(code)
     for file, open_values in values.items():
         free = [number for number in range(sizes[file]) if (file, number) not in named]
         graph = graph_of(open_values, ranges.overlapping(open_values))
@@ -200,7 +330,6 @@ def _number_open_registers(pe: wse.PeOp, sizes: dict[File, int]) -> set[Register
             named.add((file, number))
             open_type = cast("dsr.DescriptorRegisterType | dsr.ExtensionRegisterType", value.type)
             Rewriter.replace_value_with_new_type(value, open_type.allocated(number))
-    return named
 
 
 @dataclass(frozen=True)
@@ -221,13 +350,16 @@ class _Range:
 class _Ranges:
     """Where the registers of a PE program's own loads are in use."""
 
-    def __init__(self, pe: wse.PeOp):
+    def __init__(self, code: PeCode):
+        self._code = code
         self._order: dict[Operation, int] = {}
         self._body: dict[Operation, Operation] = {}
         self._calls: list[tuple[int, str]] = []
         callees: dict[str, set[str]] = {}
-        for member in pe.body.block.ops:
-            for op in walk(member):
+        for member in code.pe.body.block.ops:
+            # A body is its own where registers are open; the others have none that may be in use in it.
+            home = code.bodies.home(member) if isinstance(member, CodeOperation) else member
+            for op in walk(home):
                 self._order[op] = len(self._order)
                 self._body[op] = member
                 if isinstance(op, wse.CallOp):
@@ -235,8 +367,7 @@ class _Ranges:
                     self._calls.append((self._order[op], name))
                     callees.setdefault(wse.symbol_name(member) or "", set()).add(name)
         self._callees = callees
-        self._registers = Registers(pe)
-        self._concurrency = Concurrency(skeleton_of(pe))
+        self._registers = code.registers
 
     def overlapping(self, values: Sequence[SSAValue]) -> Iterator[tuple[SSAValue, SSAValue]]:
         """Yield the pairs of values whose registers may be in use at the same time."""
@@ -263,9 +394,9 @@ class _Ranges:
             for op in own.operations:
                 if not self._registers.is_async(op):
                     continue
-                for other in self._concurrency.overlapping(op):
-                    if other is not op and not self._kept_apart(op, cast(dsd.DsdOperation, other)):
-                        yield from ((values[n], values[m]) for m in users.get(cast(Operation, other), ()) if m != n)
+                for other in self._code.overlapping(op):
+                    if other is not op and not self._kept_apart(op, other):
+                        yield from ((values[n], values[m]) for m in users.get(other, ()) if m != n)
 
     def _kept_apart(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if two operations have one microthread, and so never run at the same time (DSD-209)."""

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ..analysis.wse.pe_program import pe_programs
+from ..analysis.wse.pe_program import programs
 from ..dialects import dsd, dsr, wse
 from ..dialects.traversal import walk
 
@@ -31,11 +31,11 @@ class DsrForwardLoadsPass(ModulePass):
     name = "dsr-forward-loads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pe in pe_programs(op):
+        for pe in (pe for program in programs(op) for pe in program.pes):
             if not any(isinstance(inner, dsr.GetDsrOp) for inner in walk(pe)):
                 continue
             for member in pe.body.block.ops:
-                if isinstance(member, wse.FuncOp | wse.TaskOp):
+                if isinstance(member, wse.FuncOp | wse.TaskOp) and member.shares is None:
                     _forward(member.body.block, {})
 
 

@@ -2,7 +2,8 @@
 
 What is symbolic above has its number below: colors, tasks, and the address of every buffer. Descriptors become
 streams, and registers vanish: an operation takes the stream that was loaded into its register. The new program is
-built beside the old one in a single walk; nothing is done per PE.
+built beside the old one in a single walk; nothing is done per PE. A body that several PE programs share is lowered once
+for all that answer alike what its lowering asks of them, such as the address of a buffer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    FunctionType,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -36,10 +38,12 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
+from ..dialects.machine.code import Bodies
 from ..dialects.machine.elements import memory_bytes
 from ..dialects.machine.region import indices_text, region_list_text
 from ..dialects.machine.region_overlap import first_overlap
 from ..dialects.machine.rules import rectangle_problem
+from ..dialects.machine.sharing import Ask, Variants
 from ..dialects.machine.source_names import set_source_name, source_name
 from ..dialects.traversal import walk
 from ..operations import integers
@@ -101,6 +105,9 @@ class _ProgramLowering:
         self.program = program
         self.target = targets.get(program.target.data)
         self.colors = self._number_colors()
+        self.bodies = Bodies(program)
+        self.lowered: Variants[tuple[Region, SymbolRefAttr]] = Variants()
+        """What each body has become, and the function or task of a class of units that has it."""
 
     def lower(self) -> flow.FabricOp:
         width, height = self.program.rectangle
@@ -122,7 +129,7 @@ class _ProgramLowering:
                 case wse.MessageNetworkOp():
                     new = flow.MessageNetworkOp(op.color)
                 case wse.PeOp():
-                    new = _PeLowering(op, self.target, self.colors).lower()
+                    new = _PeLowering(op, self).lower()
                 case _:
                     raise _refuse(op, f"{op.name} in a wse.program has no counterpart in flow")
             new.location = op.location
@@ -205,16 +212,18 @@ class _ProgramLowering:
 class _PeLowering:
     """Lowers one PE program: memory, queues, task ids, and the bodies."""
 
-    def __init__(self, pe: wse.PeOp, target: targets.Target, colors: dict[str, int]) -> None:
+    def __init__(self, pe: wse.PeOp, program: _ProgramLowering) -> None:
         self.pe = pe
-        self.target = target
-        self.colors = colors
+        self.target = program.target
+        self.colors = program.colors
+        self.bodies = program.bodies
+        self.lowered = program.lowered
         self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
         self.queue_ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
         self.kept_registers = {
             (result.type.file(), result.type.number)
-            for op in walk(pe)
+            for op in self.bodies.walk(pe)
             for result in op.results
             if isinstance(result.type, dsr.DescriptorRegisterType) and _is_kept(result)
         }
@@ -240,7 +249,7 @@ class _PeLowering:
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
                     new = flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
                 case wse.InitialOp():
-                    new = flow.InitialOp(_BodyLowering(self).lower(op.body))
+                    new = flow.InitialOp(_BodyLowering(Ask(self._answer)).lower(op.body))
                 case wse.ParamOp():
                     new = flow.ParamOp(op.sym_name.data, op.value)
                 case wse.InitializeOp():
@@ -256,24 +265,51 @@ class _PeLowering:
                     )
                 case wse.InputQueueOp() | wse.OutputQueueOp():
                     new = self._queue(op)
-                case wse.FuncOp():
-                    body = _BodyLowering(self).lower(op.body)
-                    new = flow.FuncOp(op.sym_name.data, body, [_lowered(type) for type in op.function_type.outputs])
-                case wse.TaskOp():
-                    new = flow.TaskOp(
-                        op.sym_name.data,
-                        op.task_kind.value,
-                        tasks[op.sym_name.data],
-                        _BodyLowering(self).lower(op.body),
-                        queue=None if op.queue is None else op.queue.string_value(),
-                        active=op.active is not None,
-                        blocked=op.blocked is not None,
-                    )
+                case wse.FuncOp() | wse.TaskOp():
+                    new = self._code(op, tasks.get(op.sym_name.data))
                 case _:
                     raise _refuse(op, f"{op.name} in a wse.pe has no counterpart in flow")
             new.location = op.location
             units.body.block.add_op(new)
         return units
+
+    def _code(self, op: wse.FuncOp | wse.TaskOp, number: int | None) -> flow.FuncOp | flow.TaskOp:
+        """Return the counterpart of a function, or of a task with its id; it has a body, or shares one made before."""
+        name, home = op.sym_name.data, self.bodies.home(op)
+        own = SymbolRefAttr(self.pe.sym_name.data, [name])
+        body, first = self.lowered.of(home, self._answer, lambda ask: (_BodyLowering(ask).lower(home.body), own))
+        shares = None if first is own else first
+        if isinstance(op, wse.FuncOp):
+            outputs = [_lowered(type) for type in op.function_type.outputs]
+            if shares is None:
+                return flow.FuncOp(name, body, outputs)
+            inputs = [_lowered(type) for type in op.function_type.inputs]
+            return flow.FuncOp.sharing(name, FunctionType.from_lists(inputs, outputs), shares)
+        assert number is not None, "every task is numbered"
+        return flow.TaskOp(
+            name,
+            op.task_kind.value,
+            number,
+            body if shares is None else None,
+            queue=None if op.queue is None else op.queue.string_value(),
+            active=op.active is not None,
+            blocked=op.blocked is not None,
+            shares=shares,
+        )
+
+    def _answer(self, question: str, *about: str | int) -> object:
+        """Answer what the lowering of a body asks of its PE program."""
+        match question, about:
+            case "address", (str(buffer),):
+                return self.addresses.get(buffer)
+            case "is kept", (file, register):
+                return (file, register) in self.kept_registers
+            case "queue id", (str(queue),):
+                return self.queue_ids.get(queue)
+            case "unblocked", (str(symbol),):
+                return self._unblocked(symbol)
+            case _:
+                raise AssertionError(f"{question} is not a question")
 
     def _fifo_loads(self) -> flow.InitialOp | None:
         """Return the loads of FIFOs, which are from the start in the registers that other code reads them from."""
@@ -426,14 +462,16 @@ class _PeLowering:
         set_source_name(new, source_name(queue))
         return new
 
-    def unblocked(self, op: Operation, symbol: str) -> str:
+    def _unblocked(self, symbol: str) -> str | None:
         """Return the task or queue that `symbol` means in a block or unblock: on WSE-2 it may be a color."""
         if symbol not in self.colors or symbol in self.input_queues:
             return symbol
-        for name, queue in self.input_queues.items():
-            if any(entry.color_name == symbol for entry in queue.colors):
-                return name
-        raise _refuse(op, f"{op.name} names color @{symbol}, which no input queue of this PE serves; name its queue")
+        serving = (
+            name
+            for name, queue in self.input_queues.items()
+            if any(entry.color_name == symbol for entry in queue.colors)
+        )
+        return next(serving, None)
 
 
 def _lowered(type: Attribute) -> Attribute:
@@ -486,7 +524,8 @@ class _Registers:
 class _BodyLowering:
     """Lowers the body of one function or task, operation by operation, in order."""
 
-    pe: _PeLowering
+    ask: Ask
+    """For what depends on the PE program; see `_PeLowering`."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """What each value of the old body is in the new one."""
     arrays: dict[SSAValue, flow.Array] = field(default_factory=dict[SSAValue, flow.Array])
@@ -603,9 +642,9 @@ class _BodyLowering:
             case wse.ActivateOp():
                 self._emit(op, flow.ActivateOp(op.task.string_value()))
             case wse.BlockOp():
-                self._emit(op, flow.BlockOp(self.pe.unblocked(op, op.symbol.string_value())))
+                self._emit(op, flow.BlockOp(self._unblocked(op, op.symbol.string_value())))
             case wse.UnblockOp():
-                self._emit(op, flow.UnblockOp(self.pe.unblocked(op, op.symbol.string_value())))
+                self._emit(op, flow.UnblockOp(self._unblocked(op, op.symbol.string_value())))
             case wse.CallOp():
                 arguments = [self._value(op, argument) for argument in op.arguments]
                 types = [_lowered(type) for type in op.res.types]
@@ -659,7 +698,16 @@ class _BodyLowering:
 
     def _address(self, buffer: str) -> arith.ConstantOp:
         """Return the byte address of a buffer."""
-        return arith.ConstantOp(IntegerAttr(integers.signed(2 * self.pe.addresses[buffer], WORD_BITS), i16))
+        return arith.ConstantOp(IntegerAttr(integers.signed(2 * self.ask("address", buffer), WORD_BITS), i16))
+
+    def _unblocked(self, op: Operation, symbol: str) -> str:
+        """Return the task or queue that `symbol` means in a block or unblock."""
+        found = self.ask("unblocked", symbol)
+        if found is None:
+            raise _refuse(
+                op, f"{op.name} names color @{symbol}, which no input queue of this PE serves; name its queue"
+            )
+        return found
 
     def _array(self, user: Operation, array: SSAValue) -> flow.Array:
         """Return the buffer that `array` is, or the address it is at."""
@@ -849,7 +897,7 @@ class _BodyLowering:
                         )
                 self.registers.load(op)
                 self.values[op.result] = self._value(op, op.descriptor)
-                if (op.register.file(), op.register.number) in self.pe.kept_registers:
+                if self.ask("is kept", op.register.file(), op.register.number):
                     self._load_register(op)
             case dsr.GetXdsrOp() | dsr.GetSrOp() | dsr.GetDsrOp():
                 # Names a register for a load or an operation, and holds nothing by itself.
@@ -868,7 +916,7 @@ class _BodyLowering:
                 # The queue gives the microthread (DSD-223, AMB-14).
                 makers = [m for m in descriptor_makers(op.descriptor) if isinstance(m, dsd.FabricDescriptorOp)]
                 name = makers[0].queue_name if makers else None
-                number = None if name is None else self.pe.queue_ids.get(name)
+                number = None if name is None else self.ask("queue id", name)
             if number is None:
                 raise _refuse(op, "dsr.load is asynchronous and its queue has no id; run dsd-assign-queues before")
             properties = self._settings(op, settings, number, None)
@@ -917,7 +965,7 @@ class _BodyLowering:
         return flow.AsynchronousOp.settings(
             microthread,
             settings.activated,
-            None if unblocked is None else self.pe.unblocked(op, unblocked),
+            None if unblocked is None else self._unblocked(op, unblocked),
             self._on_control(op, settings),
             priority,
         )
@@ -928,7 +976,7 @@ class _BodyLowering:
             return None
         task = control.task
         if task is not None and control.control_action is dsd.ControlAction.UNBLOCK:
-            task = self.pe.unblocked(op, task)
+            task = self._unblocked(op, task)
         return control.control_action.value, task
 
     def _operand(self, op: dsd.DsdOperation, operand: SSAValue) -> SSAValue:

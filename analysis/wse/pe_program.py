@@ -1,14 +1,16 @@
 """Skeletons of PE programs, read off their IR for the analyses that must not know IR.
 
-Operations are named by themselves, tasks and functions by their symbols. Structured control flow of `scf` becomes
-branches and loops; of an operation that is not known but holds code, nothing is assumed about how often it runs it.
+Structured control flow of `scf` becomes branches and loops; of an operation that is not known but holds code, nothing
+is assumed about how often it runs it. A body that several PE programs share is read once, and programs whose skeletons
+are equal, which mostly differ in numbers only, have one outline, whose analyses are carried out once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import cast
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TypeVar, cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -18,18 +20,22 @@ from xdsl.utils.hints import isa
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import dsd, dsr, wse
+from ...dialects.machine.code import Bodies, CodeOperation
+from ...dialects.machine.sharing import Ask, Variants
 from ...dialects.traversal import walk
 from .. import skeleton
+from ..concurrency import Concurrency
 
 
-def pe_programs(module: ModuleOp) -> Iterator[wse.PeOp]:
-    """Yield every PE program of a module."""
-    for op in module.body.block.ops:
-        if isinstance(op, wse.ProgramOp):
-            yield from op.pes
+def programs(module: ModuleOp) -> Iterator[wse.ProgramOp]:
+    """Yield every program of a module."""
+    return (op for op in module.body.block.ops if isinstance(op, wse.ProgramOp))
 
 
-def members(pe: wse.PeOp, kind: type[Operation]) -> Iterator[Operation]:
+_OperationT = TypeVar("_OperationT", bound=Operation)
+
+
+def members_of(pe: wse.PeOp, kind: type[_OperationT]) -> Iterator[_OperationT]:
     """Yield the operations of one kind at the top level of a PE program."""
     return (op for op in pe.body.block.ops if isinstance(op, kind))
 
@@ -112,13 +118,11 @@ class Registers:
     A register that the body of an operation does not load itself may hold what any load of the program puts into it.
     """
 
-    def __init__(self, pe: wse.PeOp):
+    def __init__(self, loads: Sequence[dsr.LoadOp]):
+        """Take the loads of a PE program, none if no operation takes a register that another body loads."""
         self._loads: dict[tuple[str, int | None], list[dsr.LoadOp]] = {}
-        inside = list(walk(pe))
-        if any(isinstance(op, dsr.GetDsrOp) for op in inside):
-            for op in inside:
-                if isinstance(op, dsr.LoadOp):
-                    self._loads.setdefault((op.register.file(), op.register.number), []).append(op)
+        for op in loads:
+            self._loads.setdefault((op.register.file(), op.register.number), []).append(op)
 
     def loads(self, operand: SSAValue) -> Sequence[dsr.LoadOp]:
         """Return the loads that may have filled an operand; none for what is not a register."""
@@ -157,44 +161,203 @@ class Registers:
         return all(way is not None for way in ways) if surely else any(way is not None for way in ways)
 
 
-def skeleton_of(pe: wse.PeOp) -> skeleton.Program:
-    """Return the skeleton of one PE program; its DSD operations are the keys of the skeleton's operations.
+Position = tuple[str, int]
+"""A DSD operation or a loop of a PE program: its function or task, and its number there."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A body as a skeleton, whose operations and loops are numbers, and what those are."""
+
+    statements: tuple[skeleton.Statement, ...]
+    items: tuple[Operation, ...]
+    number: int
+    """The same for bodies with the same statements."""
+
+
+class Outline:
+    """The skeleton of PE programs that differ at most in what their operations compute. Keys are positions."""
+
+    def __init__(self, program: skeleton.Program):
+        self.program = program
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        return Concurrency(self.program)
+
+
+def _is_register(value: SSAValue) -> bool:
+    return isinstance(value.type, dsr.RegisterType)
+
+
+class _Body:
+    """What is read of a body once."""
+
+    def __init__(self, home: CodeOperation):
+        self.inside = [inner for block in home.body.blocks for op in block.ops for inner in walk(op)]
+        self.callees = tuple(
+            dict.fromkeys(op.callee.string_value() for op in self.inside if isinstance(op, wse.CallOp))
+        )
+        self.loads = [op for op in self.inside if isinstance(op, dsr.LoadOp)]
+        self.takes_registers = any(isinstance(op, dsr.GetDsrOp) for op in self.inside)
+        self.register_makers = [op for op in self.inside if any(_is_register(result) for result in op.results)]
+        self.is_silent = all(
+            not isinstance(op, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp) for op in self.inside
+        )
+
+
+class ProgramReader:
+    """Reads the PE programs of a program, which must not change meanwhile."""
+
+    def __init__(self, program: wse.ProgramOp):
+        self.bodies = Bodies(program)
+        self._found: dict[CodeOperation, _Body] = {}
+        self._read: Variants[_Read] = Variants()
+        self._numbers: dict[tuple[skeleton.Statement, ...], int] = {}
+        self._outlines: dict[Hashable, Outline] = {}
+
+    def body(self, home: CodeOperation) -> _Body:
+        """Return what is read of a body once."""
+        found = self._found.get(home)
+        if found is None:
+            found = self._found[home] = _Body(home)
+        return found
+
+    def statements(self, home: CodeOperation, answer: Callable[..., object]) -> _Read:
+        """Return the skeleton of a body, for a PE program that answers the questions of `_Reader`."""
+
+        def read(ask: Ask) -> _Read:
+            reader = _Reader(ask)
+            statements = reader.body(home.body)
+            number = self._numbers.setdefault(statements, len(self._numbers))
+            return _Read(statements, tuple(reader.items), number)
+
+        return self._read.of(home, answer, read)
+
+    def outline(self, tasks: Mapping[str, skeleton.Task], functions: Mapping[str, skeleton.Function], key: Hashable):
+        """Return the outline for bodies whose keys are numbers; `key` tells whether there is an equal one."""
+        found = self._outlines.get(key)
+        if found is None:
+            program = skeleton.Program(
+                {name: replace(task, body=_named(task.body, name)) for name, task in tasks.items()},
+                {name: replace(code, body=_named(code.body, name)) for name, code in functions.items()},
+            )
+            found = self._outlines[key] = Outline(program)
+        return found
+
+
+def _named(body: tuple[skeleton.Statement, ...], member: str) -> tuple[skeleton.Statement, ...]:
+    """Return a body in which operations and loops are called by their positions."""
+
+    def one(statement: skeleton.Statement) -> skeleton.Statement:
+        match statement:
+            case skeleton.Operation():
+                return replace(statement, key=(member, statement.key))
+            case skeleton.Branch():
+                return replace(statement, arms=tuple(_named(arm, member) for arm in statement.arms))
+            case skeleton.Loop():
+                body = _named(statement.body, member)
+                return replace(statement, body=body, key=None if statement.key is None else (member, statement.key))
+            case _:
+                return statement
+
+    return tuple(map(one, body))
+
+
+class PeCode:
+    """The functions and tasks of one PE program, with their outline.
 
     A function that nothing calls is taken to be launched by the host, exported or not.
     """
-    exported = {cast(wse.ExportOp, op).symbol.string_value() for op in members(pe, wse.ExportOp)}
-    called = {op.callee.string_value() for op in walk(pe) if isinstance(op, wse.CallOp)}
-    reader = _Reader(_unblocked_tasks(pe), _silent_functions(pe), Registers(pe))
-    result = skeleton.Program()
-    for op in pe.body.block.ops:
-        if isinstance(op, wse.TaskOp):
-            result.tasks[op.sym_name.data] = skeleton.Task(
-                reader.body(op.body),
-                op.task_kind.value,
-                active=op.active is not None,
-                blocked=op.blocked is not None,
-            )
-        elif isinstance(op, wse.FuncOp):
+
+    def __init__(self, pe: wse.PeOp, reader: ProgramReader):
+        self.pe = pe
+        self.bodies = reader.bodies
+        members = [op for op in pe.body.block.ops if isinstance(op, wse.TaskOp | wse.FuncOp)]
+        self.members: dict[str, CodeOperation] = {op.sym_name.data: op for op in members}
+        """Functions and tasks by name."""
+        found = {name: reader.body(reader.bodies.home(op)) for name, op in self.members.items()}
+        inside = [inner for op in members for inner in found[op.sym_name.data].inside]
+        self.operations = [op for op in inside if isinstance(op, dsd.DsdOperation)]
+        """All DSD operations, in order."""
+        self.takes_registers = any(body.takes_registers for body in found.values())
+        """True if an operation takes a register that another body loads."""
+        first = [inner for op in members_of(pe, wse.InitialOp) for inner in walk(op)]
+        initial = [op for op in first if isinstance(op, dsr.LoadOp)]
+        loads = [load for body in found.values() for load in body.loads]
+        self.register_makers = [op for op in first if any(_is_register(result) for result in op.results)]
+        """The operations that name or load registers, in order."""
+        for body in found.values():
+            self.register_makers += body.register_makers
+        self.registers = Registers([*initial, *loads] if self.takes_registers else [])
+        exported = {op.symbol.string_value() for op in members_of(pe, wse.ExportOp)}
+        called = {callee for body in found.values() for callee in body.callees}
+        unblocked, silent = _unblocked_tasks(pe), _silent_functions(pe, found)
+
+        def answer(question: str, about: str | dsd.DsdOperation) -> object:
+            match about:
+                case str():
+                    return unblocked.get(about, []) if question == "unblocked" else about in silent
+                case _:
+                    return self.registers.settings(about)
+
+        read = {name: reader.statements(reader.bodies.home(op), answer) for name, op in self.members.items()}
+        tasks: dict[str, skeleton.Task] = {}
+        functions: dict[str, skeleton.Function] = {}
+        key: list[Hashable] = []
+        for op in members:
             name = op.sym_name.data
-            result.functions[name] = skeleton.Function(
-                reader.body(op.body), exported=name in exported or name not in called
-            )
-    return result
+            if isinstance(op, wse.TaskOp):
+                active, blocked = op.active is not None, op.blocked is not None
+                tasks[name] = skeleton.Task(read[name].statements, op.task_kind.value, active=active, blocked=blocked)
+                key.append((name, op.task_kind, active, blocked, read[name].number))
+            else:
+                is_launched = name in exported or name not in called
+                functions[name] = skeleton.Function(read[name].statements, exported=is_launched)
+                key.append((name, is_launched, read[name].number))
+        self.outline: Outline = reader.outline(tasks, functions, tuple(key))
+        self._items = {name: body.items for name, body in read.items()}
+        self._positions: dict[Operation, Position] = {
+            item: (name, number) for name, items in self._items.items() for number, item in enumerate(items)
+        }
+
+    def position(self, op: Operation) -> Position:
+        """Return what the outline calls a DSD operation or a loop."""
+        return self._positions[op]
+
+    def items(self, name: str) -> tuple[Operation, ...]:
+        """Return the DSD operations and loops of a function or task, by their numbers."""
+        return self._items[name]
+
+    def at(self, position: Hashable) -> Operation:
+        """Return the DSD operation or loop at a position."""
+        name, number = cast(Position, position)
+        return self._items[name][number]
+
+    def started(self) -> Iterator[tuple[dsd.DsdOperation, bool]]:
+        """Yield the DSD operations, those of tasks first, each with whether it may be asynchronous."""
+        for entry in self.outline.program.operations():
+            yield cast(dsd.DsdOperation, self.at(entry.key)), entry.asynchronous
+
+    def overlapping(self, op: dsd.DsdOperation) -> list[dsd.DsdOperation]:
+        """Return the operations that may be under way while `op` is; see `Concurrency`."""
+        found = self.outline.concurrency.overlapping(self.position(op))
+        return [cast(dsd.DsdOperation, self.at(position)) for position in found]
+
+    def certainly_overlap(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
+        """Return True if every run that issues both has them under way together."""
+        return self.outline.concurrency.certainly_overlap(self.position(op), self.position(other))
 
 
-def _silent_functions(pe: wse.PeOp) -> set[str]:
+def _silent_functions(pe: wse.PeOp, found: Mapping[str, _Body]) -> set[str]:
     """Return the functions that start no operation and signal no task, neither by themselves nor by what they call."""
     callers: dict[str, set[str]] = {}
-    speaking: list[str] = []
-    functions = {cast(wse.FuncOp, op).sym_name.data: op for op in members(pe, wse.FuncOp)}
-    for name, function in functions.items():
-        inside = list(walk(function))
-        if any(isinstance(op, dsd.DsdOperation | wse.ActivateOp | wse.BlockOp | wse.UnblockOp) for op in inside):
-            speaking.append(name)
-        for op in inside:
-            if isinstance(op, wse.CallOp):
-                callers.setdefault(op.callee.string_value(), set()).add(name)
+    functions = [op.sym_name.data for op in members_of(pe, wse.FuncOp)]
+    for name in functions:
+        for callee in found[name].callees:
+            callers.setdefault(callee, set()).add(name)
     silent = set(functions)
+    speaking = [name for name in functions if not found[name].is_silent]
     while speaking:
         name = speaking.pop()
         if name in silent:
@@ -227,12 +390,20 @@ def _is_silent(kind: type[Operation]) -> bool:
 
 
 class _Reader:
-    """Reads bodies; what neither starts an operation nor signals a task is left out."""
+    """Reads a body; what neither starts an operation nor signals a task is left out.
 
-    def __init__(self, tasks: Mapping[str, list[str]], silent: set[str], registers: Registers):
-        self._tasks = tasks
-        self._silent = silent
-        self._registers = registers
+    Asks of the PE program which tasks a symbol that is unblocked means, which functions are silent, and how operations
+    run whose registers another body loads.
+    """
+
+    def __init__(self, ask: Ask):
+        self._ask = ask
+        self.items: list[Operation] = []
+        """The DSD operations and loops, by their numbers."""
+
+    def _number(self, item: Operation) -> int:
+        self.items.append(item)
+        return len(self.items) - 1
 
     def body(self, region: Region) -> tuple[skeleton.Statement, ...]:
         return tuple(
@@ -246,13 +417,15 @@ class _Reader:
     def _statements(self, op: Operation) -> Iterator[skeleton.Statement]:
         match op:
             case dsd.DsdOperation():
-                ways = [way for way in self._registers.settings(op) if way is not None]
+                takes_registers = any(isinstance(operand.owner, dsr.GetDsrOp) for operand in op.table_operands)
+                settings = self._ask("settings", op) if takes_registers else [op.settings]
+                ways = [way for way in settings if way is not None]
                 if not ways:
-                    yield skeleton.Operation(op)
+                    yield skeleton.Operation(self._number(op))
                 else:
                     # What may be asynchronous goes on before it has ended.
                     completions = [end for way in ways for end in self._completions(way)]
-                    yield skeleton.Operation(op, True, tuple(dict.fromkeys(completions)))
+                    yield skeleton.Operation(self._number(op), True, tuple(dict.fromkeys(completions)))
             case wse.ActivateOp():
                 yield skeleton.Signal("activate", op.task.string_value())
             case wse.BlockOp():
@@ -260,7 +433,7 @@ class _Reader:
             case wse.UnblockOp():
                 yield from self._signals("unblock", op.symbol.string_value())
             case wse.CallOp():
-                if op.callee.string_value() not in self._silent:
+                if not self._ask("silent", op.callee.string_value()):
                     yield skeleton.Call(op.callee.string_value())
             case scf.IfOp() | scf.IndexSwitchOp():
                 arms = tuple(self.body(region) for region in op.regions)
@@ -268,22 +441,23 @@ class _Reader:
                     yield skeleton.Branch(arms)
             case scf.ForOp():
                 if body := self.body(op.body):
-                    yield skeleton.Loop(body, _least_trips(op), op)
+                    yield skeleton.Loop(body, _least_trips(op), self._number(op))
             case scf.WhileOp():
                 before, after = self.body(op.before_region), self.body(op.after_region)
                 if before or after:
                     # The condition's region runs once more than the body's.
-                    yield skeleton.Loop((*before, skeleton.Branch((after, ()), separate=True)), 1, op)
+                    body = (*before, skeleton.Branch((after, ()), separate=True))
+                    yield skeleton.Loop(body, 1, self._number(op))
             case _ if op.regions:
                 arms = tuple(self.body(region) for region in op.regions)
                 if any(arms):
-                    yield skeleton.Loop((skeleton.Branch(arms, separate=True),), 0, op)
+                    yield skeleton.Loop((skeleton.Branch(arms, separate=True),), 0, self._number(op))
             case _:
                 pass
 
     def _signals(self, action: str, symbol: str) -> tuple[skeleton.Signal, ...]:
         kind = cast("skeleton.Action", action)
-        return tuple(skeleton.Signal(kind, task) for task in self._tasks.get(symbol, ()))
+        return tuple(skeleton.Signal(kind, task) for task in self._ask("unblocked", symbol))
 
     def _completions(self, settings: dsd.AsyncAttr) -> tuple[tuple[skeleton.Signal, ...], ...]:
         normal: tuple[skeleton.Signal, ...] = ()

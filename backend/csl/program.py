@@ -16,6 +16,7 @@ from ...diagnostics.locations import location_of
 from ...diagnostics.nesting import deep_nesting
 from ...dialects import dsd, flow, wse
 from ...dialects.machine.rules import rectangle_problem
+from ...dialects.machine.sharing import unshare
 from ...passes.dsd_assign_queues import DsdAssignQueuesPass
 from ...targets import Target
 from .layout import IDLE_FILE, Layout, PrintedPe
@@ -86,6 +87,7 @@ def _with_queues(module: ModuleOp) -> wse.ProgramOp:
     """Return a copy of the program in which every fabric descriptor has a queue, and every queue an id."""
     copy = module.clone()
     (program,) = (op for op in copy.body.block.ops if isinstance(op, wse.ProgramOp))
+    unshare(program)  # Each file has all of its code.
     open_queues = {
         op
         for op in program.walk()

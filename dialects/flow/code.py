@@ -30,16 +30,16 @@ from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import (
+    named,
+    parameter_types,
     parse_arguments,
     parse_attributes,
     parse_body,
+    parse_parameter,
     parse_symbol,
-    print_arguments,
-    print_attributes,
-    print_body,
 )
-from ..machine.code import CallOperation, FuncOperation, TaskOperation
-from ..machine.rules import verify_return, verify_task, verify_task_id
+from ..machine.code import CallOperation, FuncOperation, TaskOperation, parse_shared
+from ..machine.rules import verify_return, verify_task_id
 from ..machine.symbols import Scope, described
 from .fabric import UnitsOp, color_named
 from .queues import QueueOp, input_queue_named
@@ -51,6 +51,14 @@ class FuncOp(FuncOperation):
     """A function of the unit. An exported one can be launched; its results are dropped.
 
     Arguments and results are scalars and streams.
+
+    ```
+    flow.func @add(%x: i16) -> (i16) { ... }
+    flow.func @add(i16) -> (i16) shares @cell::@add
+    ```
+
+    With `shares` its body is that of a function of another class of units, and the symbols that it names are those of
+    this class.
     """
 
     name = "flow.func"
@@ -66,28 +74,38 @@ class FuncOp(FuncOperation):
         )
 
     @classmethod
+    def sharing(cls, name: str, type: FunctionType, shares: SymbolRefAttr) -> FuncOp:
+        """Return a function whose body is that of another class of units."""
+        properties = {"sym_name": StringAttr(name), "function_type": type, "shares": shares}
+        return cls.create(properties=properties, regions=[Region()])
+
+    @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments = parse_arguments(parser)
+        listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_parameter(parser))
+        parameters = listed or []
         results: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
             results = list(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
+        shares = parse_shared(parser)
         attributes = parse_attributes(parser)
-        op = cls(name, parse_body(parser, arguments, ReturnOp), results)
+        if shares is None:
+            op = cls(name, parse_body(parser, named(parser, parameters), ReturnOp), results)
+        else:
+            op = cls.sharing(name, FunctionType.from_lists(parameter_types(parameters), results), shares)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        if self.body.block.args:
-            print_arguments(printer, self.body)
+        if self.function_type.inputs.data:
+            self.print_parameters(printer)
         if results := self.function_type.outputs.data:
             printer.print_string(" -> ")
             with printer.in_parens():
                 printer.print_list(results, printer.print_attribute)
-        print_attributes(printer, self)
-        print_body(printer, self.body)
+        self.print_code(printer)
 
     def verify_(self) -> None:
         super().verify_()
@@ -107,6 +125,7 @@ class TaskOp(TaskOperation):
     arguments: one of 16 or 32 bits, or two halves, low half first) or `control` (run by control wavelets).
 
     A data task has the id of its queue on WSE-3, of one of its queue's colors on WSE-2; no other task has that id.
+    `shares` is as for a function.
     """
 
     name = "flow.task"
@@ -119,22 +138,24 @@ class TaskOp(TaskOperation):
         name: str,
         kind: str,
         task_id: int,
-        body: Region,
+        body: Region | None,
         *,
         queue: str | None = None,
         active: bool = False,
         blocked: bool = False,
+        shares: SymbolRefAttr | None = None,
     ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
+                "shares": shares,
                 "kind": StringAttr(kind),
                 "task_id": IntegerAttr(task_id, i64),
                 "queue": None if queue is None else SymbolRefAttr(queue),
                 "active": UnitAttr() if active else None,
                 "blocked": UnitAttr() if blocked else None,
             },
-            regions=[body],
+            regions=[Region() if body is None else body],
         )
 
     @classmethod
@@ -146,10 +167,11 @@ class TaskOp(TaskOperation):
         queue = parse_symbol(parser).root_reference.data if parser.parse_optional_keyword("on") else None
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
-        arguments = parse_arguments(parser)
+        shares = parse_shared(parser)
+        arguments = parse_arguments(parser) if shares is None else []
         attributes = parse_attributes(parser)
-        body = parse_body(parser, arguments, ReturnOp)
-        op = cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked)
+        body = parse_body(parser, arguments, ReturnOp) if shares is None else None
+        op = cls(name, kind, task_id, body, queue=queue, active=active, blocked=blocked, shares=shares)
         op.attributes.update(attributes)
         return op
 
@@ -174,8 +196,7 @@ class TaskOp(TaskOperation):
             raise VerifyException(f"data task @{name} has no queue; name the input queue that starts it")
         if self.queue is not None and not self.is_data:
             raise VerifyException(f"{kind} task @{name} has a queue; remove it, only data tasks have one")
-        active, types = self.active is not None, self.body.block.arg_types
-        verify_task(kind, name, types, active=active)
+        super().verify_()
 
     def verify_symbols(self, scope: Scope) -> None:
         number, target = self.task_id.value.data, scope.target

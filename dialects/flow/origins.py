@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region, SSAValue
 
-from ..traversal import walk
+from ..machine.code import Bodies
 from .code import CallOp, FuncOp
 from .fabric import UnitsOp
 from .queues import QueueOp
@@ -31,7 +31,7 @@ def name_of(origin: Origin, owner: Operation) -> str:
     return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
 
 
-def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOrigins:
+def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation], bodies: Bodies) -> StreamOrigins:
     """Return where each stream of a class of units may come from, through branches, loops and calls.
 
     A stream type does not tell memory from queues, nor an input from an output. Origins spread along the values that
@@ -41,7 +41,7 @@ def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOr
     origins: dict[SSAValue, dict[Origin, Operation]] = {}
     passed: dict[SSAValue, list[SSAValue]] = {}
     fresh: list[tuple[SSAValue, Origin, Operation]] = []
-    for op in walk(units):
+    for op in bodies.walk(units):
         match op:
             case StreamOp():
                 fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
@@ -52,7 +52,7 @@ def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOr
                 if isinstance(queue, QueueOp):
                     fresh.append((op.result, "received" if queue.is_input else "sent", op))
             case _:
-                for source, target in _passes_on(op, symbols):
+                for source, target in _passes_on(op, symbols, bodies):
                     if isinstance(target.type, StreamType):
                         passed.setdefault(source, []).append(target)
     while fresh:
@@ -64,7 +64,7 @@ def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOr
     return origins
 
 
-def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:
+def _passes_on(op: Operation, symbols: Mapping[str, Operation], bodies: Bodies) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Yield pairs of values of which the second may be what the first is."""
     match op:
         case scf.IfOp():
@@ -86,8 +86,9 @@ def _passes_on(op: Operation, symbols: Mapping[str, Operation]) -> Iterator[tupl
         case CallOp():
             callee = symbols.get(op.callee.string_value())
             if isinstance(callee, FuncOp):
-                yield from zip(op.arguments, _arguments(callee.body), strict=False)
-                yield from zip(_last_operands(callee.body), op.results, strict=False)
+                body = bodies.of(callee)
+                yield from zip(op.arguments, _arguments(body), strict=False)
+                yield from zip(_last_operands(body), op.results, strict=False)
         case _:
             for result in op.results:
                 if isinstance(result.type, StreamType):

@@ -8,10 +8,11 @@ from __future__ import annotations
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import FABRICS, Target
+from ..machine.code import Bodies
 from ..machine.region import indices_text, region_list_text
 from ..machine.region_overlap import first_overlap
 from ..machine.rules import network_problem
-from ..machine.symbols import Scope, belongs_in, described, verify_members, verify_user, verify_users
+from ..machine.symbols import Scope, belongs_in, described, verify_members, verify_user
 from ..symbols import symbols_of
 from .channels import ChannelOp
 from .code import TaskOp
@@ -23,7 +24,7 @@ from .scope import UnitsScope
 from .tiles import SpaceOp
 
 
-def _verify_units(units: UnitsOp, outer: Scope) -> None:
+def _verify_units(units: UnitsOp, outer: Scope, bodies: Bodies) -> None:
     """Check all that the operations of a class name, how their streams flow, and the ids of the class."""
     available = outer.target.memory_bytes // 2
     words = units.words.value.data
@@ -35,9 +36,9 @@ def _verify_units(units: UnitsOp, outer: Scope) -> None:
         )
     symbols = symbols_of(units)
     where = f"flow.units @{units.sym_name.data}"
-    streams = stream_origins(units, symbols)
+    streams = stream_origins(units, symbols, bodies)
     scope = UnitsScope(outer.target, outer.grid, where, outer.shared, symbols, words, streams)
-    verify_users(units, scope)
+    bodies.verify(units, scope)
     _verify_queue_ids(units, scope)
     _verify_task_ids(units, scope)
 
@@ -84,6 +85,7 @@ def _(fabric: FabricOp) -> None:
     target = FABRICS[fabric.target.data]
     scope = Scope(target, fabric.grid, f"flow.fabric @{fabric.sym_name.data}", symbols_of(fabric), {})
     _verify_colors(fabric, target)
+    bodies = Bodies(fabric)
     for op in fabric.body.block.ops:
         match op:
             case ColorOp() | SpaceOp():
@@ -91,7 +93,7 @@ def _(fabric: FabricOp) -> None:
             case RouteOp() | HostStreamOp() | MessageNetworkOp() | ChannelOp():
                 verify_user(op, scope)
             case UnitsOp():
-                _verify_units(op, scope)
+                _verify_units(op, scope, bodies)
             case _:
                 raise VerifyException(
                     f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams, "

@@ -1,42 +1,188 @@
 """Functions, tasks and calls: what `wse` and `flow` have in common of the code that a PE runs.
 
 Nothing here knows what the bodies do.
+
+A function or task of one PE program may share the body of one of another, as in `wse.func @main() shares @cell::@main`.
+The symbols that the body names are then those of the program that shares it, so one body serves programs whose buffers,
+queues and tasks have the same names and differ in what they are. `Bodies` finds it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def, var_operand_def
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import print_arguments, print_attributes, print_body
-from .rules import verify_body, verify_call
-from .symbols import Scope, SymbolDefinition, SymbolUser, described
+from ..symbols import symbol_name, symbols_of
+from ..traversal import walk
+from .rules import verify_body, verify_call, verify_task
+from .symbols import Scope, SymbolDefinition, SymbolUser, described, verify_user
 
 
-class FuncOperation(SymbolDefinition, ABC):
+class CodeOperation(SymbolDefinition, ABC):
+    """A function or task: a body of its own, or one that it shares."""
+
+    shares = opt_prop_def(SymbolRefAttr)
+    body = region_def()
+    traits = traits_def(IsolatedFromAbove())
+
+    def print_code(self, printer: Printer) -> None:
+        """Print the attributes, and the body or whose it is."""
+        if self.shares is not None:
+            printer.print_string(" shares ")
+            printer.print_attribute(self.shares)
+        print_attributes(printer, self)
+        if self.shares is None:
+            print_body(printer, self.body)
+
+    def share(self, home: CodeOperation) -> None:
+        """Drop the body for an equal one of another PE program."""
+        for block in list(self.body.blocks):
+            self.body.detach_block(block)
+        self.shares = reference_to(home)
+
+    @abstractmethod
+    def verify_shared(self, home: CodeOperation) -> None:
+        """Raise VerifyException unless the body of `home`, which this one shares, fits it."""
+
+    def _verify_code(self) -> bool:
+        """Return True if there is a body to be verified; raises VerifyException unless there is one, or one shared."""
+        count = len(self.body.blocks)
+        if self.shares is None and count != 1:
+            raise VerifyException(f"{described(self)} has {count} blocks; give its body one")
+        if self.shares is not None and count:
+            raise VerifyException(f"{described(self)} has a body of its own and shares one; remove 'shares'")
+        return self.shares is None
+
+
+def reference_to(home: CodeOperation) -> SymbolRefAttr:
+    """Return how other PE programs name a function or task."""
+    owner = home.parent_op()
+    assert owner is not None, "a function or task is in a PE program"
+    return SymbolRefAttr(symbol_name(owner) or "", [home.sym_name.data])
+
+
+def parse_shared(parser: Parser) -> SymbolRefAttr | None:
+    """Parse `shares @program::@name` if it stands here."""
+    if parser.parse_optional_keyword("shares") is None:
+        return None
+    shared = parser.parse_attribute()
+    if not isinstance(shared, SymbolRefAttr) or len(shared.nested_references) != 1:
+        parser.raise_error("'shares' names a PE program and its function or task, as in @cell::@main")
+    return shared
+
+
+class Bodies:
+    """The bodies of the functions and tasks of a program, looked up once for all of its PE programs."""
+
+    def __init__(self, program: Operation) -> None:
+        self._program = program
+        self._members: dict[str, dict[str, Operation]] | None = None
+        self._users: dict[CodeOperation, list[SymbolUser]] = {}
+        """What names symbols in each body that is shared."""
+
+    def home(self, op: CodeOperation) -> CodeOperation:
+        """Return the function or task that has the body; raises VerifyException if there is none to share."""
+        if op.shares is None:
+            return op
+        if self._members is None:
+            owners = symbols_of(self._program)
+            self._members = {name: symbols_of(owner) for name, owner in owners.items() if owner.regions}
+        names = [op.shares.root_reference, *op.shares.nested_references]
+        found = self._members.get(names[0].data, {}).get(names[-1].data) if len(names) == 2 else None
+        if found is None:
+            raise VerifyException(
+                f"{described(op)} shares the body of {op.shares}, which is not defined; define it or correct the name"
+            )
+        if not isinstance(found, CodeOperation) or isinstance(found, FuncOperation) != isinstance(op, FuncOperation):
+            raise VerifyException(
+                f"{described(op)} cannot share the body of {described(found)}; name one of its own kind"
+            )
+        if found.shares is not None:
+            raise VerifyException(
+                f"{described(op)} shares the body of {op.shares}, which shares that of {found.shares}; name the latter"
+            )
+        return found
+
+    def of(self, op: CodeOperation) -> Region:
+        """Return the body of a function or task."""
+        return self.home(op).body
+
+    def walk(self, owner: Operation) -> Iterator[Operation]:
+        """Yield a PE program and all operations inside it, those of bodies that it shares included."""
+        yield owner
+        for member in owner.regions[0].block.ops:
+            yield from walk(member)
+            if isinstance(member, CodeOperation) and member.shares is not None:
+                for op in self.of(member).block.ops:
+                    yield from walk(op)
+
+    def verify(self, owner: Operation, scope: Scope) -> None:
+        """Check what a PE program names, `scope` being its own, and that the bodies it shares fit."""
+        for op in walk(owner):
+            if isinstance(op, SymbolUser):
+                verify_user(op, scope)
+        taken: dict[CodeOperation, CodeOperation] = {}
+        for op in owner.regions[0].block.ops:
+            if not isinstance(op, CodeOperation):
+                continue
+            home = self.home(op)
+            if (other := taken.setdefault(home, op)) is not op:
+                message = f"{described(other)} and {described(op)} of one program have the same body; let one call it"
+                op.emit_error(message, VerifyException(message))
+            if home is not op:
+                op.verify_shared(home)
+                users = self._users.get(home)
+                if users is None:
+                    inside = (inner for member in home.body.block.ops for inner in walk(member))
+                    users = self._users[home] = [inner for inner in inside if isinstance(inner, SymbolUser)]
+                for user in users:
+                    verify_user(user, scope)
+
+
+class FuncOperation(CodeOperation, ABC):
     """A function."""
 
     NOUN: ClassVar = "a function"
 
     function_type = prop_def(FunctionType)
-    body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove())
 
     @property
     def symbol_kind(self) -> str:
         return "function"
 
     def verify_(self) -> None:
-        verify_body(self.sym_name.data, self.body, self.function_type)
+        if self._verify_code():
+            verify_body(self.sym_name.data, self.body, self.function_type)
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the arguments, of a function that shares its body their types."""
+        if self.shares is None:
+            print_arguments(printer, self.body)
+        else:
+            with printer.in_parens():
+                printer.print_list(self.function_type.inputs, printer.print_attribute)
+
+    def verify_shared(self, home: CodeOperation) -> None:
+        verify_body(self.sym_name.data, home.body, self.function_type)
+        assert isinstance(home, FuncOperation), "only functions share with functions"
+        if home.function_type != self.function_type:
+            raise VerifyException(
+                f"{described(self)} has type {self.function_type}, but the body it shares is of type "
+                f"{home.function_type}; make both agree"
+            )
 
 
-class TaskOperation(SymbolDefinition, SymbolUser, ABC):
+class TaskOperation(CodeOperation, SymbolUser, ABC):
     """A task, started by activation, by wavelets of its queue or by control wavelets."""
 
     NOUN: ClassVar = "a task"
@@ -44,8 +190,6 @@ class TaskOperation(SymbolDefinition, SymbolUser, ABC):
     queue = opt_prop_def(SymbolRefAttr)
     active = opt_prop_def(UnitAttr)
     blocked = opt_prop_def(UnitAttr)
-    body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove())
 
     @property
     @abstractmethod
@@ -72,11 +216,20 @@ class TaskOperation(SymbolDefinition, SymbolUser, ABC):
             printer.print_string(" active")
         if self.blocked is not None:
             printer.print_string(" blocked")
-        if self.body.block.args:
+        if self.shares is None and self.body.block.args:
             printer.print_string(" ")
             print_arguments(printer, self.body)
-        print_attributes(printer, self)
-        print_body(printer, self.body)
+        self.print_code(printer)
+
+    def verify_(self) -> None:
+        if self._verify_code():
+            self._verify_arguments(self.body.block.arg_types)
+
+    def verify_shared(self, home: CodeOperation) -> None:
+        self._verify_arguments(home.body.block.arg_types)
+
+    def _verify_arguments(self, types: Sequence[Attribute]) -> None:
+        verify_task(self.kind_name, self.sym_name.data, types, active=self.active is not None)
 
 
 def verify_activated(symbol: SymbolRefAttr | str, scope: Scope, *, hint: str = "") -> None:

@@ -19,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
 from ..symbols import symbol_name
-from ..traversal import walk
 
 
 class SymbolDefinition(IRDLOperation, ABC):
@@ -129,10 +128,3 @@ def verify_user(user: SymbolUser, scope: Scope) -> None:
         user.verify_symbols(scope)
     except VerifyException as error:
         user.emit_error(f"Operation does not verify: {error}", error)
-
-
-def verify_users(owner: Operation, scope: Scope) -> None:
-    """Check all that `owner` and the operations inside it name."""
-    for user in walk(owner):
-        if isinstance(user, SymbolUser):
-            verify_user(user, scope)

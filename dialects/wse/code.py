@@ -32,18 +32,19 @@ from xdsl.traits import HasParent, IsTerminator, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import (
-    parse_argument,
+    named,
+    parameter_types,
     parse_arguments,
     parse_attributes,
     parse_body,
     parse_members,
-    print_arguments,
+    parse_parameter,
     print_attributes,
     print_body,
 )
 from ..building import build
-from ..machine.code import CallOperation, FuncOperation, TaskOperation, verify_activated
-from ..machine.rules import verify_return, verify_task, verify_task_id
+from ..machine.code import CallOperation, FuncOperation, TaskOperation, parse_shared, verify_activated
+from ..machine.rules import verify_return, verify_task_id
 from ..machine.symbols import Scope, described
 from .attributes import TaskKind, TaskKindAttr
 from .fabric import ColorOp
@@ -97,9 +98,11 @@ class FuncOp(FuncOperation):
     ```
     wse.func @main(%iterations: i16) { ... wse.return }
     wse.func @square(%x: f32) -> f32 { ... wse.return %y : f32 }
+    wse.func @square(f32) -> f32 shares @cell::@square
     ```
 
-    A body that ends without `wse.return` returns nothing.
+    A body that ends without `wse.return` returns nothing. With `shares` it is the body of a function of another PE
+    program; the symbols that it names are those of this program.
     """
 
     name = "wse.func"
@@ -111,30 +114,35 @@ class FuncOp(FuncOperation):
         function_type: FunctionType,
         body: Region | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        *,
+        shares: SymbolRefAttr | None = None,
     ):
+        if body is None:
+            body = Region(Block(arg_types=function_type.inputs) if shares is None else [])
         super().__init__(
-            properties={"sym_name": StringAttr(name), "function_type": function_type},
-            regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
+            properties={"sym_name": StringAttr(name), "function_type": function_type, "shares": shares},
+            regions=[body],
             attributes=attributes or {},
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
+        parameters = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_parameter(parser))
         results: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
             listed = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
             results = [parser.parse_type()] if listed is None else list(listed)
+        shares = parse_shared(parser)
         attributes = parse_attributes(parser)
-        body = parse_body(parser, arguments, ReturnOp)
-        type = FunctionType.from_lists([argument.type for argument in arguments], results)
-        return cls(name, type, body, attributes)
+        type = FunctionType.from_lists(parameter_types(parameters), results)
+        body = parse_body(parser, named(parser, parameters), ReturnOp) if shares is None else None
+        return cls(name, type, body, attributes, shares=shares)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        print_arguments(printer, self.body)
+        self.print_parameters(printer)
         results = self.function_type.outputs.data
         if len(results) == 1:
             printer.print_string(" -> ")
@@ -143,8 +151,7 @@ class FuncOp(FuncOperation):
             printer.print_string(" -> ")
             with printer.in_parens():
                 printer.print_list(results, printer.print_attribute)
-        print_attributes(printer, self)
-        print_body(printer, self.body)
+        self.print_code(printer)
 
 
 @irdl_op_definition
@@ -156,13 +163,14 @@ class TaskOp(TaskOperation):
     wse.task @done local id 9 blocked { ... }
     wse.task @receive data @from_west (%value: f32) { ... }
     wse.task @end control id 5 { ... }
+    wse.task @step local id 7 shares @cell::@step
     ```
 
     A local task runs when it is activated and not blocked; `active` and `blocked` give its state
     when the program starts. A data task runs for each wavelet of its input queue and takes the
     wavelet as one argument, or as two of 16 bits, the low half first. A control task runs for a
     control wavelet that carries its id in bits 16 to 21; it takes no argument, the 16 bits of data below the id,
-    or the whole wavelet as a data task does.
+    or the whole wavelet as a data task does. `shares` is as for a function.
     """
 
     name = "wse.task"
@@ -181,17 +189,21 @@ class TaskOp(TaskOperation):
         active: bool = False,
         blocked: bool = False,
         attributes: Mapping[str, Attribute] | None = None,
+        shares: SymbolRefAttr | None = None,
     ):
+        if body is None:
+            body = Region(Block() if shares is None else [])
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
+                "shares": shares,
                 "kind": TaskKindAttr(kind),
                 "queue": None if queue is None else SymbolRefAttr(queue),
                 "id": None if id is None else IntegerAttr(id, i64),
                 "active": UnitAttr() if active else None,
                 "blocked": UnitAttr() if blocked else None,
             },
-            regions=[Region(Block()) if body is None else body],
+            regions=[body],
             attributes=attributes or {},
         )
 
@@ -218,17 +230,19 @@ class TaskOp(TaskOperation):
             number = parser.parse_integer(allow_boolean=False)
         active = parser.parse_optional_keyword("active") is not None
         blocked = parser.parse_optional_keyword("blocked") is not None
-        arguments = parse_arguments(parser)
+        shares = parse_shared(parser)
+        arguments = parse_arguments(parser) if shares is None else []
         attributes = parse_attributes(parser)
         return cls(
             name,
             kind,
-            parse_body(parser, arguments, ReturnOp),
+            parse_body(parser, arguments, ReturnOp) if shares is None else None,
             queue=queue,
             id=number,
             active=active,
             blocked=blocked,
             attributes=attributes,
+            shares=shares,
         )
 
     def print(self, printer: Printer) -> None:
@@ -250,7 +264,7 @@ class TaskOp(TaskOperation):
                 + ("needs the input queue that starts it" if self.queue is None else "has a queue")
                 + "; only data tasks have one"
             )
-        verify_task(self.task_kind, name, self.body.block.arg_types, active=self.active is not None)
+        super().verify_()
         if self.id is not None and self.task_kind is TaskKind.DATA:
             raise VerifyException(f"data task @{name} has an id, which its queue gives it; remove the id")
         if self.task_kind is TaskKind.CONTROL and self.id is None:

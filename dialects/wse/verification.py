@@ -8,8 +8,9 @@ from __future__ import annotations
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS, Target
+from ..machine.code import Bodies
 from ..machine.rules import network_problem
-from ..machine.symbols import Scope, belongs_in, verify_members, verify_user, verify_users
+from ..machine.symbols import Scope, belongs_in, verify_members, verify_user
 from ..symbols import symbols_of
 from .attributes import TaskKind
 from .code import TaskOp
@@ -41,11 +42,12 @@ def _(program: ProgramOp) -> None:
     symbols, target = symbols_of(program), TARGETS[program.target.data]
     outer = Scope(target, program.rectangle, f"wse.program @{program.sym_name.data}", symbols, {})
     ids: dict[int, str] = {}
+    bodies = Bodies(program)
     for op in program.body.block.ops:
         match op:
             case PeOp():
                 where = f"wse.pe @{op.sym_name.data} or its program"
-                verify_users(op, Scope(target, program.rectangle, where, symbols, symbols_of(op)))
+                bodies.verify(op, Scope(target, program.rectangle, where, symbols, symbols_of(op)))
             case ColorOp():
                 _verify_color_id(op, ids, target)
             case RouteOp() | HostStreamOp() | MessageNetworkOp():

@@ -28,8 +28,8 @@ class Continuations:
         self._named: dict[str, frozenset[str]] = {}
         for op in cls.op.body.block.ops:
             if isinstance(op, flow.TaskOp | flow.FuncOp):
-                self._bodies[op.sym_name.data] = op.body.block
-        for op in walk(cls.op):
+                self._bodies[op.sym_name.data] = cls.bodies.of(op).block
+        for op in cls.bodies.walk(cls.op):
             if isinstance(op, flow.CallOp):
                 self._calls.setdefault(op.callee.root_reference.data, []).append(op)
             elif isinstance(op, flow.LoadRegisterOp):

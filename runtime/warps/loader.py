@@ -15,9 +15,9 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...diagnostics.nesting import deep_nesting
 from ...dialects import flow
+from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr
 from ...dialects.machine.source_names import shown_name
-from ...dialects.traversal import walk
 from ...operations.scalar_types import numpy_type
 from ..executor import Place
 from .channels import Channel
@@ -78,6 +78,7 @@ class Loader:
                     label += f" (id {number})"
                 self.machine.colors[name] = Color(name, number, ports[0], ports[1], location_of(op), label)
         numbers = {name: number for number, name in enumerate(self.machine.colors)}
+        bodies = Bodies(self.machine.op)
         for op in self.machine.op.body.block.ops:
             if isinstance(op, flow.RouteOp) and op.switch is not None:
                 color = self._color(op, op.color.root_reference.data)
@@ -94,7 +95,7 @@ class Loader:
                 color = self._color(op, op.color.root_reference.data)
                 self.machine.networks[color.name] = Network(self.machine, color, self.machine.target.timing)
             elif isinstance(op, flow.UnitsOp):
-                self.machine.classes.append(UnitClass(self.machine, op))
+                self.machine.classes.append(UnitClass(self.machine, op, bodies))
             elif isinstance(op, flow.SpaceOp):
                 name = op.sym_name.data
                 self.machine.spaces[name] = Space(name, op.size.value.data, None)
@@ -174,12 +175,12 @@ class Loader:
             elif isinstance(op, flow.QueueOp):
                 self._load_queue(cls, op)
             elif isinstance(op, flow.FuncOp):
-                cls.functions[op.sym_name.data] = op
+                cls.functions[op.sym_name.data] = _function(op, cls)
         for op in operations:
             if isinstance(op, flow.InitializeOp):
                 self._initialize(cls, op)
         tasks = [op for op in operations if isinstance(op, flow.TaskOp)]
-        changed = {symbol.root_reference.data for op in walk(cls.op) for symbol in _changed_by(op)}
+        changed = {symbol.root_reference.data for op in cls.bodies.walk(cls.op) for symbol in _changed_by(op)}
         for op in tasks:
             self._load_task(cls, op, changed)
         for op in operations:
@@ -191,7 +192,7 @@ class Loader:
         compiler = Compiler(self.machine, cls)
         for op in tasks:
             task = cls.tasks[op.sym_name.data]
-            task.code = compiler.compile(task.name, op.body.block)
+            task.code = compiler.compile(task.name, cls.bodies.of(op).block)
             if task.kind == "data":
                 _check_data_task(op, task.code)
         for op in operations:
@@ -574,6 +575,13 @@ def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:
         values = np.asarray(list(attribute.get_values()))
     count = int(np.prod(shape, dtype=np.int64))
     return (np.full(count, values[0]) if len(values) == 1 else values).reshape(shape)
+
+
+def _function(op: flow.FuncOp, cls: UnitClass) -> flow.FuncOp:
+    """Return the function that has the body of `op`."""
+    home = cls.bodies.home(op)
+    assert isinstance(home, flow.FuncOp), "verified: a function shares with a function"
+    return home
 
 
 def _check_data_task(op: flow.TaskOp, code: Code) -> None:

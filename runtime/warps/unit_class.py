@@ -11,6 +11,7 @@ import numpy as np
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.machine.code import Bodies
 from . import float_exceptions
 from .fifos import Fifo
 from .lost_wavelets import cause
@@ -39,9 +40,11 @@ MAX_WHOLE_MEMORY = 1 << 27
 class UnitClass:
     """The units of one `flow.units`: their memory, clocks, tasks and queues, in class coordinates."""
 
-    def __init__(self, machine: WarpMachine, op: flow.UnitsOp):
+    def __init__(self, machine: WarpMachine, op: flow.UnitsOp, bodies: Bodies):
         self.machine = machine
         self.op = op
+        self.bodies = bodies
+        """Where the code of its functions and tasks is, some of which it may share with other classes."""
         self.name = op.sym_name.data
         regions = [region.resolve(machine.width, machine.height) for region in op.regions_attr]
         # What channels join are the rows of the grid, so those stay rows.
@@ -90,7 +93,7 @@ class UnitClass:
         self.task_list: list[Task] = []
         self.unmasked: Any = None
         """Floating point exceptions that stop each unit, as bits; None if the program never sets the mask."""
-        if any(isinstance(inner, flow.SetExceptionMaskOp) for inner in op.walk()):
+        if any(isinstance(inner, flow.SetExceptionMaskOp) for inner in bodies.walk(op)):
             self.unmasked = np.zeros(self.shape, np.int64)
         self.listening = False
         """True if wavelets can start tasks: then a unit's next task is not known from its own operations."""

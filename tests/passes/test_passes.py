@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from loomir import targets
 from loomir.analysis.concurrency import Concurrency
-from loomir.analysis.wse.pe_program import pe_programs, skeleton_of
+from loomir.analysis.wse.pe_program import PeCode, ProgramReader, programs
 from loomir.diagnostics.locations import location_of
 from loomir.dialects import dsd, dsr, get_all_dialects, wse
 from loomir.dialects.ir_text import LocatingParser
@@ -81,8 +81,9 @@ def test_a_second_run_changes_nothing(example: tuple[Context, ModuleOp]) -> None
 def test_the_transfers_of_the_stencil_overlap_each_other_but_not_the_next_iteration() -> None:
     path = next(path for path in EXAMPLES if path.name == "stencil.mlir")
     _, module = parsed(path.read_text(), str(path))
-    (pe,) = pe_programs(module)
-    program = skeleton_of(pe)
+    (whole,) = programs(module)
+    (pe,) = whole.pes
+    program = PeCode(pe, ProgramReader(whole)).outline.program
     transfers = [operation.key for operation in program.operations() if operation.asynchronous]
     concurrency = Concurrency(program)
     assert len(transfers) == 8

@@ -76,3 +76,19 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.route @c on [:, :] from [ramp] to [east] switch [west]
 }
+// -----
+// CHECK: an argument of a body needs a name, as in %x: i16{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.func @main(i16) {
+      wse.return
+    }
+  }
+}
+// -----
+// CHECK: 'shares' names a PE program and its function or task, as in @cell::@main{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.func @main() shares @e
+  }
+}
