@@ -55,15 +55,22 @@ def _computed(function: str, kinds: list[str]) -> str:
     return f"{function}_floats" if floats and function in ("add", "subtract") else function
 
 
+def _is_half(computed: str, kinds: list[str]) -> bool:
+    """Return True if a processor that converts f16 computes this faster: arithmetic on f16, or on f16 and f32."""
+    arithmetic = computed in ("add_floats", "subtract_floats", "multiply", "multiply_add", "convert")
+    return arithmetic and "f16" in kinds and set(kinds) <= {"f16", "f32"}
+
+
 def kernel_table() -> str:
-    """Return the header that lists kernels, by the number of their sources."""
+    """Return the header that lists kernels, by the number of their sources; KERNEL, or HALF for f16."""
     rows = [
-        f"KERNEL{len(kinds) - 1}({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
+        f"{'HALF' if _is_half(computed, kinds) else 'KERNEL'}{len(kinds) - 1}"
+        f"({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
         for number, row, computed, kinds in kernels()
     ]
-    text = _table("KERNELS", "KERNEL1, KERNEL2, KERNEL3", rows)
+    parameters = ", ".join(f"{name}{sources}" for name in ("KERNEL", "HALF") for sources in (1, 2, 3))
     counts = f"enum {{ DSD_ROWS = {len(DSD_ROWS)}, DSD_FORMATS = {len(FORMATS)} }};\n\n"
-    return COMMENT.format("operations/dsd_table.py") + counts + text
+    return COMMENT.format("operations/dsd_table.py") + counts + _table("KERNELS", parameters, rows)
 
 
 HEADERS = {"scalar_table.h": scalar_table, "kernel_table.h": kernel_table}

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core.h"
+
 enum { MAX_DIMENSIONS = 4, MAX_SOURCES = 3 };
 
 /* Elements in memory, fastest dimension first. A step is the distance in bytes from the last element of the faster
@@ -25,35 +27,43 @@ struct operand {
 
 /* Makes the operand of a descriptor: `at` is its first element, extents are outermost first, strides innermost first and
  * in elements of `size` bytes, as in the tables. No extent is 0. */
-void operand_walk(struct operand *operand, uint8_t *at, uint32_t size, uint32_t dimensions, const uint16_t *extents,
-                  const int16_t *strides);
+EXPORT void operand_walk(struct operand *operand, uint8_t *at, uint32_t size, uint32_t dimensions,
+                         const uint16_t *extents, const int16_t *strides);
 
 /* Makes an operand of any number of elements `step` bytes apart: 0 for a scalar, 4 for wavelets, which hold an element
  * of 16 bits in their low half, or 2 for elements of 16 bits side by side. */
-void operand_run(struct operand *operand, void *at, int32_t step);
+EXPORT void operand_run(struct operand *operand, void *at, int32_t step);
 
-/* Moves an operand on by `count` elements, without going beyond its last one. */
-void operand_skip(struct operand *operand, uint64_t count);
+/* Moves an operand on by `count` elements; one that is at its end begins its rounds again from where it is. */
+EXPORT void operand_skip(struct operand *operand, uint64_t count);
 
-/* Stores the offsets in bytes of the first bytes of the lowest and the highest of the elements of a descriptor. */
-void walk_reach(uint32_t size, uint32_t dimensions, const uint16_t *extents, const int16_t *strides, int64_t *lowest,
-                int64_t *highest);
+/* Stores the offsets in bytes, from the first element, of the lowest and of the highest element of a descriptor. */
+EXPORT void walk_reach(uint32_t size, uint32_t dimensions, const uint16_t *extents, const int16_t *strides,
+                       int64_t *lowest, int64_t *highest);
 
-/* Computes `count` elements that are `steps` bytes apart; operand 0 is the destination. */
-typedef void row_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t count);
+/* Computes `count` elements; operand 0 is the destination, and the elements of an operand are `steps` bytes apart. */
+typedef void run_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t count);
 
 struct kernel {
-    row_function *row;             /* NULL: there is no such kernel */
+    run_function *row;             /* of elements side by side, and scalars; it reads nothing that it writes, but in place */
+    run_function *walk;            /* of any steps, one element after the other; NULL if there is no such kernel */
     uint8_t sources;               /* 1 to MAX_SOURCES */
     uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
 };
 
-/* Returns the kernel of a row of the DSD table in a format of 16-bit floats (0 f16, 1 bf16, 2 cb16), for the instructions
- * that this processor has; NULL if there is none. The format of an operation without such floats does not matter. */
-const struct kernel *kernel_of(uint32_t row, uint32_t format);
+/* Returns the kernels for the instructions that this processor has, in the order of KERNELS. It asks the processor, which
+ * takes a while: once is enough. */
+EXPORT const struct kernel *loom_kernels(void);
 
-/* Computes `count` elements. operands[0] is the destination, the sources follow in the order of the table. What is sent
- * as wavelets is written to the low halves alone. */
-void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_t count);
+/* Returns the kernels for the instructions that every processor of the family has. They compute the same. */
+EXPORT const struct kernel *loom_baseline_kernels(void);
+
+/* Returns the kernel of a row of the DSD table in a format of 16-bit floats (0 f16, 1 bf16, 2 cb16), NULL if there is
+ * none. The format of an operation without such floats does not matter. */
+EXPORT const struct kernel *kernel_of(const struct kernel *kernels, uint32_t row, uint32_t format);
+
+/* Computes `count` elements. operands[0] is the destination, the sources follow in the order of the table. Of a wavelet
+ * that is a destination of 16 bits only the low half is written. */
+EXPORT void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_t count);
 
 #endif
