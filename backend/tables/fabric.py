@@ -12,6 +12,7 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...diagnostics.nesting import deep_nesting
 from ...dialects import flow
+from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr, indices_text
 from ...dialects.machine.source_names import shown_name
 from ...dialects.machine.switches import POP_MODES, settings
@@ -42,6 +43,7 @@ class _Fabric:
         self.grid = op.width.value.data, op.height.value.data
         self.colors: dict[str, int] = {}
         self.classes: list[Units] = []
+        self.bodies = Bodies(op)
 
     def assemble(self) -> Tables:
         op, sections = self.op, self.sections
@@ -89,9 +91,9 @@ class _Fabric:
             case flow.MessageNetworkOp():
                 sections.add("networks", self._color(op, op.color.root_reference.data))
             case flow.UnitsOp():
-                self.classes.append(
-                    Units(sections, self.target, op, sections.add("classes"), self.grid, self.colors, self._regions)
-                )
+                row = sections.add("classes")
+                shared = self.grid, self.colors, self._regions, self.bodies
+                self.classes.append(Units(sections, self.target, op, row, *shared))
             case flow.SpaceOp() | flow.ChannelOp():
                 raise NotAssembled(
                     f"tables do not hold {op.name}, which joins cores of chips; they hold programs of wafers",

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.machine.code import Bodies
 from ...dialects.machine.source_names import shown_name
 from ...dialects.traversal import walk
 from ...runtime.tables.format import (
@@ -96,9 +97,10 @@ class Units:
 
     def __init__(
         self, sections: Sections, target: Target, op: flow.UnitsOp, row: int, grid: tuple[int, int],
-        colors: dict[str, int], regions: Any,
+        colors: dict[str, int], regions: Any, bodies: Bodies,
     ):  # fmt: skip
         self.sections = sections
+        self.bodies = bodies
         self.target = target
         self.op = op
         self.name = op.sym_name.data
@@ -198,7 +200,9 @@ class Units:
             elif isinstance(op, flow.QueueOp):
                 self._queue(op)
             elif isinstance(op, flow.FuncOp):
-                self.functions[op.sym_name.data] = op
+                home = self.bodies.home(op)
+                assert isinstance(home, flow.FuncOp), "verified: a function shares with a function"
+                self.functions[op.sym_name.data] = home
         for op in members:
             if isinstance(op, flow.InitializeOp):
                 self._initialize(op, image)
@@ -287,7 +291,7 @@ class Units:
     def _tasks_and_code(self, members: Sequence[Operation], first_buffer: int, first_queue: int) -> None:
         sections = self.sections
         changed: set[str] = set()
-        for op in walk(self.op):
+        for op in self.bodies.walk(self.op):
             changed |= _changed_by(op)
             self.traps |= isinstance(op, flow.SetExceptionMaskOp)
         first_task, first_fifo = sections.count("tasks"), sections.count("fifos")
@@ -305,7 +309,7 @@ class Units:
                 self._fifo(op)
         for op in tasks:
             name, row = op.sym_name.data, self.tasks[op.sym_name.data]
-            use, kinds = self._start(name, location_of(op), op.body.block)
+            use, kinds = self._start(name, location_of(op), self.bodies.of(op).block)
             records[row][3] = use
             if op.is_data:
                 _check_data_task(op, kinds)

@@ -2,9 +2,10 @@
 
 Nothing here knows what the bodies do.
 
-A function or task of one PE program may share the body of one of another, as in `wse.func @main() shares @cell::@main`.
-The symbols that the body names are then those of the program that shares it, so one body serves programs whose buffers,
-queues and tasks have the same names and differ in what they are. `Bodies` finds it.
+A function or task of one PE program may share the body of one of the same name of another, as in
+`wse.func @main() shares @cell::@main`. The symbols that the body names are then those of the program that shares it, so
+one body serves programs whose buffers, queues and tasks have the same names and differ in what they are. `Bodies` finds
+it.
 """
 
 from __future__ import annotations
@@ -107,6 +108,10 @@ class Bodies:
             raise VerifyException(
                 f"{described(op)} cannot share the body of {described(found)}; name one of its own kind"
             )
+        if found.sym_name != op.sym_name:
+            raise VerifyException(
+                f"{described(op)} shares the body of {described(found)}, which has another name; give both one name"
+            )
         if found.shares is not None:
             raise VerifyException(
                 f"{described(op)} shares the body of {op.shares}, which shares that of {found.shares}; name the latter"
@@ -131,15 +136,9 @@ class Bodies:
         for op in walk(owner):
             if isinstance(op, SymbolUser):
                 verify_user(op, scope)
-        taken: dict[CodeOperation, CodeOperation] = {}
         for op in owner.regions[0].block.ops:
-            if not isinstance(op, CodeOperation):
-                continue
-            home = self.home(op)
-            if (other := taken.setdefault(home, op)) is not op:
-                message = f"{described(other)} and {described(op)} of one program have the same body; let one call it"
-                op.emit_error(message, VerifyException(message))
-            if home is not op:
+            if isinstance(op, CodeOperation) and op.shares is not None:
+                home = self.home(op)
                 op.verify_shared(home)
                 users = self._users.get(home)
                 if users is None:

@@ -1,4 +1,4 @@
-"""Bodies that PE programs share: every pass does to them what it does to bodies that each program has for itself."""
+"""Bodies that PE programs share: passes and assembler do with them what they do with bodies of each program's own."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
-from loomir.dialects import wse
+from loomir.backend.tables.fabric import assemble
+from loomir.dialects import flow, wse
 from loomir.dialects.ir_text import parse_ir, print_ir
 from loomir.dialects.machine.code import CodeOperation
 from loomir.dialects.verification import verify
 from loomir.host.compilation import PIPELINE, context
 from loomir.passes import get_all_passes
+from loomir.runtime.tables.dump import dump
 from tests.searches import examples
 
 BODIES = """
@@ -117,6 +119,11 @@ def carried_out(module: ModuleOp, *names: str) -> str:
     return print_ir(module)
 
 
+def tables_of(module: ModuleOp) -> str:
+    (fabric,) = (op for op in module.body.block.ops if isinstance(op, flow.FabricOp))
+    return dump(assemble(fabric))
+
+
 @settings(max_examples=examples(60))
 @given(st.lists(pe_programs, min_size=2, max_size=5))
 def test_programs_that_share_bodies_become_what_they_become_without(pes: list[Pe]) -> None:
@@ -127,6 +134,7 @@ def test_programs_that_share_bodies_become_what_they_become_without(pes: list[Pe
         expected = carried_out(alone, name)
         carried_out(shared, name)
         assert carried_out(shared.clone(), "unshare-bodies") == expected, name
+    assert tables_of(shared) == tables_of(alone)
 
 
 def test_equal_programs_have_all_bodies_in_common() -> None:

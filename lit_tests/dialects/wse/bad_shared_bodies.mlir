@@ -48,13 +48,12 @@ wse.program @itself target "wse2" rectangle 1 x 1 {
 
 // -----
 
-wse.program @twice target "wse2" rectangle 2 x 1 {
+wse.program @names target "wse2" rectangle 2 x 1 {
   wse.pe @left on [0, 0] {
     wse.func @main() { wse.return }
   }
   wse.pe @right on [1, 0] {
-    wse.func @main() shares @left::@main
-    // CHECK: function @main and function @other of one program have the same body; let one call it
+    // CHECK: function @other shares the body of function @main, which has another name; give both one name
     wse.func @other() shares @left::@main
   }
 }
