@@ -7,7 +7,7 @@ them. A finding that is an error ends the run; a warning is given once for each 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -148,3 +148,20 @@ FIRST_WARNING = Code.INDEX_OUTSIDE
 def is_error(code: int) -> bool:
     """Return True if a finding ends the run."""
     return code < FIRST_WARNING
+
+
+class Finding(NamedTuple):
+    """A record of a finding, as a Python object."""
+
+    code: int
+    pe: int
+    task: int
+    where: int
+    cycle: int
+    values: tuple[int, ...]
+
+
+def finding_of(record: Any) -> Finding:
+    """Return a record of an array as a Python object."""
+    code, pe, task, where, cycle, values = record.item()
+    return Finding(code, pe, task, where, cycle, tuple(map(int, values)))

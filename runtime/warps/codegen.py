@@ -23,9 +23,10 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations import integers, nans
 from ...targets.wavelets import WORD_MASK
+from ..reports.sentences import show_index
 from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE
-from .scalars import bits_of_kind, function_of, kind_of, show_index
+from .scalars import bits_of_kind, function_of, kind_of
 from .warp import Warp
 
 if TYPE_CHECKING:

@@ -12,25 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...operations.float_exceptions import DIVISION_BY_0, INEXACT, INVALID, OVERFLOW, UNDERFLOW
+
 Numbers: TypeAlias = NDArray[np.float64]
-
-UNDERFLOW, OVERFLOW, INEXACT, INVALID, DIVISION_BY_0 = 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7
-"""Bits of the exception mask register, in which a bit that is set keeps an exception from stopping the PE."""
-
-NAMES = {
-    DIVISION_BY_0: "a division by 0",
-    INVALID: "an undefined result",
-    OVERFLOW: "an overflow",
-    UNDERFLOW: "an underflow",
-    INEXACT: "an inexact result",
-}
-CONSTANTS = {
-    DIVISION_BY_0: "FP_DIV_BY_0",
-    INVALID: "FP_INVALID",
-    OVERFLOW: "FP_OVERFLOW",
-    UNDERFLOW: "FP_UNDERFLOW",
-    INEXACT: "FP_INEXACT",
-}
 
 LOWEST_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "bf16": 2.0**-126}
 
@@ -109,13 +93,3 @@ def _is_inexact(name: str, values: Sequence[Numbers], out: Numbers) -> NDArray[n
     if len(values) == 1 and (name.startswith("arith.") or name == "convert"):
         return np.asarray(values[0] != out)
     return np.asarray(out != np.rint(out))
-
-
-def message(bits: int, values: Sequence[float], result: float, place: str) -> str:
-    """Return the report of the first unmasked exception among `bits`."""
-    bit = next(bit for bit in NAMES if bits & bit)
-    given = ", ".join(f"{value:g}" for value in values)
-    return (
-        f"{NAMES[bit]} stops {place}, which has unmasked {CONSTANTS[bit]}: the result of this operation on {given} is "
-        f"{result:g}; guard the operands, or mask the exception"
-    )

@@ -108,11 +108,6 @@ def normalize(kind: str, value: Any) -> Value:
     return _wrapper(kind)(int(value))
 
 
-def show_index(value: int) -> str:
-    """Return an index for a message. Types of IR have no sign: a large unsigned index of 16 bits is negative here."""
-    return f"{value} ({value & 0xFFFF} if it is unsigned)" if -0x8000 <= value < 0 else str(value)
-
-
 def constant(attribute: Attribute) -> Value:
     """Return the uniform value of a constant's attribute."""
     if isinstance(attribute, IntegerAttr | FloatAttr):

@@ -12,6 +12,7 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
+from ...operations.float_exceptions import message
 from . import float_exceptions
 from .fifos import Fifo
 from .lost_wavelets import cause
@@ -156,7 +157,7 @@ class UnitClass:
         place, _ = self.describe_first(units, wrong, 0)
         raising = int(np.broadcast_to(bits & unmasked, shape)[at])
         got = float(np.broadcast_to(np.asarray(result), shape)[at])
-        raise LoomError(float_exceptions.message(raising, values, got, place), where)
+        raise LoomError(message(raising, values, got, place), where)
 
     # Places
 

@@ -1,0 +1,67 @@
+"""Rows of tables in words: PEs, colors, queues, operations and tasks."""
+
+from __future__ import annotations
+
+from ..fabric.model import NOWHERE, Fabric
+from ..tables.format import NONE
+from ..tables.instructions import DSD_ROWS, REGISTER_FILES
+
+LOADING = "what is loaded at the start"
+"""In place of a task: code that runs before all tasks."""
+
+
+class Names:
+    """What messages call the things of a program."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        self.tables = fabric.tables
+
+    def text(self, section: str, row: int, field: str = "name") -> str:
+        """Return a string of a record."""
+        return self.tables.strings[int(self.tables[section][field][row])]
+
+    def where(self, row: int) -> str | None:
+        """Return a source place, None if there is none."""
+        return None if row == NONE else self.tables.strings[row] or None
+
+    def place_of(self, section: str, row: int) -> str | None:
+        """Return the source place of a record."""
+        return self.where(int(self.tables[section]["where"][row]))
+
+    def position(self, pe: int) -> tuple[int, int]:
+        """Return (x, y) of a PE."""
+        y, x = divmod(pe, self.fabric.width)
+        return x, y
+
+    def pe(self, pe: int) -> str:
+        """Return a PE: "PE (1, 0)"."""
+        return f"PE {self.position(pe)}"
+
+    def task(self, row: int) -> str:
+        """Return the name of a task or launched function."""
+        return LOADING if row == NONE else self.text("tasks", row)
+
+    def operation(self, row: int, task: int) -> str:
+        """Return an operation that a task has issued: "fmacs in @compute"."""
+        return f"{DSD_ROWS[int(self.tables['operations']['function'][row])]} in @{self.task(task)}"
+
+    def queue(self, row: int) -> str:
+        """Return the name of a queue in messages."""
+        return self.text("queues", row, "label")
+
+    def queue_id(self, row: int) -> int:
+        """Return the id of a queue."""
+        return int(self.tables["queues"]["id"][row])
+
+    def color_at(self, queue: int, pe: int) -> int:
+        """Return the color that a queue serves on a PE, else `NOWHERE`."""
+        return int(self.fabric.colors_of(queue)[int(self.fabric.pe_unit[pe])])
+
+    def color(self, row: int) -> str:
+        """Return the name of a color in messages, "none" for `NOWHERE`."""
+        return "none" if row == NOWHERE else self.text("colors", row, "label")
+
+    def register(self, file: int, number: int) -> str:
+        """Return a data structure register: "dest register 3"."""
+        return f"{REGISTER_FILES[file]} register {number}"

@@ -1,0 +1,487 @@
+"""Sentences of findings: what each code means to the person who wrote the program."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from math import prod
+from typing import TypeAlias
+
+from ...diagnostics.errors import LoomError
+from ...operations import float_exceptions
+from ...targets.wavelets import WORD_MASK
+from ..fabric.classes import words_in_use
+from ..fabric.model import Fabric
+from ..findings import Code, Finding, is_error
+from ..tables.format import INPUT, NONE, TASK_TYPES
+from ..tables.instructions import BITS, CONTROL, KINDS
+from ..warnings import Warnings
+from .lost import lost_wavelets
+from .places import Names
+
+
+class Subject(Names):
+    """A finding, and the words for what it names."""
+
+    def __init__(self, fabric: Fabric, finding: Finding) -> None:
+        super().__init__(fabric)
+        self.finding = finding
+        self.values = finding.values
+        self.owner = int(fabric.pe_class[finding.pe])
+        self.here = self.pe(finding.pe)
+
+    @property
+    def words(self) -> int:
+        """The 16-bit words of memory of the PE."""
+        return int(self.fabric.words[self.owner])
+
+    @property
+    def memory(self) -> str:
+        """The memory that an address is outside of."""
+        used = words_in_use(int(self.tables["classes"]["words"][self.owner]))
+        return "its memory in use" if self.words == used else "its memory"
+
+    @property
+    def doing(self) -> str:
+        """The operation that is the first value, with the task that was running."""
+        return self.operation(self.values[0], self.finding.task)
+
+    def color_of(self, queue: int) -> str:
+        """Return the color that a queue serves on the PE."""
+        return self.color(self.color_at(queue, self.finding.pe))
+
+    def extent(self, buffer: int, dimension: int) -> int:
+        """Return an extent of a buffer."""
+        return int(self.tables["dims"][int(self.tables["buffers"]["dims"][buffer]) + dimension])
+
+    def buffer_words(self, buffer: int) -> tuple[int, int]:
+        """Return the first word of a buffer, and the one behind it."""
+        record = self.tables["buffers"][buffer]
+        start = int(record["address"])
+        size = max(8, BITS[KINDS[int(record["kind"])]]) // 8
+        return start, start + (int(record["elements"]) * size + 1) // 2
+
+
+Sentence: TypeAlias = Callable[[Subject], str]
+
+MISSING_REMEDY = "with @initialize_queue in a comptime block (AMB-34)"
+ROUTE_REMEDY = "with @set_color_config, or with paint or connect in an SdkLayout"
+
+
+def sentence(fabric: Fabric, finding: Finding) -> tuple[str, str | None]:
+    """Return the sentence of a finding, and its source place."""
+    subject = Subject(fabric, finding)
+    return SENTENCES[Code(finding.code)](subject), subject.where(finding.where)
+
+
+def deliver(fabric: Fabric, finding: Finding, warnings: Warnings) -> None:
+    """Print a finding that is a warning, unless its source place has had one; raise LoomError for one that is not."""
+    message, where = sentence(fabric, finding)
+    if is_error(finding.code):
+        raise LoomError(message, where)
+    warnings.warn(where, message)
+
+
+def show_index(value: int) -> str:
+    """Return an index for a message. Types of IR have no sign: a large unsigned index of 16 bits is negative here."""
+    return f"{value} ({value & 0xFFFF} if it is unsigned)" if -0x8000 <= value < 0 else str(value)
+
+
+# Scalar code
+
+
+def _address_outside(of: Subject) -> str:
+    return (
+        f"byte address {of.values[0]} on {of.here} is outside {of.memory}, bytes 0 to {2 * of.words - 1}; check the "
+        "pointer"
+    )
+
+
+def _address_odd(of: Subject) -> str:
+    address, size = of.values[:2]
+    return (
+        f"an element of {8 * size} bits is accessed at odd byte address {address} on {of.here}; only elements of 8 "
+        "bits can be, so copy its bytes one by one"
+    )
+
+
+def _index(of: Subject) -> str:
+    index, dimension, buffer = of.values[:3]
+    return (
+        f"index {show_index(index)} of dimension {dimension} is outside @{of.text('buffers', buffer)}, which has "
+        f"{of.extent(buffer, dimension)} elements there, on {of.here}"
+    )
+
+
+def _index_outside_memory(of: Subject) -> str:
+    return f"{_index(of)}, and outside {of.memory}; check the loop bounds"
+
+
+def _index_outside(of: Subject) -> str:
+    return f"{_index(of)}: the access is to the memory next to it; check the loop bounds"
+
+
+def _assertion(of: Subject) -> str:
+    row, value = of.values[:2]
+    text = of.text("messages", row, "text")
+    if of.tables["messages"]["shows_value"][row]:
+        text = text.replace("{u}", str(value & WORD_MASK))
+    return f"the assertion fails on {of.here}: {text}"
+
+
+def _stack_full(of: Subject) -> str:
+    use, depth = of.values[:2]
+    name = of.text("bodies", int(of.tables["uses"]["body"][use]))
+    return (
+        f"function @{name} is called on {of.here} with {depth} calls open, and there is no memory for another one; end "
+        "the recursion before, or write a loop"
+    )
+
+
+def _float_exception(of: Subject) -> str:
+    bits, count, *values = of.values
+    result, *operands = (struct.unpack("<d", struct.pack("<q", value))[0] for value in values)
+    return float_exceptions.message(bits, operands[:count], result, of.here)
+
+
+def _directives_differ(of: Subject) -> str:
+    number, row, arguments, first, first_arguments, pe = of.values
+    line = "column" if of.tables["directives"]["axis"][row] else "row"
+
+    def words(directive: int, packed: int) -> str:
+        name = of.text("directives", directive)
+        return f"{name} with root {packed >> 16 & WORD_MASK} and count {packed & WORD_MASK}"
+
+    return (
+        f"directive {number + 1} of a {line} is {words(row, arguments)} on {of.here}, but "
+        f"{words(first, first_arguments)} on {of.pe(pe)}; call the same directives with the same root and count, in "
+        f"the same order, on all PEs of the {line}"
+    )
+
+
+def _odd_word(of: Subject, what: str) -> str:
+    return (
+        f"{what} 32-bit elements at byte address {2 * of.values[0]} on {of.here}, which is not a multiple of 4; align "
+        "the variable that the pointer or DSD is made of with align(4)"
+    )
+
+
+# Data structure registers
+
+
+def _register_empty(of: Subject) -> str:
+    return (
+        f"nothing has been loaded into {of.register(*of.values[:2])} of {of.here}, which an operation uses; load a "
+        "descriptor into it first"
+    )
+
+
+def _register_without_fifo(of: Subject) -> str:
+    return (
+        f"{of.register(*of.values[:2])} of {of.here} does not hold a FIFO, as an operation expects; give the FIFO this "
+        "register (DSR-015)"
+    )
+
+
+def _register_width(of: Subject) -> str:
+    _, file, number, wanted, held = of.values[:5]
+    return (
+        f"{of.doing} takes {KINDS[wanted]} from {of.register(file, number)}, which was loaded with elements of "
+        f"{KINDS[held]} on {of.here}"
+    )
+
+
+# Operations
+
+
+def _walk_outside_memory(of: Subject) -> str:
+    _, word, buffer = of.values[:3]
+    walked = "" if buffer == NONE else f" by way of @{of.text('buffers', buffer)}"
+    return (
+        f"{of.doing} reaches word address {word} on {of.here}{walked}, outside {of.memory}, words 0 to "
+        f"{of.words - 1}; check the pointer, offset, stride and extent"
+    )
+
+
+def _walk_leaves_buffer(of: Subject) -> str:
+    _, word, buffer, width = of.values[:4]
+    start, end = of.buffer_words(buffer)
+    return (
+        f"{of.doing} reaches element {(word - start) // width} of @{of.text('buffers', buffer)}, which has "
+        f"{(end - start) // width}, on {of.here}, and continues in the memory next to it; check its offset, stride and "
+        "extent"
+    )
+
+
+def _walk_too_long(of: Subject) -> str:
+    extents = [extent for extent in of.values[:4] if extent]
+    return (
+        f"a stream of extents {extents} has {prod(extents):,} elements, far beyond the memory of a unit; check the "
+        "extents"
+    )
+
+
+def _together(of: Subject, what: str, remedy: str) -> str:
+    later, earlier, task = of.values[:3]
+    same = (later, of.finding.task) == (earlier, task)
+    other = "itself, started before," if same else of.operation(earlier, task)
+    return f"{of.doing} and {other} use {what} at the same time on {of.here}; {remedy}"
+
+
+def _uses_queue(of: Subject) -> str:
+    queue = of.values[3]
+    direction = "input" if of.tables["queues"]["direction"][queue] == INPUT else "output"
+    remedy = "give them different queues or start the second when the first has completed (DSD-208)"
+    return _together(of, f"{direction} queue {of.queue(queue)}", remedy)
+
+
+def _uses_microthread(of: Subject) -> str:
+    remedy = "give them different ids (ut) or start the second when the first has completed (DSD-209)"
+    return _together(of, f"microthread {of.values[3]}", remedy)
+
+
+def _uses_fifo(of: Subject) -> str:
+    noun = "writer" if of.values[4] else "reader"
+    remedy = f"let the second start when the first has completed: a FIFO has one {noun} at a time"
+    return _together(of, f"the {noun} of FIFO @{of.text('fifos', of.values[3])}", remedy)
+
+
+def _sends_without_color(of: Subject) -> str:
+    number = of.queue_id(of.values[1])
+    return f"{of.doing} sends on output queue {number}, which has no color on {of.here}; give it one {MISSING_REMEDY}"
+
+
+def _sends_lost(of: Subject) -> str:
+    why = lost_wavelets(of, of.values[1], of.finding.pe)
+    return f"{of.doing} on {of.here} sends wavelets that reach no queue: {why}"
+
+
+def _sends_swallowed(of: Subject) -> str:
+    return (
+        f"{of.doing} sends color {of.color_of(of.values[1])}, whose route ends at {of.here} itself; the wavelets are "
+        f"lost: do not send there, or add a route {ROUTE_REMEDY}"
+    )
+
+
+def _sends_odd_lanes(of: Subject) -> str:
+    return (
+        f"{of.doing} sends two values per wavelet but receives an odd number, which is not simulated yet; receive with "
+        "the same simd_mode"
+    )
+
+
+def _receives_without_color(of: Subject) -> str:
+    number = of.queue_id(of.values[1])
+    return (
+        f"{of.doing} receives from input queue {number}, which has no color on {of.here}; give it one {MISSING_REMEDY}"
+    )
+
+
+def _receives_unrouted(of: Subject) -> str:
+    return (
+        f"{of.doing} receives color {of.color_of(of.values[1])}, which no route brings to the ramp of {of.here}; add "
+        f"one {ROUTE_REMEDY}"
+    )
+
+
+def _receives_twice(of: Subject) -> str:
+    return f"{of.doing} reads input queue {of.queue(of.values[1])} twice; two fabric inputs need two queues"
+
+
+def _receives_mixed_lanes(of: Subject) -> str:
+    return (
+        f"{of.doing} takes two values per wavelet from one queue and one from another, which is not simulated yet; use "
+        "the same simd_mode"
+    )
+
+
+def _task_may_take(of: Subject) -> str:
+    queue = of.values[1]
+    task = of.task(int(of.tables["queues"]["task"][queue]))
+    return (
+        f"{of.doing} receives from input queue {of.queue_id(queue)} on {of.here} while data task @{task} of the queue "
+        "is unblocked and may take the same wavelets; @block it until the operation has ended"
+    )
+
+
+def _lacks(of: Subject) -> str:
+    return "full" if of.values[2] else "empty"
+
+
+def _fifo_fault(of: Subject) -> str:
+    return (
+        f"{of.doing} finds FIFO @{of.text('fifos', of.values[1])} {_lacks(of)} on {of.here}, which its "
+        f"{_lacks(of)}_action makes a fault (DSD-135); choose another action, or prevent it"
+    )
+
+
+def _fifo_in_register(of: Subject) -> str:
+    register = of.register(*of.values[3:5])
+    return (
+        f"{of.doing} finds FIFO @{of.text('fifos', of.values[1])}, which {register} holds, {_lacks(of)} on {of.here}; "
+        "take the register as one of a FIFO (DSR-016)"
+    )
+
+
+# Messages of networks
+
+
+def _message_empty(of: Subject) -> str:
+    return f"{of.doing} sends a message of 0 elements on {of.here}; its last element ends a message, so send at least 1"
+
+
+def _message_too_long(of: Subject) -> str:
+    _, count, room = of.values[:3]
+    return (
+        f"{of.doing} sends a message of {count} elements on {of.here}, but the array has {room}; send no more than it "
+        "has (LIB-019)"
+    )
+
+
+def _message_without_front(of: Subject) -> str:
+    return (
+        f"{of.doing} on {of.here} ends a message of {of.values[1]} wavelets, which has no elements behind its address "
+        "and header; send it with send_message"
+    )
+
+
+def _message_off_grid(of: Subject) -> str:
+    column, row = of.values[:2]
+    return (
+        f"{of.here} sends a message to PE ({column}, {row}), which is outside the program rectangle of "
+        f"{of.fabric.width} x {of.fabric.height} PEs; correct its column or row (LIB-020)"
+    )
+
+
+def _message_to_nobody(of: Subject) -> str:
+    column, row, color = of.values[:3]
+    return (
+        f"{of.here} sends a message to PE ({column}, {row}), where no operation and no data task receives color "
+        f"{of.color(color)}; let one receive messages there, or correct the destination"
+    )
+
+
+def _message_does_not_fit(of: Subject) -> str:
+    _, length, room = of.values[:3]
+    return (
+        f"{of.doing} on {of.here} receives a message of {length} elements into an array of {room}; make the array at "
+        "least as long as the longest message (LIB-028)"
+    )
+
+
+def _last_element_lost(of: Subject) -> str:
+    value, single = of.values[:2]
+    what = "the only element" if single else "the last element"
+    return (
+        f"{what} of this message to {of.here}, with the bits 0x{value:x}, does not reach the data task there, because "
+        "it ends the message; append one element of 0 as padding (LIB-032)"
+    )
+
+
+def _elements_cut(of: Subject) -> str:
+    _, sender, count, first = of.values[:4]
+    return (
+        f"{of.doing} on {of.here} receives elements of 32 bits from {of.pe(sender)} into an array of 16 bits, and cuts "
+        f"{count} of them, the first from 0x{first:x} to 0x{first & WORD_MASK:x}; send and receive arrays of the same "
+        "type"
+    )
+
+
+# Wavelets and routers
+
+
+def _control_task_missing(of: Subject) -> str:
+    number, queue = of.values[:2]
+    tasks, offset = of.tables["tasks"], int(of.tables["queues"]["control_offset"][queue])
+    bound: dict[int, int] = {}
+    for row in range(len(tasks)):
+        if tasks["owner"][row] == of.owner and TASK_TYPES[tasks["type"][row]] == "control":
+            bound[int(tasks["number"][row])] = row
+    known = ", ".join(f"{entry} (@{of.task(row)})" for entry, row in bound.items())
+    table = f", which is {number + offset} in the control task table of the queue," if offset else ""
+    return (
+        f"a control wavelet with id {number}{table} arrives on color {of.color_of(queue)}, input queue "
+        f"{of.queue(queue)}, at {of.here}, where no control task has that id; the control tasks are: {known or 'none'}"
+    )
+
+
+def _switches_loop(of: Subject) -> str:
+    return f"wavelets of color {of.color(of.values[0])} loop through {of.here}; end it at a ramp"
+
+
+def _teardown(of: Subject) -> str:
+    return (
+        f"a control wavelet of color {of.color(of.values[0])} has a teardown command for the router of {of.here}, "
+        "which is not simulated yet; use another command"
+    )
+
+
+def _never_starts(of: Subject) -> str:
+    return (
+        f"data task @{of.task(of.finding.task)} never starts: no route brings color {of.color(of.values[0])} to the "
+        f"ramp of any PE; add one {ROUTE_REMEDY}"
+    )
+
+
+_INSTRUCTIONS = {"mark": "flow.indexed"}
+"""Operations of IR that instructions come from, where the names differ."""
+
+
+def _descriptor_shape(of: Subject) -> str:
+    name = CONTROL[of.values[0]]
+    return f"{_INSTRUCTIONS.get(name, f'flow.{name}')} needs a one-dimensional stream of memory or of a queue"
+
+
+SENTENCES: dict[Code, Sentence] = {
+    Code.ADDRESS_OUTSIDE: _address_outside,
+    Code.ADDRESS_ODD: _address_odd,
+    Code.INDEX_OUTSIDE_MEMORY: _index_outside_memory,
+    Code.DIVISION_BY_ZERO: lambda of: f"an integer is divided by zero on {of.here}; guard the divisor",
+    Code.ASSERTION: _assertion,
+    Code.FAILURE: lambda of: of.text("messages", of.values[0], "text"),
+    Code.STACK_FULL: _stack_full,
+    Code.STEP_LIMIT: lambda of: (
+        f"the program runs past its step limit in @{of.task(of.finding.task)} on {of.here}; raise the limit, or look "
+        "for a loop or a task that never ends"
+    ),
+    Code.FLOAT_EXCEPTION: _float_exception,
+    Code.DIRECTIVES_DIFFER: _directives_differ,
+    Code.DESCRIPTOR_SHAPE: _descriptor_shape,
+    Code.REGISTER_EMPTY: _register_empty,
+    Code.REGISTER_WITHOUT_FIFO: _register_without_fifo,
+    Code.REGISTER_WIDTH: _register_width,
+    Code.WALK_OUTSIDE_MEMORY: _walk_outside_memory,
+    Code.WALK_TOO_LONG: _walk_too_long,
+    Code.USES_QUEUE: _uses_queue,
+    Code.USES_MICROTHREAD: _uses_microthread,
+    Code.USES_FIFO: _uses_fifo,
+    Code.SENDS_WITHOUT_COLOR: _sends_without_color,
+    Code.SENDS_LOST: _sends_lost,
+    Code.SENDS_ODD_LANES: _sends_odd_lanes,
+    Code.RECEIVES_WITHOUT_COLOR: _receives_without_color,
+    Code.RECEIVES_TWICE: _receives_twice,
+    Code.RECEIVES_MIXED_LANES: _receives_mixed_lanes,
+    Code.FIFO_FAULT: _fifo_fault,
+    Code.FIFO_IN_REGISTER: _fifo_in_register,
+    Code.MESSAGE_EMPTY: _message_empty,
+    Code.MESSAGE_TOO_LONG: _message_too_long,
+    Code.MESSAGE_WITHOUT_FRONT: _message_without_front,
+    Code.MESSAGE_OFF_GRID: _message_off_grid,
+    Code.MESSAGE_TO_NOBODY: _message_to_nobody,
+    Code.MESSAGE_DOES_NOT_FIT: _message_does_not_fit,
+    Code.CONTROL_TASK_MISSING: _control_task_missing,
+    Code.SWITCHES_LOOP: _switches_loop,
+    Code.TEARDOWN: _teardown,
+    Code.INDEX_OUTSIDE: _index_outside,
+    Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
+    Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),
+    Code.ODD_WALK: lambda of: _odd_word(of, f"{of.operation(of.values[1], of.finding.task)} reads or writes"),
+    Code.WALK_LEAVES_BUFFER: _walk_leaves_buffer,
+    Code.SENDS_SWALLOWED: _sends_swallowed,
+    Code.RECEIVES_UNROUTED: _receives_unrouted,
+    Code.TASK_MAY_TAKE: _task_may_take,
+    Code.LAST_ELEMENT_LOST: _last_element_lost,
+    Code.ELEMENTS_CUT: _elements_cut,
+    Code.NEVER_STARTS: _never_starts,
+}
+"""The sentence of every code but `NOTHING`."""
