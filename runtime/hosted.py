@@ -1,0 +1,372 @@
+"""An executor of tables: joins an engine with what a host asks of it, and words what the engine leaves as records."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..diagnostics.errors import LoomError
+from ..operations import integers, nans
+from ..operations.print_format import shown, split_format
+from ..operations.scalar_types import numpy_type
+from .engine import BUDGET, ERROR, Engine
+from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
+from .fabric.model import NOWHERE, UNBOUNDED, Fabric
+from .fabric.model import HostStream as Stream
+from .findings import finding_of
+from .places import Array, Region
+from .reports.rest import RECEIVES
+from .reports.sentences import deliver
+from .tables import format as tables_format
+from .tables.format import NONE, Tables
+from .tables.instructions import BITS, FLOATS, KINDS
+from .unread_wavelets import Unread
+from .wait_graph import Wait
+from .warnings import Warnings
+from .watch import MIN_STEPS, Watch
+
+SLICE = 0.05
+"""Seconds, about, after which an engine lets its host look at the keyboard."""
+
+MAX_STEPS = (1 << 63) - 1
+
+
+class HostedEngine:
+    """Runs tables with an engine; `Executor` says what `Machine` asks of it."""
+
+    def __init__(self, fabric: Fabric, engine: Engine, warnings: Warnings) -> None:
+        self.tables = fabric.tables
+        self.fabric = fabric
+        self.engine = engine
+        self._warnings = warnings
+        self._worded = 0
+        self._slice = MIN_STEPS
+        self.outline = outline(fabric)
+        self._word(fabric.findings)
+
+    # Memory
+
+    def read(self, region: Region, address: int | Array, values: Array) -> None:
+        """Read elements of the memory of the units of a region into `values`; see `Executor.read`."""
+        size, count = values.dtype.itemsize, values.shape[2]
+        for number, member, units in self._shares(region, address):
+            found = np.zeros((len(units), count * size), np.uint8)
+            memory, limit = self.engine.memory[number], 2 * int(self.fabric.words[number])
+            for first, rows in _by_address(address, member):
+                there = max(0, min(count, (limit - first) // size)) * size
+                found[rows, :there] = memory[units[rows], first : first + there]
+            values[member] = found.view(values.dtype)
+
+    def write(self, region: Region, address: int | Array, values: Array) -> None:
+        """Write elements to the memory of the units of a region; see `Executor.write`."""
+        for number, member, units in self._shares(region, address):
+            data = np.ascontiguousarray(values[member]).view(np.uint8).reshape(len(units), -1)
+            for first, rows in _by_address(address, member):
+                self.engine.memory[number][units[rows], first : first + data.shape[1]] = data[rows]
+
+    def image(self, number: int) -> npt.NDArray[np.uint16]:
+        """Return the memory in use of the units of a class, [units by rows of the grid, words]."""
+        words = self.outline.classes[number].words
+        return np.ascontiguousarray(self.engine.memory[number][:, : 2 * words]).view(np.uint16)
+
+    def _shares(self, region: Region, address: int | Array) -> Iterator[tuple[int, Array, Array]]:
+        """Yield each class in a region: its number, its members there [h, w], and their units."""
+        x, y, w, h = region
+        class_of = self.outline.class_of[y : y + h, x : x + w]
+        unit_of = self.fabric.pe_unit.reshape(self.fabric.height, self.fabric.width)[y : y + h, x : x + w]
+        for number in np.unique(class_of[class_of >= 0]).tolist():
+            member = (class_of == number) & (np.asarray(address) >= 0)
+            if member.any():
+                yield number, member, unit_of[member]
+
+    # Launches and streams
+
+    def launch(self, name: str, arguments: Sequence[int | float]) -> None:
+        """Activate an exported function on all units that have it."""
+        now = self.cycles
+        for task, kinds in self._launchers(name):
+            values = [as_register(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+            self.engine.launch(task, values, now)
+
+    def is_launched(self, name: str) -> bool:
+        """Return True if an exported function has been launched and not been started yet on some unit."""
+        return any(self.engine.active(task) for task, _ in self._launchers(name))
+
+    def _launchers(self, name: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+        for row in self.tables["exports"]:
+            if row["type"] == tables_format.EXPORT_FUNCTION and self.tables.strings[row["name"]] == name:
+                yield int(row["row"]), _parameters(self.tables, int(row["row"]))
+
+    def send(self, color: str, region: Region, words: Array, first: Array) -> None:
+        """Send words from the host to the queues of a color."""
+        x, y, w, h = region
+        pes = (np.arange(y, y + h)[:, None] * self.fabric.width + np.arange(x, x + w)[None, :]).ravel()
+        payload, times = words.reshape(len(pes), -1), np.broadcast_to(first, (h, w)).ravel()
+        for queues in self._stream(color, self.fabric.host_inputs).queues:
+            served = queues[pes] != NOWHERE
+            if served.any():
+                self.engine.send(pes[served], queues[pes][served], payload[served], times[served])
+
+    def backlog(self, color: str) -> tuple[Array, Array]:
+        """Return how many words of the host wait in the queue of a color, and how many that queue holds."""
+        stream = self._stream(color, self.fabric.host_inputs)
+        waiting, room = np.zeros((2, len(self.fabric.pe_class)), np.int64)
+        for queues in stream.queues:
+            for queue in np.unique(queues[queues != NOWHERE]).tolist():
+                mine = queues == queue
+                waiting[mine] += self._backlog(queue)[self.fabric.pe_unit[mine]]
+                room[mine] += self.fabric.room[queue]
+        return self._on_grid(waiting), self._on_grid(room)
+
+    def arrived(self, color: str) -> Array:
+        """Return how many words of each unit wait for the host."""
+        (sinks,) = self._stream(color, self.fabric.host_outputs).queues
+        found = np.zeros(len(sinks), np.int64)
+        for sink in np.unique(sinks[sinks != NOWHERE]).tolist():
+            mine = sinks == sink
+            found[mine] = self._backlog(sink)[self.fabric.pe_unit[mine]]
+        return self._on_grid(found)
+
+    def take(self, color: str, region: Region, count: int) -> Array:
+        """Return the next words of a stream to the host, uint32 [h, w, count]."""
+        x, y, w, h = region
+        (sinks,) = self._stream(color, self.fabric.host_outputs).queues
+        result = np.zeros((h, w, count), np.uint32)
+        for row, column in np.ndindex(h, w):
+            pe = (y + row) * self.fabric.width + x + column
+            if count and sinks[pe] != NOWHERE:
+                result[row, column] = self.engine.take(pe, int(sinks[pe]), count)
+        return result
+
+    def _stream(self, color: str, streams: Sequence[Stream]) -> Stream:
+        return next(stream for stream in streams if self._name(self.tables["colors"]["name"][stream.color]) == color)
+
+    def _backlog(self, queue: int) -> Array:
+        return self.engine.backlog(int(self.fabric.queue_class[queue]), queue)
+
+    # Running
+
+    def run(self, step_limit: int | None, watch: Watch | None, until: Callable[[], bool] | None) -> bool:
+        """Run until nothing can happen any more, or `until` holds."""
+        limit = MAX_STEPS if step_limit is None else self.engine.totals().steps + step_limit
+        if until is not None and until():
+            return True
+        next_look = MIN_STEPS
+        while True:
+            before = self.engine.totals().steps
+            begin = monotonic()
+            wanted = self._slice if watch is None else min(self._slice, next_look)
+            outcome = self.engine.run(min(limit, before + wanted))
+            warnings = self.engine.warnings()
+            self._word(warnings[self._worded :])
+            self._worded = len(warnings)
+            if outcome == ERROR:
+                deliver(self.fabric, finding_of(self.engine.error()), self._warnings)
+            if outcome != BUDGET:
+                return until is not None and until()
+            taken = self.engine.totals().steps - before
+            if before + taken >= limit:
+                raise self._past_limit()
+            self._slice = max(MIN_STEPS, self._slice * 2 if monotonic() - begin < SLICE else self._slice // 2)
+            if watch is not None:
+                next_look -= taken
+                if next_look <= 0:
+                    next_look = self._look(watch, taken)
+            if until is not None and until():
+                return True
+
+    def _look(self, watch: Watch, steps: int) -> int:
+        place = self.engine.place()
+        return watch.look(self._task(place.task), self._name(place.where) or None, self._pe(place.pe), steps)
+
+    def _past_limit(self) -> LoomError:
+        place = self.engine.place()
+        return LoomError(
+            f"the program runs past its step limit in @{self._task(place.task)} on {self._pe(place.pe)}; raise the "
+            "limit, or look for a loop or a task that never ends",
+            self._name(place.where) or None,
+        )
+
+    def _word(self, findings: Array) -> None:
+        for record in findings:
+            deliver(self.fabric, finding_of(record), self._warnings)
+
+    def finish(self) -> None:
+        """Do nothing: a wafer has no channels to balance."""
+
+    @property
+    def clocks(self) -> npt.NDArray[np.int64]:
+        """When each unit has ended its last task."""
+        return self.engine.clocks
+
+    @property
+    def cycles(self) -> int:
+        """When the last task and the last operation ended."""
+        return self.engine.totals().cycles
+
+    def counts(self) -> Counts:
+        """Return what has been done so far."""
+        totals = self.engine.totals()
+        return Counts(totals.wavelets, totals.task_runs, totals.steps)
+
+    @property
+    def printed(self) -> Sequence[tuple[int, int, int, str]]:
+        """What the program has printed, in any order."""
+        found: list[tuple[int, int, int, str]] = []
+        for each in self.engine.printed():
+            row = self.tables["prints"][each.row]
+            texts, conversions = split_format(self._name(int(row["format"])))
+            first = int(row["kinds"])
+            kinds: list[int] = self.tables["kinds"][first : first + int(row["arguments"])].tolist()
+            text = texts[0]
+            for conversion, number, value, after in zip(conversions, kinds, each.values, texts[1:], strict=True):
+                kind = KINDS[number]
+                text += shown(conversion, kind, from_register(kind, value)) + after
+            y, x = divmod(each.pe, self.fabric.width)
+            found.append((each.cycle, x, y, text))
+        return found
+
+    # At rest
+
+    def waits(self, *, allow_pending: bool, all_of_them: bool) -> list[Wait]:
+        """Return the waits that never end."""
+        return []
+
+    def unread(self) -> list[Unread]:
+        """Return the wavelets that have been sent and not been read, by color and unit."""
+        return []
+
+    def lacking(self) -> list[Lacking]:
+        """Return the units that wait for wavelets of the host."""
+        waits = self.engine.rest().waits
+        found: list[Lacking] = []
+        for stream in self.fabric.host_inputs:
+            color = self._name(self.tables["colors"]["name"][stream.color])
+            for wait in waits[waits["kind"] == RECEIVES]:
+                pe, count = int(wait["pe"]), int(wait["count"])
+                if count < UNBOUNDED and (stream.queues[:, pe] == wait["row"]).any():
+                    y, x = divmod(pe, self.fabric.width)
+                    found.append(Lacking(color, (x, y), count - int(wait["position"])))
+        return found
+
+    # Names
+
+    def _name(self, row: int) -> str:
+        return self.tables.strings[row]
+
+    def _task(self, row: int) -> str:
+        return self._name(self.tables["tasks"]["name"][row])
+
+    def _pe(self, number: int) -> str:
+        y, x = divmod(number, self.fabric.width)
+        return f"PE ({x}, {y})"
+
+    def _on_grid(self, values: Array) -> Array:
+        return values.reshape(self.fabric.height, self.fabric.width)
+
+
+def _by_address(address: int | Array, member: Array) -> Iterator[tuple[int, Array | slice]]:
+    """Yield each byte address of some members of a region, with those members that have it."""
+    if isinstance(address, int):
+        yield address, slice(None)
+        return
+    addresses = np.broadcast_to(address, member.shape)[member]
+    for first in np.unique(addresses).tolist():
+        yield first, np.flatnonzero(addresses == first)
+
+
+# Scalars
+
+
+def as_register(kind: str, value: float) -> int:
+    """Return a number of the host as a register holds it."""
+    if kind == "f32":
+        return int(np.float32(value).view(np.uint32))
+    if kind == "f16":
+        return int(np.float16(value).view(np.uint16))
+    if kind == "bf16":
+        return integers.unsigned(nans.bf16_bits(float(value)), 16)
+    return integers.wrapper(BITS[kind])(int(value))
+
+
+def from_register(kind: str, value: int) -> Any:
+    """Return the number that a register holds."""
+    if kind == "f32":
+        return struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
+    if kind in FLOATS:
+        return float(np.array([value & 0xFFFF], np.uint16).view(numpy_type(kind))[0])
+    return value
+
+
+# What hosts know of a program
+
+
+def _parameters(tables: Tables, task: int) -> tuple[str, ...]:
+    use = tables["uses"][tables["tasks"]["use"][task]]
+    body = tables["bodies"][use["body"]]
+    first = int(body["kinds"])
+    kinds: list[int] = tables["kinds"][first : first + int(body["arguments"])].tolist()
+    return tuple(KINDS[number] for number in kinds)
+
+
+def outline(fabric: Fabric) -> Outline:
+    """Return what hosts may know of a program."""
+    tables, shape = fabric.tables, (fabric.height, fabric.width)
+    names = tables.strings
+    colors: list[tuple[str, Color]] = [
+        (names[name], Color(number, names[label])) for name, label, _, number in tables["colors"].tolist()
+    ]
+    buffers: dict[str, Buffer] = {}
+    functions: dict[str, Function] = {}
+    exports: Any = tables["exports"]
+    for row in exports:
+        name, owner = names[int(row["name"])], int(row["owner"])
+        if row["type"] == tables_format.EXPORT_FUNCTION:
+            known = functions.get(name)
+            signatures = {} if known is None else dict(known.signatures)
+            functions[name] = Function(name, {**signatures, owner: _parameters(tables, int(row["row"]))})
+        else:
+            buffers[name] = _buffer(tables, row, buffers.get(name))
+    return Outline(
+        fabric.width,
+        fabric.height,
+        fabric.target.name,
+        tuple(UnitClass(names[name], words) for name, words in tables["classes"][["name", "words"]].tolist()),
+        fabric.pe_class.reshape(shape),
+        dict(colors),
+        buffers,
+        functions,
+        {colors[each.color][0]: _stream(colors[each.color][1], each, shape) for each in fabric.host_inputs},
+        {
+            colors[each.color][0]: _stream(colors[each.color][1], each, shape, to_host=True)
+            for each in fabric.host_outputs
+        },
+    )
+
+
+def _buffer(tables: Tables, row: Any, known: Buffer | None) -> Buffer:
+    """Return an exported buffer, with the place of one class more."""
+    flags = int(row["flags"])
+    dtype = numpy_type(KINDS[int(row["kind"])])
+    if flags & tables_format.EXPORT_UNSIGNED and dtype.kind == "i":
+        dtype = np.dtype(f"u{dtype.itemsize}")
+    first = int(row["dims"])
+    dims: list[int] = tables["dims"][first : first + int(row["rank"])].tolist()
+    address = 2 * int(tables["buffers"]["address"][int(row["row"])])
+    place = Place(address, bool(flags & tables_format.EXPORT_POINTS_TO))
+    places = {} if known is None else dict(known.places)
+    return Buffer(
+        tables.strings[int(row["name"])], dtype, tuple(-1 if extent == NONE else extent for extent in dims),
+        bool(flags & tables_format.EXPORT_READ_ONLY), {**places, int(row["owner"]): place},
+    )  # fmt: skip
+
+
+def _stream(color: Color, stream: Stream, shape: tuple[int, int], *, to_host: bool = False) -> HostStream:
+    connected = stream.connected.reshape(shape).astype(np.bool_)
+    reads = connected if to_host else (stream.queues != NOWHERE).any(axis=0).reshape(shape)
+    return HostStream(color.label, connected, reads)
