@@ -6,12 +6,26 @@ from typing import IO, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..backend.tables import assemble
+from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..runtime import Machine
+from ..runtime.executors import OF_TABLES, chosen
 
 
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None, **options: Any
 ) -> Machine:
     """Return a machine with a program loaded; see `Machine`."""
+    if (chosen() if executor is None else executor) in OF_TABLES:
+        return Machine(assemble(_fabric(module)), executor=executor, trace=trace, **options)
     return Machine(module, executor=executor, trace=trace, **options)
+
+
+def _fabric(module: ModuleOp | flow.FabricOp) -> flow.FabricOp:
+    if isinstance(module, flow.FabricOp):
+        return module
+    fabrics = [op for op in module.body.block.ops if isinstance(op, flow.FabricOp)]
+    if len(fabrics) != 1:
+        raise LoomError(f"a module to run has exactly one flow.fabric, not {len(fabrics)}")
+    return fabrics[0]

@@ -20,6 +20,9 @@ DEFAULT = "warps"
 EXECUTORS = {"warps": "warps.machine"}
 """The executors: by name, the module below this package with their `load`."""
 
+OF_TABLES = frozenset({"reference", "core"})
+"""Those that run tables, and not IR."""
+
 
 def chosen() -> str:
     """Return the name of the executor that the environment asks for, or of the default one. Raises LoomError."""

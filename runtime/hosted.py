@@ -16,6 +16,7 @@ from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
 from .engine import BUDGET, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
+from .fabric.connect import fabric_of
 from .fabric.model import NOWHERE, UNBOUNDED, Fabric
 from .fabric.model import HostStream as Stream
 from .findings import finding_of
@@ -34,6 +35,17 @@ SLICE = 0.05
 """Seconds, about, after which an engine lets its host look at the keyboard."""
 
 MAX_STEPS = (1 << 63) - 1
+
+
+def load(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) -> HostedEngine:
+    """Return an executor of tables, with the engine that `make` returns for their fabric.
+
+    Raises LoomError for tables that cannot be loaded, and for what is not tables.
+    """
+    if not isinstance(program, Tables):
+        raise LoomError(f"this executor runs tables, not {type(program).__name__}; assemble the program first")
+    fabric = fabric_of(program)
+    return HostedEngine(fabric, make(fabric), warnings)
 
 
 class HostedEngine:
