@@ -37,7 +37,7 @@ SLICE = 0.05
 MAX_STEPS = (1 << 63) - 1
 
 
-def load(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) -> HostedEngine:
+def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) -> HostedEngine:
     """Return an executor of tables, with the engine that `make` returns for their fabric.
 
     Raises LoomError for tables that cannot be loaded, and for what is not tables.
