@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,11 @@ def is_product(places: list[tuple[int, int]]) -> bool:
     return len(places) == len(columns) * len(rows)
 
 
+def is_even(numbers: set[int]) -> bool:
+    ordered = sorted(numbers)
+    return len({after - before for before, after in pairwise(ordered)}) <= 1
+
+
 @given(grids())
 def test_sets_are_the_units_chosen(grid: Grid) -> None:
     lattice = Lattice(grid.member)
@@ -59,7 +65,8 @@ def test_sets_are_the_units_chosen(grid: Grid) -> None:
 @given(grids())
 def test_all_units_of_a_regular_class_are_one_rectangle(grid: Grid) -> None:
     lattice = Lattice(grid.member)
-    if is_product([(x, y) for x, y in points(grid.member)]):
+    units = list(points(grid.member))
+    if is_product(units) and is_even({x for x, _ in units}) and is_even({y for _, y in units}):
         inside = np.zeros(lattice.shape, np.bool_)
         inside[lattice.index(np.argwhere(grid.member)[:, ::-1])] = True
         ((places, whole),) = lattice.sets(inside)
